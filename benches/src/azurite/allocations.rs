@@ -1,0 +1,63 @@
+//! Allocations of our client for each entity, counted in a process whose allocator counts.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::Outcome;
+use crate::azurite::client::Work;
+use crate::azurite::ours::Ours;
+use crate::azurite::server::Server;
+use crate::report::{Report, Target};
+
+/// Works, the entities of one operation, and the allocations of one that are allowed.
+const WORKS: [(Work, u32, f64); 4] =
+    [(Work::Insert, 1, 200.0), (Work::Batch, 100, 30.0), (Work::Get, 1, 200.0), (Work::Page, 1_000, 30.0)];
+/// Operations that are counted, after as many that are not.
+const OPERATIONS: u64 = 20;
+
+/// Measures the rows.
+pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
+    let output = Command::new(cargo)
+        .args([
+            "run",
+            "--quiet",
+            "--profile",
+            profile,
+            "--package",
+            "benches",
+            "--bin",
+            "azurite_allocations",
+        ])
+        .args(["--", &server.connection_string()])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
+        .stderr(Stdio::inherit())
+        .output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let mut lines = text.lines();
+    for (work, entities, most) in WORKS {
+        let found: f64 = lines.next().ok_or("the process that counts allocations failed")?.parse()?;
+        let each = found / f64::from(entities);
+        report.line(
+            &format!("allocations of one entity: {}", work.title()),
+            format!("{each:.1}"),
+            format!("at most {most}"),
+            each / most,
+            Target::AtMost(1.0),
+        );
+    }
+    Ok(())
+}
+
+/// Prints the allocations of one operation of each work; `allocations` tells how many there were so far.
+pub fn count(connection_string: &str, allocations: impl Fn() -> usize) -> Outcome<()> {
+    let ours = Ours::new(connection_string, "ReadingsCounted")?;
+    for (work, ..) in WORKS {
+        ours.inserts(work, OPERATIONS)?;
+        let before = allocations();
+        ours.inserts(work, OPERATIONS)?;
+        println!("{}", (allocations() - before) as u64 / OPERATIONS);
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! A client in a process of its own, which is told its work line by line.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use crate::Outcome;
+use crate::azurite::client::{Done, Work};
+use crate::harness::Rate;
+
+/// Such a client. A line `insert 600` asks for about 600 ms of inserts; the answer is `operations nanoseconds busy-nanoseconds`,
+/// or a sentence that says why not.
+#[derive(Debug)]
+pub struct External {
+    name: &'static str,
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl External {
+    /// Starts its process.
+    pub fn start(name: &'static str, mut command: Command) -> Outcome<Self> {
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let input = process.stdin.take().ok_or("no input")?;
+        let output = BufReader::new(process.stdout.take().ok_or("no output")?);
+        Ok(Self { name, process, input, output })
+    }
+
+    /// Its name in the table.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Lets it work for about a time.
+    pub fn work(&mut self, work: Work, time: Duration) -> Outcome<Done> {
+        writeln!(self.input, "{} {}", work.word(), time.as_millis())?;
+        self.input.flush()?;
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        let numbers: Vec<u64> = line.split_whitespace().map_while(|number| number.parse().ok()).collect();
+        let [operations, elapsed, busy] = numbers[..] else {
+            return Err(format!("{} cannot do {}: {}", self.name, work.word(), line.trim()).into());
+        };
+        let rate = Rate { operations, elapsed: Duration::from_nanos(elapsed) };
+        Ok(Done { rate, busy: Duration::from_nanos(busy) })
+    }
+}
+
+impl Drop for External {
+    fn drop(&mut self) {
+        // It fails only where the process has ended already.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}

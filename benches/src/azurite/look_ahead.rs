@@ -1,0 +1,30 @@
+//! A stream over ten pages whose reader takes as long for a page as the server does, against pages asked for one by one.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::Outcome;
+use crate::azurite::ours::Ours;
+use crate::azurite::server::Server;
+use crate::harness::{Contender, Rate, alternate};
+use crate::options::Options;
+use crate::report::{Report, Target};
+
+/// Measures the row: at best the stream takes 11 turns where the pages take 20.
+pub fn measure(server: &Server, options: &Options, report: &mut Report) -> Outcome<()> {
+    let ours = Ours::new(&server.connection_string(), "ReadingsAhead")?;
+    let page = ours.one_by_one(|| {})? / 10;
+    let once = |elapsed: Duration| Rate { operations: 1, elapsed };
+    let contenders = vec![
+        Contender::new("stream", |_| ours.streamed(|| sleep(page)).map(once)),
+        Contender::new("page by page", |_| ours.one_by_one(|| sleep(page)).map(once)),
+    ];
+    let figures = alternate(contenders, options.rounds, options.time)?;
+    let work = "ten pages, the reader as slow as the server: a stream against page by page";
+    report.compare_figures(work, &figures, Target::AtLeast(1.4));
+    report.note(format!(
+        "A page took {:.1} ms without look-ahead and without a reader.",
+        page.as_secs_f64() * 1e3
+    ));
+    Ok(())
+}

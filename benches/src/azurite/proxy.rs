@@ -1,0 +1,76 @@
+//! A proxy before a server: counts connections and makes requests late, as a network does.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+
+use crate::Outcome;
+
+/// A proxy with threads of its own.
+#[derive(Debug)]
+pub struct Proxy {
+    address: SocketAddr,
+    accepted: Arc<AtomicU64>,
+    _runtime: Runtime,
+}
+
+impl Proxy {
+    /// Before the server of an address; whatever a client sends comes so much later.
+    pub fn before(server: String, delay: Duration) -> Outcome<Self> {
+        let runtime = Runtime::new()?;
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+        let (address, accepted) = (listener.local_addr()?, Arc::new(AtomicU64::new(0)));
+        let count = Arc::clone(&accepted);
+        runtime.spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                count.fetch_add(1, Ordering::Relaxed);
+                let server = server.clone();
+                // A connection that breaks is one that the client sees break.
+                tokio::spawn(async move { drop(join(client, server, delay).await) });
+            }
+        });
+        Ok(Self { address, accepted, _runtime: runtime })
+    }
+
+    /// How many connections were made.
+    #[must_use]
+    pub fn accepted(&self) -> u64 {
+        self.accepted.load(Ordering::Relaxed)
+    }
+
+    /// A server's connection string, by way of this proxy.
+    #[must_use]
+    pub fn connection_string(&self, direct: &str, server: &str) -> String {
+        direct.replace(server, &self.address.to_string())
+    }
+}
+
+async fn join(client: TcpStream, server: String, delay: Duration) -> std::io::Result<()> {
+    let server = TcpStream::connect(server).await?;
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    let ((mut from, mut to_client), (mut answers, mut to)) = (client.into_split(), server.into_split());
+    let requests = async {
+        let mut bytes = vec![0; 1 << 18];
+        loop {
+            let read = from.read(&mut bytes).await?;
+            if read == 0 {
+                return to.shutdown().await;
+            }
+            if !delay.is_zero() {
+                tokio::time::sleep(delay).await;
+            }
+            to.write_all(bytes.get(..read).unwrap_or_default()).await?;
+        }
+    };
+    let answers = async {
+        copy(&mut answers, &mut to_client).await?;
+        to_client.shutdown().await
+    };
+    futures_util::future::try_join(requests, answers).await.map(drop)
+}

@@ -1,0 +1,52 @@
+//! Prints the table of ratios and fails if a target is missed.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use benches::Outcome;
+use benches::azurite;
+use benches::child::{self, CHILD};
+use benches::options::Options;
+use benches::report::Report;
+use benches::row::ROWS;
+use benches::stage::Stage;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(missed) => {
+            eprintln!("{missed} of the targets were missed");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("the run broke off: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Outcome<usize> {
+    let start = Instant::now();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, rest @ ..] = arguments.as_slice()
+        && first == CHILD
+    {
+        return child::run(rest).map(|()| 0);
+    }
+    let (options, mut report) = (Options::parse(arguments)?, Report::default());
+    if options.azurite {
+        azurite::measure(&options, &mut report)?;
+        println!("{} rounds, {:.0?}\n\n{report}", options.rounds, start.elapsed());
+        return Ok(report.missed());
+    }
+    let stage = Stage::set(options)?;
+    for (name, measure) in ROWS {
+        if stage.options.wants(name) {
+            stage.settle()?;
+            measure(&stage, &mut report)?;
+        }
+    }
+    let Options { entities, rounds, .. } = stage.options;
+    println!("{entities} entities of ten properties, {rounds} rounds, {:.0?}\n\n{report}", start.elapsed());
+    Ok(report.missed())
+}

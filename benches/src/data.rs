@@ -1,0 +1,172 @@
+//! The entities that every contender holds: ten properties each, a thousand a partition, the same for all from one seed.
+
+mod random;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use table_core::Entity;
+
+pub use random::Random;
+
+/// Entities of one partition; also the size of a page.
+pub const PARTITION: u32 = 1_000;
+/// Numbers between two neighbours of a partition: new ones fall among the old, not behind them.
+pub const GAP: u32 = 4_000_000;
+/// `level` lies below this, evenly: one value of it is one per cent of the entities.
+pub const LEVELS: u32 = 100;
+
+/// What a station measured: two key fields, ten properties, about 240 bytes.
+#[derive(Clone, Debug, Entity, PartialEq, Serialize, Deserialize)]
+#[entity(table = "Readings")]
+#[partition_key(site)]
+#[row_key("reading_", number)]
+pub struct Reading {
+    /// The partition.
+    pub site: String,
+    /// The row within it.
+    pub number: u32,
+    /// The measuring device.
+    pub device: String,
+    /// Who looks after it.
+    pub operator: String,
+    /// What it measures.
+    pub quantity: String,
+    /// Free text.
+    pub remark: String,
+    /// Evenly below [`LEVELS`].
+    pub level: i32,
+    /// A small number.
+    pub retries: i32,
+    /// A large number.
+    pub total: i64,
+    /// The measured value.
+    pub value: f64,
+    /// Whether it is to be trusted.
+    pub valid: bool,
+    /// When.
+    #[serde(with = "micros")]
+    pub at: DateTime<Utc>,
+}
+
+/// An instant as microseconds, for the peers that have no type for it.
+mod micros {
+    use chrono::{DateTime, Utc};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(at: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
+        at.timestamp_micros().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DateTime<Utc>, D::Error> {
+        let micros = i64::deserialize(deserializer)?;
+        DateTime::from_timestamp_micros(micros).ok_or_else(|| D::Error::custom("no instant"))
+    }
+}
+
+/// The number of the `index`th entity of a partition.
+#[must_use]
+pub const fn number(index: u32) -> u32 {
+    index * GAP
+}
+
+/// The number of the `made`th new entity: it looks random, differs from the others', and no entity of [`Reading::at`] has it.
+#[must_use]
+pub fn fresh_number(made: u64) -> u32 {
+    // Times an odd number is a bijection of the 32-bit numbers, and the odd ones are enough: those of `number` are even.
+    let odd = u32::try_from(made & 0x7FFF_FFFF).unwrap_or_default() << 1 | 1;
+    odd.wrapping_mul(0x9E37_79B1)
+}
+
+/// The name of a partition: twelve characters that sort by number.
+#[must_use]
+pub fn site(index: u32) -> String {
+    format!("station-{index:05}")
+}
+
+const QUANTITIES: [&str; 5] = ["temperature", "pressure", "humidity", "wind speed", "rainfall"];
+const OPERATORS: [&str; 4] =
+    ["Northern Grid Ltd", "Harbour Authority", "University of Tartu", "Alpine Rescue"];
+const WORDS: [&str; 8] =
+    ["calm", "gusts from the west", "sensor cleaned", "fog", "ice", "clear", "drizzle", "checked"];
+
+impl Reading {
+    /// The entity at a place of the table, always the same.
+    #[must_use]
+    pub fn at(index: u32) -> Self {
+        let (partition, number) = (index / PARTITION, number(index % PARTITION));
+        let mut random = Random::new(u64::from(index));
+        let micros = 1_700_000_000_000_000 + i64::from(random.below(1 << 30)) * 1_000;
+        Self {
+            site: site(partition),
+            number,
+            device: format!("dev-{:08x}", random.below(u32::MAX)),
+            operator: random.pick(&OPERATORS).to_owned(),
+            quantity: random.pick(&QUANTITIES).to_owned(),
+            remark: format!("{}, {}", random.pick(&WORDS), random.pick(&WORDS)),
+            level: i32::try_from(random.below(LEVELS)).unwrap_or_default(),
+            retries: i32::try_from(random.below(5)).unwrap_or_default(),
+            total: i64::from(random.below(u32::MAX)) * 1_000,
+            value: f64::from(random.below(1_000_000)) / 1_000.0,
+            valid: random.below(10) != 0,
+            at: DateTime::from_timestamp_micros(micros).unwrap_or_default(),
+        }
+    }
+}
+
+/// Places of a table to read, at random, with the names of their partitions at hand.
+#[derive(Clone, Debug)]
+pub struct Places {
+    sites: Vec<String>,
+    places: Vec<(u32, u32)>,
+}
+
+impl Places {
+    /// Many places of a table of so many entities.
+    #[must_use]
+    pub fn new(entities: u32, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let partitions = (entities / PARTITION).max(1);
+        let places =
+            (0..1 << 17).map(|_| (random.below(partitions), number(random.below(PARTITION)))).collect();
+        Self { sites: (0..partitions).map(site).collect(), places }
+    }
+
+    /// The partition and the number at the `turn`th place; begins anew at the end.
+    #[must_use]
+    pub fn at(&self, turn: u64) -> (&str, u32) {
+        let index = usize::try_from(turn).unwrap_or_default() % self.places.len();
+        let (partition, number) = self.places.get(index).copied().unwrap_or_default();
+        (self.sites.get(partition as usize).map_or("", String::as_str), number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn fresh_numbers_differ_from_each_other_and_from_those_there() {
+        let there = (0..PARTITION).map(number);
+        let all: HashSet<u32> = (0..100_000).map(fresh_number).chain(there).collect();
+        assert_eq!(all.len(), 100_000 + PARTITION as usize);
+    }
+
+    #[test]
+    fn one_per_cent_of_the_entities_has_a_level() {
+        let matching = (0..100 * PARTITION).filter(|index| Reading::at(*index).level == 50).count();
+        assert!((800..1_200).contains(&matching), "{matching}");
+    }
+
+    #[test]
+    fn an_entity_survives_its_row() {
+        use table_core::FromEntity;
+        use table_core::query::EntityRef;
+
+        let reading = Reading::at(4_217);
+        let (key, row) = (reading.key_of().unwrap(), reading.to_row().unwrap());
+        let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
+        assert_eq!(Reading::from_entity(entity).unwrap(), reading);
+    }
+}

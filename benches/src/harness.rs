@@ -1,0 +1,161 @@
+//! Runs contenders in turns and keeps every round's rate.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::Outcome;
+
+/// One round of one contender: works for about the time given and tells how many operations it did in how long.
+pub type Round<'a> = Box<dyn FnMut(Duration) -> Outcome<Rate> + 'a>;
+
+/// Operations and the time they took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// How many.
+    pub operations: u64,
+    /// How long.
+    pub elapsed: Duration,
+}
+
+impl Rate {
+    /// Operations a second.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a rate is shown with three digits")]
+    pub fn per_second(self) -> f64 {
+        self.operations as f64 / self.elapsed.as_secs_f64().max(1e-9)
+    }
+}
+
+/// Somebody who does the work.
+pub struct Contender<'a> {
+    name: &'static str,
+    round: Round<'a>,
+}
+
+impl<'a> Contender<'a> {
+    /// A contender and one round of its work.
+    pub fn new(name: &'static str, round: impl FnMut(Duration) -> Outcome<Rate> + 'a) -> Self {
+        Self { name, round: Box::new(round) }
+    }
+}
+
+impl std::fmt::Debug for Contender<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Contender").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What a contender reached over its rounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// The contender.
+    pub name: &'static str,
+    /// Operations a second of each round, in ascending order.
+    rates: Vec<f64>,
+}
+
+impl Figure {
+    /// A figure from operations a second, one each round.
+    #[must_use]
+    pub fn new(name: &'static str, mut rates: Vec<f64>) -> Self {
+        rates.sort_by(f64::total_cmp);
+        Self { name, rates }
+    }
+
+    /// The median of the rounds.
+    #[must_use]
+    pub fn median(&self) -> f64 {
+        let middle = self.rates.len() / 2;
+        let at = |index: usize| self.rates.get(index).copied().unwrap_or(f64::NAN);
+        if self.rates.len().is_multiple_of(2) {
+            f64::midpoint(at(middle.wrapping_sub(1)), at(middle))
+        } else {
+            at(middle)
+        }
+    }
+
+    /// The slowest round.
+    #[must_use]
+    pub fn min(&self) -> f64 {
+        self.rates.first().copied().unwrap_or(f64::NAN)
+    }
+
+    /// The fastest round.
+    #[must_use]
+    pub fn max(&self) -> f64 {
+        self.rates.last().copied().unwrap_or(f64::NAN)
+    }
+}
+
+/// Lets the contenders take turns: a short round each to warm up, then `rounds` rounds, each begun by another contender.
+pub fn alternate(mut contenders: Vec<Contender<'_>>, rounds: usize, time: Duration) -> Outcome<Vec<Figure>> {
+    for contender in &mut contenders {
+        (contender.round)(time / 4)?;
+    }
+    let mut rates = vec![Vec::new(); contenders.len()];
+    for round in 0..rounds {
+        for turn in 0..contenders.len() {
+            let index = (round + turn) % contenders.len();
+            if let (Some(contender), Some(rates)) = (contenders.get_mut(index), rates.get_mut(index)) {
+                rates.push((contender.round)(time)?.per_second());
+            }
+        }
+    }
+    Ok(contenders.iter().zip(rates).map(|(contender, rates)| Figure::new(contender.name, rates)).collect())
+}
+
+/// Does an operation again and again for about `time`, looking at the clock after every `batch`.
+pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
+    let start = Instant::now();
+    let mut operations = 0;
+    loop {
+        for _ in 0..batch {
+            black_box(operation()?);
+        }
+        operations += u64::from(batch);
+        let elapsed = start.elapsed();
+        if elapsed >= time {
+            return Ok(Rate { operations, elapsed });
+        }
+    }
+}
+
+/// The same for work that never waits: counts the time that the thread was running, which on an idle machine is all of it.
+/// What else goes on there then slows no contender more than another.
+pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
+    let before = busy();
+    let rate = repeat(time, batch, operation)?;
+    let elapsed = before.zip(busy()).and_then(|(before, after)| after.checked_sub(before));
+    Ok(Rate { elapsed: elapsed.filter(|elapsed| !elapsed.is_zero()).unwrap_or(rate.elapsed), ..rate })
+}
+
+/// How long this thread was running since it began; `None` where the system does not tell.
+fn busy() -> Option<Duration> {
+    let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    line.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+}
+
+/// Does an operation from so many threads for about `time`.
+pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
+    let (over, done) = (AtomicBool::new(false), AtomicU64::new(0));
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        let work = || -> Outcome<()> {
+            while !over.load(Ordering::Relaxed) {
+                operation()?;
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        };
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        std::thread::sleep(time);
+        // Counted before the threads end: the last operation of each is neither counted nor timed.
+        let rate = Rate { operations: done.load(Ordering::Relaxed), elapsed: start.elapsed() };
+        over.store(true, Ordering::Relaxed);
+        for thread in threads {
+            thread.join().map_err(|_| "a writer panicked")??;
+        }
+        Ok(rate)
+    })
+}

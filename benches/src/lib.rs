@@ -1,0 +1,18 @@
+//! Ratios against the storage libraries that a user could take instead, measured in one run on one machine.
+//!
+//! `cargo run --release -p benches --bin ratios` prints them as a Markdown table and fails where a target is missed; with
+//! `-- --azurite` it measures the client of Azure tables instead, against other clients of one server.
+
+pub mod azurite;
+pub mod child;
+pub mod data;
+pub mod folder;
+pub mod harness;
+pub mod options;
+pub mod peer;
+pub mod report;
+pub mod row;
+pub mod stage;
+
+/// What a measurement gives: any error ends the run.
+pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

@@ -1,0 +1,30 @@
+//! The limit for one durable writer: a 4 KiB append and `fdatasync`.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use crate::Outcome;
+
+/// A file that is appended to.
+#[derive(Debug)]
+pub struct Appender {
+    file: File,
+    block: Vec<u8>,
+}
+
+impl Appender {
+    /// The name in the table.
+    pub const NAME: &str = "fdatasync of 4 KiB";
+
+    /// A new file.
+    pub fn create(path: &Path) -> Outcome<Self> {
+        Ok(Self { file: File::options().create(true).append(true).open(path)?, block: vec![0x5A; 4096] })
+    }
+
+    /// Appends a block and syncs.
+    pub fn append(&mut self) -> Outcome<()> {
+        self.file.write_all(&self.block)?;
+        Ok(self.file.sync_data()?)
+    }
+}

@@ -1,0 +1,221 @@
+//! `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID, and one committer thread that gathers what its
+//! writers send into one commit.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+
+use chrono::DateTime;
+use rusqlite::{Connection, Row, Statement, params};
+
+use crate::Outcome;
+use crate::data::{PARTITION, Reading};
+use crate::peer::{CACHE, Peer, Reader, See};
+
+const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS readings (
+    site TEXT NOT NULL, number INTEGER NOT NULL,
+    device TEXT NOT NULL, operator TEXT NOT NULL, quantity TEXT NOT NULL, remark TEXT NOT NULL,
+    level INTEGER NOT NULL, retries INTEGER NOT NULL, total INTEGER NOT NULL, value REAL NOT NULL,
+    valid INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (site, number)) WITHOUT ROWID";
+const INSERT: &str = "INSERT INTO readings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+const GET: &str = "SELECT * FROM readings WHERE site = ?1 AND number = ?2";
+const PAGE: &str = "SELECT * FROM readings WHERE site = ?1 ORDER BY number LIMIT 1000";
+const FILTER: &str = "SELECT * FROM readings WHERE site = ?1 AND level = ?2 ORDER BY number";
+/// Most jobs of one commit.
+const GROUP: usize = 1_024;
+
+type Reply = Result<(), String>;
+
+/// Readings to insert together, and whom to tell.
+struct Job {
+    readings: Vec<Reading>,
+    reply: SyncSender<Reply>,
+}
+
+/// A database, its committer, and as many readers as are asked for.
+#[derive(Debug)]
+pub struct Sqlite {
+    path: PathBuf,
+    connection: std::sync::Mutex<Connection>,
+    jobs: Option<Sender<Job>>,
+    committer: Option<JoinHandle<()>>,
+}
+
+fn connect(path: &Path) -> Outcome<Connection> {
+    let connection = Connection::open(path)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "cache_size", -i64::try_from(CACHE / 1024)?)?;
+    Ok(connection)
+}
+
+impl Sqlite {
+    /// A new database and its committer.
+    pub fn create(path: &Path) -> Outcome<Self> {
+        let writer = connect(path)?;
+        writer.execute_batch(SCHEMA)?;
+        let (jobs, queue) = channel();
+        let committer = std::thread::spawn(move || {
+            if let Err(error) = commit_all(&writer, &queue) {
+                eprintln!("the committer of rusqlite ended: {error}");
+            }
+        });
+        let connection = std::sync::Mutex::new(connect(path)?);
+        Ok(Self { path: path.to_owned(), connection, jobs: Some(jobs), committer: Some(committer) })
+    }
+
+    fn submit(&self, readings: Vec<Reading>) -> Outcome<()> {
+        let (reply, answer) = sync_channel(1);
+        let jobs = self.jobs.as_ref().ok_or("the committer is gone")?;
+        jobs.send(Job { readings, reply })?;
+        Ok(answer.recv()??)
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(committer) = self.committer.take() {
+            let _ended = committer.join();
+        }
+    }
+}
+
+fn commit_all(connection: &Connection, queue: &Receiver<Job>) -> Outcome<()> {
+    let mut insert = connection.prepare(INSERT)?;
+    let mut begin = connection.prepare("BEGIN IMMEDIATE")?;
+    let mut commit = connection.prepare("COMMIT")?;
+    let mut replies: Vec<(SyncSender<Reply>, Reply)> = Vec::new();
+    while let Ok(first) = queue.recv() {
+        begin.execute([])?;
+        for job in std::iter::once(first).chain(queue.try_iter()).take(GROUP) {
+            let done = apply(connection, &mut insert, &job.readings).map_err(|error| error.to_string());
+            replies.push((job.reply, done));
+        }
+        commit.execute([])?;
+        for (reply, done) in replies.drain(..) {
+            let _gone = reply.send(done);
+        }
+    }
+    Ok(())
+}
+
+/// Inserts one job's readings: a single statement is atomic in itself, several need a savepoint.
+fn apply(connection: &Connection, insert: &mut Statement<'_>, readings: &[Reading]) -> Outcome<()> {
+    let several = readings.len() > 1;
+    if several {
+        connection.prepare_cached("SAVEPOINT job")?.execute([])?;
+    }
+    let done = readings.iter().try_for_each(|reading| put(insert, reading));
+    if several {
+        if done.is_err() {
+            connection.prepare_cached("ROLLBACK TO job")?.execute([])?;
+        }
+        connection.prepare_cached("RELEASE job")?.execute([])?;
+    }
+    done
+}
+
+fn put(insert: &mut Statement<'_>, reading: &Reading) -> Outcome<()> {
+    insert.execute(params![
+        reading.site,
+        reading.number,
+        reading.device,
+        reading.operator,
+        reading.quantity,
+        reading.remark,
+        reading.level,
+        reading.retries,
+        reading.total,
+        reading.value,
+        reading.valid,
+        reading.at.timestamp_micros(),
+    ])?;
+    Ok(())
+}
+
+impl Peer for Sqlite {
+    fn name(&self) -> &'static str {
+        "rusqlite"
+    }
+
+    fn load(&self, entities: u32) -> Outcome<()> {
+        let connection = self.connection.lock().map_err(|_| "poisoned")?;
+        let mut insert = connection.prepare(INSERT)?;
+        let mut left = 0..entities;
+        while !left.is_empty() {
+            connection.execute_batch("BEGIN IMMEDIATE")?;
+            for index in left.by_ref().take(100 * PARTITION as usize) {
+                put(&mut insert, &Reading::at(index))?;
+            }
+            connection.execute_batch("COMMIT")?;
+        }
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+
+    fn reader(&self) -> Outcome<Box<dyn Reader + '_>> {
+        // A connection of its own, kept for the length of the run: statements borrow it.
+        let connection: &'static Connection = Box::leak(Box::new(connect(&self.path)?));
+        Ok(Box::new(Prepared {
+            get: connection.prepare(GET)?,
+            page: connection.prepare(PAGE)?,
+            filter: connection.prepare(FILTER)?,
+        }))
+    }
+
+    fn insert(&self, reading: Reading) -> Outcome<()> {
+        self.submit(vec![reading])
+    }
+
+    fn transaction(&self, readings: Vec<Reading>) -> Outcome<()> {
+        self.submit(readings)
+    }
+}
+
+struct Prepared {
+    get: Statement<'static>,
+    page: Statement<'static>,
+    filter: Statement<'static>,
+}
+
+impl Reader for Prepared {
+    fn get(&mut self, site: &str, number: u32) -> Outcome<Option<Reading>> {
+        let mut rows = self.get.query(params![site, number])?;
+        Ok(rows.next()?.map(decode).transpose()?)
+    }
+
+    fn page(&mut self, site: &str, see: See<'_>) -> Outcome<()> {
+        let rows = self.page.query_map([site], decode)?;
+        show(rows, see)
+    }
+
+    fn filter(&mut self, site: &str, level: i32, see: See<'_>) -> Outcome<()> {
+        let rows = self.filter.query_map(params![site, level], decode)?;
+        show(rows, see)
+    }
+}
+
+fn show(rows: impl Iterator<Item = rusqlite::Result<Reading>>, see: See<'_>) -> Outcome<()> {
+    for reading in rows {
+        see(&reading?);
+    }
+    Ok(())
+}
+
+fn decode(row: &Row<'_>) -> rusqlite::Result<Reading> {
+    Ok(Reading {
+        site: row.get(0)?,
+        number: row.get(1)?,
+        device: row.get(2)?,
+        operator: row.get(3)?,
+        quantity: row.get(4)?,
+        remark: row.get(5)?,
+        level: row.get(6)?,
+        retries: row.get(7)?,
+        total: row.get(8)?,
+        value: row.get(9)?,
+        valid: row.get(10)?,
+        at: DateTime::from_timestamp_micros(row.get(11)?).unwrap_or_default(),
+    })
+}

@@ -1,0 +1,209 @@
+//! The table of ratios and its verdict.
+
+use std::fmt;
+
+use crate::harness::Figure;
+
+/// Our name among the contenders.
+pub const OURS: &str = "tables";
+
+/// What a ratio must keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// Ours is at least so many times the peer's.
+    AtLeast(f64),
+    /// Ours is at most so many times the peer's.
+    AtMost(f64),
+    /// None: for information.
+    Shown,
+}
+
+impl Target {
+    fn holds(self, ratio: f64) -> bool {
+        match self {
+            Self::AtLeast(least) => ratio >= least,
+            Self::AtMost(most) => ratio <= most,
+            Self::Shown => true,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtLeast(least) => write!(f, "≥ {least}"),
+            Self::AtMost(most) => write!(f, "≤ {most}"),
+            Self::Shown => f.write_str("–"),
+        }
+    }
+}
+
+/// One ratio.
+#[derive(Clone, Debug, PartialEq)]
+struct Line {
+    work: String,
+    ours: String,
+    peer: String,
+    ratio: f64,
+    target: Target,
+}
+
+/// The ratios of a run, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    lines: Vec<Line>,
+    notes: Vec<String>,
+}
+
+impl Report {
+    /// Adds our rate against each peer's. Who has no figure fails.
+    pub fn compare(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
+        self.compare_as(rate, work, figures, targets);
+    }
+
+    /// The same, shown as the time of one operation.
+    pub fn compare_times(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
+        self.compare_as(time, work, figures, targets);
+    }
+
+    /// Adds the first figure's rate against the second's.
+    pub fn compare_figures(&mut self, work: &str, figures: &[Figure], target: Target) {
+        let [first, second] = figures else {
+            return self.line(work, String::new(), String::new(), f64::NAN, target);
+        };
+        let ratio = first.median() / second.median();
+        let shown = |figure: &Figure| format!("{} {}", figure.name, rate(figure));
+        self.line(work, shown(first), shown(second), ratio, target);
+    }
+
+    /// Adds how many times longer the first figure's operation takes than the second's.
+    pub fn compare_bound(&mut self, work: &str, figures: &[Figure], target: Target) {
+        let [first, second] = figures else {
+            return self.line(work, String::new(), String::new(), f64::NAN, target);
+        };
+        self.line(work, time(first), time(second), second.median() / first.median(), target);
+    }
+
+    /// Adds how many times longer the fastest round of the first figure takes than that of the second.
+    pub fn compare_fastest(&mut self, work: &str, first: &Figure, second: &Figure, target: Target) {
+        self.line(work, time(first), time(second), second.max() / first.max(), target);
+    }
+
+    fn compare_as(
+        &mut self,
+        show: fn(&Figure) -> String,
+        work: &str,
+        figures: &[Figure],
+        targets: &[(&str, Target)],
+    ) {
+        let find = |name: &str| figures.iter().find(|figure| figure.name == name).cloned();
+        let figure = |name: &str| find(name).unwrap_or_else(|| Figure::new("nobody", Vec::new()));
+        let ours = figure(OURS);
+        for (name, target) in targets {
+            let peer = figure(name);
+            let ratio = ours.median() / peer.median();
+            self.line(work, show(&ours), format!("{name} {}", show(&peer)), ratio, *target);
+        }
+    }
+
+    /// Adds a ratio of two figures that are not rates.
+    pub fn line(&mut self, work: &str, ours: String, peer: String, ratio: f64, target: Target) {
+        let line = Line { work: work.to_owned(), ours, peer, ratio, target };
+        eprintln!("{line}");
+        self.lines.push(line);
+    }
+
+    /// Adds a sentence below the table.
+    pub fn note(&mut self, note: impl Into<String>) {
+        let note = note.into();
+        eprintln!("{note}");
+        self.notes.push(note);
+    }
+
+    /// How many targets were missed.
+    #[must_use]
+    pub fn missed(&self) -> usize {
+        self.lines.iter().filter(|line| !line.target.holds(line.ratio)).count()
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { work, ours, peer, ratio, target } = self;
+        let verdict = match target {
+            Target::Shown => "",
+            _ if target.holds(*ratio) => "pass",
+            _ => "**FAIL**",
+        };
+        write!(f, "| {work} | {ours} | {peer} | {ratio:.2} | {target} | {verdict} |")
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "| work | ours (min–max) | against (min–max) | ratio | target | |")?;
+        writeln!(f, "|---|---|---|---:|---|---|")?;
+        self.lines.iter().try_for_each(|line| writeln!(f, "{line}"))?;
+        self.notes.iter().try_for_each(|note| write!(f, "\n{note}\n"))
+    }
+}
+
+/// A rate with its spread: `512k/s (498k–530k)`.
+fn rate(figure: &Figure) -> String {
+    format!("{}/s ({}–{})", short(figure.median()), short(figure.min()), short(figure.max()))
+}
+
+/// The time of one operation with its spread: `85.1 ns (84.0–87.2)`.
+fn time(figure: &Figure) -> String {
+    let (unit, scale) = match 1e9 / figure.median() {
+        1e6.. => ("ms", 1e3),
+        1e4.. => ("µs", 1e6),
+        _ => ("ns", 1e9),
+    };
+    let scaled = |rate: f64| short(scale / rate);
+    format!("{} {unit} ({}–{})", scaled(figure.median()), scaled(figure.max()), scaled(figure.min()))
+}
+
+/// A number in three digits: `1.23M`, `512k`, `87.1`.
+#[must_use]
+pub fn short(number: f64) -> String {
+    let (scaled, unit) = match number.abs() {
+        1e6.. => (number / 1e6, "M"),
+        1e3.. => (number / 1e3, "k"),
+        _ => (number, ""),
+    };
+    let decimals = match scaled.abs() {
+        100.0.. => 0,
+        10.0.. => 1,
+        _ => 2,
+    };
+    format!("{scaled:.decimals$}{unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two() -> [Figure; 2] {
+        [Figure::new(OURS, vec![1.0, 3.0, 2.0]), Figure::new("b", vec![4.0])]
+    }
+
+    #[test]
+    fn a_missed_target_counts_and_shows() {
+        let mut report = Report::default();
+        report.compare("work", &two(), &[("b", Target::AtLeast(0.5))]);
+        assert_eq!(report.missed(), 0);
+        report.compare("work", &two(), &[("b", Target::AtLeast(0.51)), ("b", Target::Shown)]);
+        report.compare_times("work", &two(), &[("b", Target::AtMost(0.4))]);
+        assert_eq!(report.missed(), 2);
+        let line = "| work | 2.00/s (1.00–3.00) | b 4.00/s (4.00–4.00) | 0.50 | ≥ 0.51 | **FAIL** |";
+        assert!(report.to_string().contains(line), "{report}");
+    }
+
+    #[test]
+    fn a_contender_without_a_figure_is_a_missed_target() {
+        let mut report = Report::default();
+        report.compare("work", &two(), &[("c", Target::AtLeast(0.0)), ("c", Target::AtMost(1.0))]);
+        assert_eq!(report.missed(), 2);
+    }
+}

@@ -1,0 +1,41 @@
+//! The rows of the table: one file, one kind of work each.
+
+pub mod base_size;
+pub mod codec;
+pub mod drop;
+pub mod filter;
+pub mod growth;
+pub mod index;
+pub mod insert;
+pub mod key;
+pub mod memory;
+pub mod page;
+pub mod point_get;
+pub mod reopen;
+pub mod transaction;
+pub mod update;
+
+use crate::Outcome;
+use crate::report::Report;
+use crate::stage::Stage;
+
+/// A row: its name on the command line, and what measures it.
+pub type Row = (&'static str, fn(&Stage, &mut Report) -> Outcome<()>);
+
+/// Every row. Those that read come before those that write.
+pub const ROWS: &[Row] = &[
+    ("key", key::measure),
+    ("codec", codec::measure),
+    ("point_get", point_get::measure),
+    ("page", page::measure),
+    ("filter", filter::measure),
+    ("index", index::measure),
+    ("insert", insert::measure),
+    ("transaction", transaction::measure),
+    ("update", update::measure),
+    ("memory", memory::measure),
+    ("growth", growth::measure),
+    ("reopen", reopen::measure),
+    ("drop", drop::measure),
+    ("base_size", base_size::measure),
+];

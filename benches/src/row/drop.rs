@@ -1,0 +1,62 @@
+//! Dropping a table: of many entities against few. A drop is one sync, whose time spreads by a factor of forty here: the fastest of
+//! some are compared, to which work that grows with the entities would still add.
+
+use std::time::Instant;
+
+use pollster::block_on;
+use table_core::TableStoreExt;
+use table_core::embedded::Engine;
+
+use crate::Outcome;
+use crate::data::Reading;
+use crate::harness::Figure;
+use crate::peer::Peer;
+use crate::peer::tables::Tables;
+use crate::report::{Report, Target, short};
+use crate::stage::Stage;
+
+/// Tables of each size.
+const TABLES: u32 = 5;
+
+/// Measures the row.
+pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
+    let engine = Engine::open(stage.folder.join("drop"))?;
+    let sizes =
+        [("large", stage.options.entities), ("middle", stage.options.entities / 10), ("small", 1_000)];
+    let mut tables = Vec::new();
+    for (name, entities) in sizes {
+        for turn in 0..TABLES {
+            let table = engine.table_named::<Reading>(&format!("Drop{name}{turn}"))?;
+            let table = Tables::in_table(block_on(table.create_if_missing())?);
+            table.load(entities)?;
+            tables.push((name, table));
+        }
+    }
+    stage.settle()?;
+    let mut rates = sizes.map(|(name, _)| (name, Vec::new()));
+    for turn in 0..tables.len() {
+        // One of each size in turn.
+        let size = turn % sizes.len();
+        let index = size * TABLES as usize + turn / sizes.len();
+        let (Some((name, table)), Some((_, rates))) = (tables.get(index), rates.get_mut(size)) else {
+            continue;
+        };
+        let start = Instant::now();
+        let there = block_on(table.table().delete_table())?;
+        rates.push(1.0 / start.elapsed().as_secs_f64());
+        if !there {
+            return Err(format!("a {name} table is gone").into());
+        }
+    }
+    let [large, middle, small] = rates.map(|(name, rates)| Figure::new(name, rates));
+    let [(_, most), (_, some), (_, least)] = sizes.map(|(name, entities)| (name, short(entities.into())));
+    for (size, figure) in [(most, large), (some, middle)] {
+        report.compare_fastest(
+            &format!("drop of a table of {size} against {least}"),
+            &figure,
+            &small,
+            Target::AtMost(2.0),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! Where a run takes place: every contender, filled with the same entities and checked to answer alike.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use crate::Outcome;
+use crate::data::{self, LEVELS, PARTITION, Places, Random, Reading};
+use crate::folder::Folder;
+use crate::options::Options;
+use crate::peer::Peer;
+use crate::peer::native_db::NativeDb;
+use crate::peer::redb::RawRedb;
+use crate::peer::sqlite::Sqlite;
+use crate::peer::tables::Tables;
+
+/// The contenders of a run.
+pub struct Stage {
+    /// What to measure.
+    pub options: Options,
+    /// Ours.
+    pub tables: Tables,
+    /// Those that give readings beside ours.
+    others: [Box<dyn Peer>; 2],
+    /// The one that gives bytes.
+    pub redb: RawRedb,
+    /// Which entities to read.
+    pub places: Places,
+    /// Readings to make new ones of.
+    pool: Vec<Reading>,
+    /// How many readings were made of the pool.
+    made: AtomicU64,
+    /// Where the files are. The last field: it goes after those who have files open in it.
+    pub folder: Folder,
+}
+
+impl std::fmt::Debug for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stage")
+            .field("options", &self.options)
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Stage {
+    /// Creates every contender and fills it.
+    pub fn set(options: Options) -> Outcome<Self> {
+        let folder = Folder::create(options.keep)?;
+        let mut redb = RawRedb::create(&folder.join("raw.redb"))?;
+        let tables = Tables::open(&folder.join("tables"))?;
+        let others: [Box<dyn Peer>; 2] = [
+            Box::new(Sqlite::create(&folder.join("peer.sqlite"))?),
+            Box::new(NativeDb::create(&folder.join("peer.native_db"))?),
+        ];
+        let (entities, start) = (options.entities, Instant::now());
+        redb.load(entities)?;
+        eprintln!("{} holds {entities} entities after {:.1?}", RawRedb::NAME, start.elapsed());
+        for peer in peers(&tables, &others) {
+            let start = Instant::now();
+            peer.load(entities)?;
+            eprintln!("{} holds {entities} entities after {:.1?}", peer.name(), start.elapsed());
+        }
+        let places = Places::new(entities, 7);
+        let pool = (0..4 * PARTITION).map(Reading::at).collect();
+        let stage = Self { options, tables, others, redb, places, pool, made: AtomicU64::new(0), folder };
+        stage.check()?;
+        Ok(stage)
+    }
+
+    /// Waits until what was written before is on the disk, so that a row does not pay for the one before it.
+    pub fn settle(&self) -> Outcome<()> {
+        std::process::Command::new("sync").status().map(drop).map_err(Into::into)
+    }
+
+    /// Everybody who gives readings, ours first.
+    pub fn peers(&self) -> impl Iterator<Item = &dyn Peer> {
+        peers(&self.tables, &self.others)
+    }
+
+    /// The entities of a small table.
+    #[must_use]
+    pub fn small(&self) -> u32 {
+        (self.options.entities / 10).next_multiple_of(PARTITION)
+    }
+
+    /// The entities of a large table: a hundred times the small one's in a full run, and else what is read from.
+    #[must_use]
+    pub fn large(&self) -> u32 {
+        if self.options.full { self.small().saturating_mul(100) } else { self.options.entities }
+    }
+
+    /// How many partitions there are.
+    #[must_use]
+    pub fn partitions(&self) -> u32 {
+        self.options.entities / PARTITION
+    }
+
+    /// A reading that no contender holds, in a partition that exists.
+    pub fn fresh(&self) -> Reading {
+        let made = self.made.fetch_add(1, Ordering::Relaxed);
+        self.fresh_at(made, self.any_site(made))
+    }
+
+    /// So many readings that no contender holds, in one partition that exists.
+    pub fn fresh_batch(&self, size: u64) -> Vec<Reading> {
+        let made = self.made.fetch_add(size, Ordering::Relaxed);
+        (made..made + size).map(|turn| self.fresh_at(turn, self.any_site(made))).collect()
+    }
+
+    fn any_site(&self, seed: u64) -> String {
+        data::site(Random::new(seed).below(self.partitions()))
+    }
+
+    fn fresh_at(&self, made: u64, site: String) -> Reading {
+        let index = usize::try_from(made).unwrap_or_default() % self.pool.len();
+        let template = self.pool.get(index).cloned().unwrap_or_else(|| Reading::at(0));
+        Reading { site, number: data::fresh_number(made), ..template }
+    }
+
+    /// Compares the contenders' answers with the data: only those who give the same are worth comparing.
+    fn check(&self) -> Outcome<()> {
+        let partition = self.partitions() / 2;
+        let (site, level) = (data::site(partition), i32::try_from(LEVELS / 2)?);
+        let all: Vec<Reading> =
+            (0..PARTITION).map(|index| Reading::at(partition * PARTITION + index)).collect();
+        let matching: Vec<Reading> = all.iter().filter(|reading| reading.level == level).cloned().collect();
+        for peer in self.peers() {
+            let mut reader = peer.reader()?;
+            let (mut page, mut filtered) = (Vec::new(), Vec::new());
+            reader.page(&site, &mut |reading| page.push(reading.clone()))?;
+            reader.filter(&site, level, &mut |reading| filtered.push(reading.clone()))?;
+            let same = page == all
+                && filtered == matching
+                && reader.get(&site, data::number(17))?.as_ref() == all.get(17)
+                && reader.get(&site, 1)?.is_none();
+            if !same {
+                return Err(format!("{} gives other answers than the data", peer.name()).into());
+            }
+        }
+        if self.redb.page(&site)?.0 != all.len() {
+            return Err(format!("{} gives other answers than the data", RawRedb::NAME).into());
+        }
+        Ok(())
+    }
+}
+
+fn peers<'a>(tables: &'a Tables, others: &'a [Box<dyn Peer>]) -> impl Iterator<Item = &'a dyn Peer> {
+    let ours: &dyn Peer = tables;
+    std::iter::once(ours).chain(others.iter().map(Box::as_ref))
+}

@@ -1,0 +1,44 @@
+//! A compound key: the parts of a key can be asked for from the left (PAT-CK).
+
+use table_core::{Engine, Entity, Result, TableStoreExt};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company")]
+#[partition_key(department)]
+#[row_key("empid_", employee, "_", year)]
+struct Review {
+    department: String,
+    #[digits(6)]
+    employee: u32,
+    #[digits(4)]
+    year: u16,
+    rating: i32,
+}
+
+fn main() -> Result<()> {
+    pollster::block_on(run())
+}
+
+async fn run() -> Result<()> {
+    let reviews = Engine::in_memory().table::<Review>().create_if_missing().await?;
+    for (employee, year, rating) in
+        [(122, 2012, 3), (123, 2011, 4), (123, 2012, 5), (123, 2013, 4), (124, 2012, 2)]
+    {
+        reviews.insert(&Review { department: "Sales".to_owned(), employee, year, rating }).await?;
+    }
+
+    // All parts known: a point. The key is the text of the catalogue, character for character.
+    let key = Review::key("Sales", 123, 2012);
+    assert_eq!(key.key()?.row_key.as_str(), "empid_000123_2012");
+    assert_eq!(reviews.get(key).await?.map(|review| review.rating), Some(5));
+
+    // The first part known: a range. The second too, as a range: a shorter one.
+    let of_123 = reviews.query(Review::rows("Sales").employee_is(123));
+    println!("{}", of_123.plan()?);
+    assert_eq!(of_123.collect().await?.len(), 3);
+    let lately = reviews.query(Review::rows("Sales").employee_is(123).year(2012..));
+    println!("{}", lately.plan()?);
+    let years: Vec<u16> = lately.collect().await?.into_iter().map(|review| review.year).collect();
+    assert_eq!(years, [2012, 2013]);
+    Ok(())
+}

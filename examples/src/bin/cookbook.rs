@@ -1,0 +1,55 @@
+//! The cookbook: imports real data into a store and asks it one question after another.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use examples::cookbook::{self, Options};
+
+/// Imports public-domain data into an embedded store or an account, then runs each recipe: the question, the layout, the plan, the
+/// answer, and what it cost.
+#[derive(Debug, Parser)]
+#[command(name = "cookbook", version)]
+struct Arguments {
+    /// The folder of the store; it is made if it is not there
+    #[arg(long, default_value = "target/cookbook")]
+    path: PathBuf,
+    /// Keep the store in memory and leave no folder behind
+    #[arg(long, conflicts_with = "path")]
+    memory: bool,
+    /// Keep the tables in this account, under names of their own, until the end of the run
+    #[arg(long, value_name = "CONNECTION_STRING", conflicts_with_all = ["path", "memory"])]
+    azure: Option<String>,
+    /// Run this recipe alone; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Name the recipes and stop
+    #[arg(long)]
+    list: bool,
+    /// Run the same recipes over this many builds of Debian packages as well
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=examples::large::MOST))]
+    large: Option<u64>,
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
+    let Arguments { path, memory, azure, only, list, large } = arguments;
+    if list {
+        for (name, question) in cookbook::list() {
+            println!("{name:<30} {question}");
+        }
+        return Ok(());
+    }
+    let options = Options { folder: (!memory).then_some(path), azure, only, large };
+    pollster::block_on(cookbook::run(&options, &mut std::io::stdout().lock()))
+}

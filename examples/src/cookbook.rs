@@ -1,0 +1,162 @@
+//! A run of the cookbook: open, import, then every recipe with all it has to show.
+
+use std::error::Error;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::path::PathBuf;
+
+use futures_util::FutureExt;
+
+use crate::grid::thousands;
+use crate::inputs::Inputs;
+use crate::large::PackageIndex;
+use crate::layout;
+use crate::prefixed::delete_tables;
+use crate::recipe::Recipe;
+use crate::store::{self, Store};
+use crate::{large, recipes};
+
+/// What to run, and where.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The folder of the store; `None` keeps it in memory.
+    pub folder: Option<PathBuf>,
+    /// The connection string of an account, in place of an embedded store: its tables are deleted at the end.
+    pub azure: Option<String>,
+    /// The recipes to run; none named means all.
+    pub only: Vec<String>,
+    /// How many builds of packages the larger input has; `None`, or none, leaves it out.
+    pub large: Option<u64>,
+}
+
+/// Runs the cookbook and shows it on `out`.
+///
+/// # Errors
+/// Those of the store and of the output; a name in [`Options::only`] that no recipe has.
+///
+/// # Panics
+/// If an answer is not the one computed from the input.
+pub async fn run(options: &Options, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    check_names(options)?;
+    let Some(connection_string) = &options.azure else {
+        let store = match &options.folder {
+            Some(folder) => store::open(folder)?,
+            None => store::in_memory(),
+        };
+        return run_on(&store, options, out).await;
+    };
+    run_and_delete(&store::azure(connection_string)?, options, out).await
+}
+
+/// Runs the cookbook on a store that is its own, and deletes all tables at the end, also after an error or a panic.
+///
+/// # Errors
+/// Those of the store and of the output.
+///
+/// # Panics
+/// If an answer is not the one computed from the input.
+pub async fn run_and_delete(
+    store: &Store,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
+    let outcome = AssertUnwindSafe(run_on(store, options, out)).catch_unwind().await;
+    let deleted = delete_tables(store.unmetered()).await;
+    let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
+    match deleted {
+        Ok(tables) => writeln!(out, "\n{tables} tables deleted")?,
+        Err(error) => {
+            writeln!(out, "\nTables of this run are left there: {error}")?;
+            return outcome.and(Err(error.into()));
+        }
+    }
+    outcome
+}
+
+async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    writeln!(out, "Store: {store}")?;
+    if options.azure.is_some() {
+        writeln!(out, "Its tables are deleted at the end. It does not tell how many rows it looks at.")?;
+    }
+    writeln!(out, "\nImport")?;
+    let inputs = Inputs::load()?;
+    inputs.import(store, out).await?;
+    for recipe in chosen(recipes::ALL, options) {
+        show(recipe, store, &inputs, out).await?;
+    }
+    if let Some(builds) = options.large.filter(|builds| *builds > 0) {
+        run_large(&PackageIndex::of_machine(builds), store, options, out).await?;
+    }
+    Ok(())
+}
+
+/// Imports builds of packages and runs the recipes that ask about them.
+///
+/// # Errors
+/// Those of the store and of the output.
+///
+/// # Panics
+/// If an answer is not the one computed from the index.
+pub async fn run_large(
+    index: &PackageIndex,
+    store: &Store,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
+    writeln!(out, "\nThe same over builds of the packages of {}\n\nImport", index.source())?;
+    large::import::import_index(index, store, out).await?;
+    for recipe in chosen(large::recipes::ALL, options) {
+        show(recipe, store, index, out).await?;
+    }
+    Ok(())
+}
+
+fn chosen<'a, I>(recipes: &'a [Recipe<I>], options: &'a Options) -> impl Iterator<Item = &'a Recipe<I>> {
+    let only = &options.only;
+    recipes.iter().filter(move |recipe| only.is_empty() || only.iter().any(|name| name == recipe.name))
+}
+
+/// The names of all recipes with their questions.
+pub fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let small = recipes::ALL.iter().map(|recipe| (recipe.name, recipe.question));
+    small.chain(large::recipes::ALL.iter().map(|recipe| (recipe.name, recipe.question)))
+}
+
+fn check_names(options: &Options) -> Result<(), Box<dyn Error>> {
+    match options.only.iter().find(|only| !list().any(|(name, _)| name == only.as_str())) {
+        Some(unknown) => Err(format!("no recipe is named `{unknown}`: `--list` names them all").into()),
+        None => Ok(()),
+    }
+}
+
+async fn show<I>(
+    recipe: &Recipe<I>,
+    store: &Store,
+    input: &I,
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
+    writeln!(out, "\n── {} {}", recipe.name, "─".repeat(100usize.saturating_sub(recipe.name.len())))?;
+    writeln!(
+        out,
+        "{}\n\nLayout of `{}` in table `{}`",
+        recipe.question, recipe.schema.entity, recipe.schema.table
+    )?;
+    writeln!(out, "{}", layout::of(recipe.schema))?;
+    writeln!(out, "{}", layout::golden(store.unmetered(), recipe.schema).await?)?;
+    let (before, began) = (store.cost(), store.time());
+    let report = (recipe.run)(store, input).await?;
+    let (cost, took) = (store.cost() - before, store.time().saturating_sub(began));
+    if !report.plan.is_empty() {
+        writeln!(out, "\nPlan\n{}", indented(&report.plan))?;
+    }
+    writeln!(out, "\nAnswer\n{}", report.answer)?;
+    for note in &report.notes {
+        writeln!(out, "  {note}")?;
+    }
+    writeln!(out, "\nCost: {cost}; {} µs in the store", thousands(u64::try_from(took.as_micros())?))?;
+    Ok(())
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,15 @@
+//! Real data for the examples: small public-domain datasets of the United States government.
+//!
+//! The CSV files are embedded in the binary, so an example runs from any working directory. Where each file
+//! comes from, its licence and its units are listed in `examples/data/SOURCES.md`.
+
+pub mod airports;
+pub mod earthquakes;
+pub mod routes;
+pub mod weather;
+
+use serde::de::DeserializeOwned;
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, csv::Error> {
+    csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
+}

@@ -1,0 +1,101 @@
+//! Airports of the United States and its territories.
+
+use serde::Deserialize;
+
+/// One airport.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Airport {
+    /// Unique code of three or four capital letters and digits.
+    ///
+    /// The source calls it `iata`, but fields without airline service carry their local identifier (`00M`).
+    pub iata: String,
+    /// Name of the airport. May contain a slash.
+    pub name: String,
+    /// City it serves. May contain a slash where it serves several.
+    pub city: String,
+    /// Two-letter code of the state or territory.
+    pub state: String,
+    /// Always `USA`.
+    pub country: String,
+    /// Degrees north.
+    pub latitude: f64,
+    /// Degrees east, so negative west of Greenwich.
+    pub longitude: f64,
+}
+
+/// Every airport, ordered by code.
+pub fn load() -> Result<Vec<Airport>, csv::Error> {
+    super::parse(include_str!("../../data/airports.csv"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_row_is_read() {
+        assert_eq!(load().unwrap().len(), 3_364);
+    }
+
+    #[test]
+    fn known_airports_are_exact() {
+        let airports = load().unwrap();
+        assert_eq!(
+            airports.iter().find(|airport| airport.iata == "SEA"),
+            Some(&Airport {
+                iata: "SEA".into(),
+                name: "Seattle-Tacoma Intl".into(),
+                city: "Seattle".into(),
+                state: "WA".into(),
+                country: "USA".into(),
+                latitude: 47.448_981_94,
+                longitude: -122.309_313_1,
+            })
+        );
+        // Quotes inside a quoted field are the one thing a split at commas would get wrong.
+        assert_eq!(
+            airports.iter().find(|airport| airport.iata == "DBN"),
+            Some(&Airport {
+                iata: "DBN".into(),
+                name: "W. H. \"Bud\" Barron".into(),
+                city: "Dublin".into(),
+                state: "GA".into(),
+                country: "USA".into(),
+                latitude: 32.564_458_06,
+                longitude: -82.985_255_56,
+            })
+        );
+    }
+
+    #[test]
+    fn codes_are_unique_ordered_and_plain() {
+        let airports = load().unwrap();
+        assert!(airports.is_sorted_by(|left, right| left.iata < right.iata));
+        assert!(airports.iter().all(|airport| {
+            (3..=4).contains(&airport.iata.len())
+                && airport.iata.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+        }));
+    }
+
+    #[test]
+    fn states_are_two_capital_letters() {
+        let airports = load().unwrap();
+        let states: HashSet<&str> = airports.iter().map(|airport| airport.state.as_str()).collect();
+        assert_eq!(states.len(), 56);
+        assert!(states.iter().all(|state| state.len() == 2 && state.bytes().all(|b| b.is_ascii_uppercase())));
+        // The hand-made rows that were left out are the only ones with a placeholder for a state.
+        assert!(!states.contains("NA"));
+        assert!(airports.iter().all(|airport| airport.country == "USA"));
+    }
+
+    #[test]
+    fn only_names_and_cities_hold_a_slash() {
+        let airports = load().unwrap();
+        assert_eq!(airports.iter().filter(|airport| airport.name.contains('/')).count(), 62);
+        assert_eq!(airports.iter().filter(|airport| airport.city.contains('/')).count(), 51);
+        let illegal = |text: &str| text.contains(['\\', '#', '?']) || text.chars().any(char::is_control);
+        assert!(!airports.iter().any(|airport| illegal(&airport.name) || illegal(&airport.city)));
+    }
+}

@@ -1,0 +1,126 @@
+//! Tables on a terminal: headers, rows, and how many rows are too many.
+
+use std::fmt;
+
+use comfy_table::presets::UTF8_BORDERS_ONLY;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+
+const SHOWN: usize = 12;
+const WIDTH: u16 = 118;
+
+/// Rows under headers. Shows its first twelve rows and says how many more there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grid {
+    headers: Vec<String>,
+    rows: Vec<Vec<String>>,
+    /// Columns that hold numbers.
+    right: Vec<usize>,
+    whole: bool,
+}
+
+impl Grid {
+    /// No rows under these headers. A header that begins with `#` stands over numbers: they line up on the right.
+    ///
+    /// ```
+    /// use examples::grid::Grid;
+    ///
+    /// let mut grid = Grid::new(["Airport", "#Flights"]);
+    /// grid.row(["SEA", "109069"]);
+    /// assert!(grid.to_string().contains("Flights"));
+    /// ```
+    pub fn new<'a>(headers: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut grid = Self::default();
+        for (column, header) in headers.into_iter().enumerate() {
+            let name = header.strip_prefix('#').inspect(|_| grid.right.push(column)).unwrap_or(header);
+            grid.headers.push(name.to_owned());
+        }
+        grid
+    }
+
+    /// Adds a row.
+    pub fn row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) -> &mut Self {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// The same, with every row shown.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        Self { whole: true, ..self }
+    }
+
+    /// How many rows there are, shown or not.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::new();
+        table.load_style(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(WIDTH).set_header(&self.headers);
+        let shown = if self.whole { self.rows.len() } else { SHOWN };
+        for row in self.rows.iter().take(shown) {
+            table.add_row(row);
+        }
+        for column in &self.right {
+            if let Some(column) = table.column_mut(*column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        write!(f, "{table}")?;
+        match self.rows.len().saturating_sub(shown) {
+            0 => Ok(()),
+            more => write!(f, "\n  … and {} more", thousands(more as u64)),
+        }
+    }
+}
+
+/// A number with commas.
+///
+/// ```
+/// assert_eq!(examples::grid::thousands(1_234_567), "1,234,567");
+/// assert_eq!(examples::grid::thousands(7), "7");
+/// ```
+#[must_use]
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_beyond_the_twelfth_are_counted_not_shown() {
+        let mut grid = Grid::new(["#N"]);
+        for n in 100..115 {
+            grid.row([n.to_string()]);
+        }
+        let text = grid.to_string();
+        assert!(text.contains("111") && !text.contains("112") && text.ends_with("and 3 more"), "{text}");
+    }
+
+    #[test]
+    fn numbers_stand_to_the_right() {
+        let mut grid = Grid::new(["#Flights", "To"]);
+        grid.row(["7", "SEA"]);
+        assert!(grid.to_string().contains("       7 "), "{grid}");
+    }
+}

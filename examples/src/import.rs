@@ -1,0 +1,101 @@
+//! Imports: many entities into one table, with a progress bar on the terminal and one line on the output.
+
+use std::borrow::Borrow;
+use std::error::Error;
+use std::io::Write;
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use table_core::entity::PlainEntity;
+use table_core::query::EntityRef;
+use table_core::{Entity, FromEntity, IndexEntry, TableEntity, TableStoreExt};
+
+use crate::grid::thousands;
+use crate::store::Store;
+
+/// Inserts or replaces the entities, so that a second import changes nothing.
+///
+/// # Errors
+/// Those of the store and of the output.
+pub async fn import<E: PlainEntity, T: Borrow<E>>(
+    store: &Store,
+    what: &str,
+    entities: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
+    let entities = entities.into_iter();
+    let count = entities.len() as u64;
+    import_many(store, what, entities, count, out).await
+}
+
+/// As [`import`], of an iterator that does not know how many it will give.
+///
+/// # Errors
+/// Those of the store and of the output.
+pub async fn import_many<E: PlainEntity, T: Borrow<E>>(
+    store: &Store,
+    what: &str,
+    entities: impl Iterator<Item = T>,
+    count: u64,
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
+    let table = store.unmetered().table::<E>().create_if_missing().await?;
+    let bar = ProgressBar::new(count).with_style(style()?).with_message(what.to_owned());
+    let began = Instant::now();
+    let progress = bar.clone();
+    table
+        .bulk()
+        .concurrency(64)
+        .on_progress(move |progressed| progress.set_position(progressed.written as u64))
+        .insert_or_replace_all(entities)
+        .await?;
+    bar.finish_and_clear();
+    let seconds = began.elapsed().as_secs_f64();
+    writeln!(out, "  {what:<18} {:>10} entities in {seconds:.2} s", thousands(count))?;
+    Ok(())
+}
+
+/// Inserts or replaces the entities and what they have in their indexes, one table and index after another. Two imports of the
+/// same entities agree; anything else needs index maintenance, which looks at what was there before.
+///
+/// # Errors
+/// Those of the store and of the output.
+pub async fn import_indexed<E: Entity>(
+    store: &Store,
+    what: &str,
+    entities: &[E],
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
+    let began = Instant::now();
+    let own = |entity: &E| Ok(Some(IndexEntry { key: entity.key_of()?, row: entity.to_row()? }));
+    let mut written = write_entries(store, E::SCHEMA.table, entities, own).await?;
+    for index in E::INDEXES {
+        let table = index.schema().table.unwrap_or(E::SCHEMA.table);
+        written += write_entries(store, table, entities, |entity| index.entry(entity)).await?;
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    writeln!(out, "  {what:<18} {:>10} entities in {seconds:.2} s", thousands(written))?;
+    Ok(())
+}
+
+async fn write_entries<E>(
+    store: &Store,
+    table: &str,
+    entities: &[E],
+    entry: impl Fn(&E) -> Result<Option<IndexEntry>, table_core::Error>,
+) -> Result<u64, Box<dyn Error>> {
+    let mut bags = Vec::with_capacity(entities.len());
+    for entity in entities {
+        if let Some(IndexEntry { key, row }) = entry(entity)? {
+            let stored = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
+            bags.push(TableEntity::from_entity(stored)?);
+        }
+    }
+    let table = store.unmetered().untyped(table)?.create_if_missing().await?;
+    table.bulk().concurrency(64).insert_or_replace_all(&bags).await?;
+    Ok(bags.len() as u64)
+}
+
+fn style() -> Result<ProgressStyle, Box<dyn Error>> {
+    Ok(ProgressStyle::with_template("  {msg:<18} {bar:40} {human_pos:>10}/{human_len} {per_sec} {eta}")?)
+}

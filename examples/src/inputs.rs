@@ -1,0 +1,93 @@
+//! The first input: the public-domain datasets and the company, read from the binary, and imported into a store.
+
+use std::error::Error;
+use std::io::Write;
+
+use crate::data::{airports, earthquakes, routes, weather};
+use crate::import::{import, import_indexed};
+use crate::model::airport_levels::LevelAirport;
+use crate::model::airports::{Airport, CityAirport};
+use crate::model::company::{self, Employee, Expense, Review};
+use crate::model::departures::{self, Departure, Origin};
+use crate::model::earthquake_log::{self, LoggedEarthquake};
+use crate::model::earthquakes::Earthquake;
+use crate::model::routes::{self as route, Route};
+use crate::model::staff;
+use crate::model::weather::Day;
+use crate::model::{earthquake_days, indexed, weather_months, weather_years};
+use crate::store::Store;
+
+/// Everything the recipes ask about, in memory: what their answers are checked against.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// By code.
+    pub airports: Vec<airports::Airport>,
+    /// The latest first.
+    pub earthquakes: Vec<earthquakes::Earthquake>,
+    /// By origin and destination.
+    pub routes: Vec<Route>,
+    /// By city and date.
+    pub weather: Vec<weather::DailyWeather>,
+    /// The company's.
+    pub employees: Vec<Employee>,
+    /// The company's.
+    pub reviews: Vec<Review>,
+    /// The company's, the earliest first.
+    pub expenses: Vec<Expense>,
+}
+
+impl Inputs {
+    /// Reads the datasets.
+    ///
+    /// # Errors
+    /// None but for a broken build: the files are part of the binary.
+    pub fn load() -> Result<Self, Box<dyn Error>> {
+        let airports = airports::load()?;
+        Ok(Self {
+            routes: route::routes(&routes::load()?, &airports),
+            airports,
+            earthquakes: earthquakes::load()?,
+            weather: weather::load()?,
+            employees: company::employees(),
+            reviews: company::reviews(),
+            expenses: company::expenses(),
+        })
+    }
+
+    /// Writes everything into its tables, over what an earlier import left there.
+    ///
+    /// # Errors
+    /// Those of the store and of the output.
+    pub async fn import(&self, store: &Store, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+        import::<Airport, _>(store, "airports", self.airports.iter().map(Airport::from), out).await?;
+        import::<CityAirport, _>(store, "airports by city", self.airports.iter().map(CityAirport::from), out)
+            .await?;
+        import::<LevelAirport, _>(
+            store,
+            "airports by level",
+            self.airports.iter().map(LevelAirport::from),
+            out,
+        )
+        .await?;
+        let indexed: Vec<_> = self.airports.iter().map(indexed::Airport::from).collect();
+        import_indexed(store, "indexed airports", &indexed, out).await?;
+        import::<Earthquake, _>(store, "earthquakes", self.earthquakes.iter().map(Earthquake::from), out)
+            .await?;
+        import::<Route, _>(store, "routes", self.routes.iter(), out).await?;
+        let origins = departures::origins(&self.routes, &self.airports);
+        import::<Origin, _>(store, "origins", origins, out).await?;
+        import::<Departure, _>(store, "departures", departures::departures(&self.routes), out).await?;
+        import::<Day, _>(store, "weather", self.weather.iter().map(Day::from), out).await?;
+        import::<LoggedEarthquake, _>(store, "earthquake log", earthquake_log::log(&self.earthquakes)?, out)
+            .await?;
+        earthquake_days::import(store, &self.earthquakes).await?;
+        weather_months::import(store, &self.weather).await?;
+        weather_years::import(store, &self.weather).await?;
+        import::<Employee, _>(store, "employees", self.employees.iter(), out).await?;
+        import::<Review, _>(store, "reviews", self.reviews.iter(), out).await?;
+        import::<Expense, _>(store, "expense claims", self.expenses.iter(), out).await?;
+        import::<staff::Employee, _>(store, "staff", staff::employees(), out).await?;
+        import::<staff::Department, _>(store, "departments", staff::departments(), out).await?;
+        Ok(())
+    }
+}

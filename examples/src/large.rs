@@ -1,0 +1,202 @@
+//! The second, larger input: builds of Debian packages, as many as asked for.
+//!
+//! Made from the package index of the machine where it has one, else from a seeded generator. The same number over the same
+//! index gives the same builds: a recipe computes the right answer by making them again, so nothing is kept in memory.
+
+pub mod debian;
+pub mod import;
+pub mod recipes;
+pub mod seeded;
+
+use chrono::{DateTime, Duration, Utc};
+
+/// The most builds that can be asked for.
+pub const MOST: u64 = 10_000_000;
+const LANES: u64 = 16;
+
+/// One package of an index.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Package {
+    /// The section, which may hold a slash: `libs`, `non-free/libs`.
+    pub section: String,
+    /// The name: lower-case letters, digits, `+`, `-` and `.`.
+    pub name: String,
+    /// The version, such as `1:2.0-3`.
+    pub version: String,
+    /// The architecture: `amd64`, `all`.
+    pub architecture: String,
+    /// Size when installed, in KiB.
+    pub installed_size: i64,
+    /// Who keeps it.
+    pub maintainer: String,
+}
+
+/// One build of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageBuild<'a> {
+    /// The package.
+    pub package: &'a Package,
+    /// The number of the build, from 1.
+    pub number: u32,
+    /// When it was made.
+    pub built: DateTime<Utc>,
+    /// Size when installed, in KiB; it grows with the builds.
+    pub installed_size: i64,
+}
+
+/// A package index and how many builds to make of it.
+#[derive(Clone, Debug)]
+pub struct PackageIndex {
+    source: String,
+    packages: Vec<Package>,
+    builds: u64,
+}
+
+impl PackageIndex {
+    /// The index of this machine, or a seeded one if it has none.
+    #[must_use]
+    pub fn of_machine(builds: u64) -> Self {
+        match debian::load() {
+            Some((source, packages)) => Self::new(source, packages, builds),
+            None => Self::seeded(builds),
+        }
+    }
+
+    /// A made-up index, always the same.
+    #[must_use]
+    pub fn seeded(builds: u64) -> Self {
+        Self::new("seeded generator".to_owned(), seeded::packages(60_000, 2014), builds)
+    }
+
+    fn new(source: String, mut packages: Vec<Package>, builds: u64) -> Self {
+        // In the order of the row keys, where a `_` follows the name: `zlib_` comes after `zlib+x_`, as `+` is below `_`.
+        packages.sort_by_cached_key(|package| (package.section.clone(), format!("{}_", package.name)));
+        packages.dedup_by(|left, right| (&left.section, &left.name) == (&right.section, &right.name));
+        // Ten builds a package, so that there is something to ask: of few builds only every so-many-th package has some.
+        let wanted = usize::try_from(builds / 10).unwrap_or(usize::MAX).max(1);
+        let step = (packages.len() / wanted).max(1);
+        let packages: Vec<Package> = packages.into_iter().step_by(step).collect();
+        let builds = if packages.is_empty() { 0 } else { builds.min(MOST) };
+        Self { source, packages, builds }
+    }
+
+    /// Where the packages come from.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// How many builds there are in all.
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        self.builds
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.builds == 0
+    }
+
+    /// Every build, by section, package and number.
+    pub fn builds(&self) -> impl Iterator<Item = PackageBuild<'_>> {
+        (0..self.builds).map(|rank| self.build(rank))
+    }
+
+    /// Every build, from sixteen places of the order in turn: neighbours lie in different partitions, which can be written
+    /// side by side.
+    pub fn builds_interleaved(&self) -> impl Iterator<Item = PackageBuild<'_>> {
+        let lane = self.builds.div_ceil(LANES);
+        let ranks = (0..lane).flat_map(move |step| (0..LANES).map(move |nth| nth * lane + step));
+        // The last lanes may be short, or empty.
+        ranks.filter(|rank| *rank < self.builds).map(|rank| self.build(rank))
+    }
+
+    /// The builds of one section, by package and number.
+    pub fn section<'a>(&'a self, section: &str) -> impl Iterator<Item = PackageBuild<'a>> + use<'a> {
+        let first = self.packages.partition_point(|package| package.section.as_str() < section);
+        let end = self.packages.partition_point(|package| package.section.as_str() <= section);
+        (self.builds_before(first as u64)..self.builds_before(end as u64)).map(|rank| self.build(rank))
+    }
+
+    /// Every section that has a build, with the number of its builds, in order.
+    pub fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
+        let mut end = 0;
+        let sections = self.packages.chunk_by(|left, right| left.section == right.section);
+        let counted = sections.filter_map(move |packages| {
+            let first = end;
+            end += packages.len() as u64;
+            Some((packages.first()?.section.as_str(), self.builds_before(end) - self.builds_before(first)))
+        });
+        counted.filter(|(_, builds)| *builds > 0)
+    }
+
+    /// The builds of a package are neighbours, and each package has as many as its neighbour or one more.
+    fn builds_before(&self, package: u64) -> u64 {
+        package * self.builds / (self.packages.len().max(1) as u64)
+    }
+
+    fn build(&self, rank: u64) -> PackageBuild<'_> {
+        let at = ((rank + 1) * self.packages.len() as u64).div_ceil(self.builds) - 1;
+        let number = rank - self.builds_before(at) + 1;
+        build(&self.packages[usize::try_from(at).unwrap_or(usize::MAX)], at, number)
+    }
+}
+
+fn build(package: &Package, at: u64, number: u64) -> PackageBuild<'_> {
+    // Scattered over the days of a year, and each build of a package a day after the one before.
+    let minutes = seeded::scatter(at) % (365 * 24 * 60) + number * 24 * 60;
+    let since = Duration::minutes(i64::try_from(minutes).unwrap_or(i64::MAX));
+    PackageBuild {
+        package,
+        number: u32::try_from(number).unwrap_or(u32::MAX),
+        built: DateTime::UNIX_EPOCH + Duration::days(50 * 365) + since,
+        installed_size: package.installed_size + i64::try_from(number).unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_builds_as_asked_for_each_once_and_in_key_order() {
+        for builds in [0, 1, 17, 59_999, 150_001] {
+            let index = PackageIndex::seeded(builds);
+            let key =
+                |b: PackageBuild<'_>| (b.package.section.clone(), format!("{}_", b.package.name), b.number);
+            let keys: Vec<_> = index.builds().map(key).collect();
+            assert_eq!(keys.len() as u64, builds);
+            assert!(keys.is_sorted_by(|left, right| left < right));
+            let mut interleaved: Vec<_> = index.builds_interleaved().map(key).collect();
+            interleaved.sort();
+            assert_eq!(interleaved, keys);
+        }
+    }
+
+    #[test]
+    fn builds_are_numbered_from_one_without_a_gap() {
+        let index = PackageIndex::seeded(150_001);
+        let mut last: Option<PackageBuild<'_>> = None;
+        for build in index.builds() {
+            let same = last.as_ref().filter(|last| last.package == build.package);
+            assert_eq!(build.number, same.map_or(1, |last| last.number + 1));
+            last = Some(build);
+        }
+    }
+
+    #[test]
+    fn the_sections_together_are_the_whole() {
+        let index = PackageIndex::seeded(10_000);
+        assert_eq!(index.sections().map(|(_, builds)| builds).sum::<u64>(), 10_000);
+        let sections = index.sections().flat_map(|(section, _)| index.section(section));
+        assert!(index.builds().eq(sections));
+        assert_eq!(index.section("no such section").count(), 0);
+    }
+
+    #[test]
+    fn the_same_number_gives_the_same_builds() {
+        let (once, again) = (PackageIndex::seeded(1_000), PackageIndex::seeded(1_000));
+        assert!(once.builds().eq(again.builds()));
+    }
+}

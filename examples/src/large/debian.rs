@@ -1,0 +1,167 @@
+//! The Debian package index of this machine, if it has one.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::Package;
+
+const LISTS: &str = "/var/lib/apt/lists";
+const INSTALLED: &str = "/var/lib/dpkg/status";
+/// Reads the index files of apt, which may be compressed, with apt's own means.
+const HELPER: &str = "/usr/lib/apt/apt-helper";
+
+/// Where the packages were found and all of them; `None` on a machine that is no Debian, or has no readable index.
+#[must_use]
+pub fn load() -> Option<(String, Vec<Package>)> {
+    available().or_else(installed)
+}
+
+/// What could be installed.
+fn available() -> Option<(String, Vec<Package>)> {
+    let mut files: Vec<PathBuf> = fs::read_dir(LISTS)
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| is_index(path))
+        .collect();
+    files.sort();
+    let packages: Vec<Package> = files.iter().flat_map(|path| read(path).unwrap_or_default()).collect();
+    (!packages.is_empty()).then(|| (LISTS.to_owned(), packages))
+}
+
+/// What is installed.
+fn installed() -> Option<(String, Vec<Package>)> {
+    let packages = parse(BufReader::new(File::open(INSTALLED).ok()?)).ok()?;
+    (!packages.is_empty()).then(|| (INSTALLED.to_owned(), packages))
+}
+
+fn is_index(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.rsplit('_').next().is_some_and(|last| last == "Packages" || last.starts_with("Packages."))
+}
+
+fn read(path: &Path) -> io::Result<Vec<Package>> {
+    if path.extension().is_none() {
+        return parse(BufReader::new(File::open(path)?));
+    }
+    let mut helper = Command::new(HELPER)
+        .arg("cat-file")
+        .arg(path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let output = helper.stdout.take().ok_or_else(|| io::Error::other("the helper has no output"))?;
+    let packages = parse(BufReader::new(output));
+    let status = helper.wait()?;
+    if !status.success() {
+        return Err(io::Error::other(format!("{HELPER}: {status}")));
+    }
+    packages
+}
+
+/// Reads paragraphs of `Field: value` lines, separated by empty lines. One without a name, version or section is no package.
+fn parse(index: impl BufRead) -> io::Result<Vec<Package>> {
+    let mut packages = Vec::new();
+    let mut paragraph = Paragraph::default();
+    for line in index.lines() {
+        let line = line?;
+        if line.is_empty() {
+            packages.extend(std::mem::take(&mut paragraph).package());
+        } else {
+            paragraph.line(&line);
+        }
+    }
+    packages.extend(paragraph.package());
+    Ok(packages)
+}
+
+#[derive(Default)]
+struct Paragraph {
+    name: Option<String>,
+    section: Option<String>,
+    version: Option<String>,
+    architecture: Option<String>,
+    maintainer: Option<String>,
+    installed_size: i64,
+}
+
+impl Paragraph {
+    fn line(&mut self, line: &str) {
+        // A line that begins with a blank goes on with the field before, none of ours.
+        let Some((field, value)) = line.split_once(": ") else { return };
+        let place = match field {
+            "Package" => &mut self.name,
+            "Section" => &mut self.section,
+            "Version" => &mut self.version,
+            "Architecture" => &mut self.architecture,
+            "Maintainer" => &mut self.maintainer,
+            "Installed-Size" => {
+                self.installed_size = value.parse().unwrap_or(0);
+                return;
+            }
+            _ => return,
+        };
+        *place = Some(value.to_owned());
+    }
+
+    fn package(self) -> Option<Package> {
+        Some(Package {
+            section: self.section?,
+            name: self.name?,
+            version: self.version?,
+            architecture: self.architecture.unwrap_or_default(),
+            installed_size: self.installed_size,
+            maintainer: self.maintainer.unwrap_or_default(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INDEX: &str = "\
+Package: zlib1g
+Source: zlib
+Version: 1:1.2.13.dfsg-1
+Installed-Size: 168
+Maintainer: Mark Brown <broonie@debian.org>
+Architecture: amd64
+Description: compression library - runtime
+ Package: not a field, it goes on
+Section: libs
+
+Package: no-section
+Version: 1
+
+Package: rar
+Version: 2:6.20-0.1
+Section: non-free/utils";
+
+    #[test]
+    fn paragraphs_become_packages_and_the_incomplete_are_left_out() {
+        let packages = parse(INDEX.as_bytes()).unwrap();
+        let expected = Package {
+            section: "libs".into(),
+            name: "zlib1g".into(),
+            version: "1:1.2.13.dfsg-1".into(),
+            architecture: "amd64".into(),
+            installed_size: 168,
+            maintainer: "Mark Brown <broonie@debian.org>".into(),
+        };
+        assert_eq!(packages.len(), 2);
+        assert_eq!(packages[0], expected);
+        assert_eq!((packages[1].name.as_str(), packages[1].section.as_str()), ("rar", "non-free/utils"));
+    }
+
+    #[test]
+    fn an_index_is_told_by_its_name() {
+        for yes in ["deb.debian.org_debian_dists_x_main_binary-amd64_Packages.lz4", "host_Packages"] {
+            assert!(is_index(Path::new(yes)), "{yes}");
+        }
+        for no in ["deb.debian.org_debian_dists_x_InRelease", "lock", "host_Packages_old"] {
+            assert!(!is_index(Path::new(no)), "{no}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The recipes over the larger input: the same kinds of question.
+
+mod heterogeneous;
+mod keyed;
+mod paged;
+mod scans;
+mod writes;
+
+use crate::large::{PackageBuild, PackageIndex};
+use crate::recipe::Recipe;
+
+/// All of them, in the order of the first input's.
+pub const ALL: &[Recipe<PackageIndex>] = &[
+    keyed::POINT,
+    keyed::RANGE,
+    scans::PARTITION_SCAN,
+    scans::TABLE_SCAN,
+    scans::FILTER,
+    scans::PROJECTION,
+    paged::PAGING,
+    keyed::COMPOUND_KEY,
+    paged::LOG_TAIL,
+    writes::OPTIMISTIC_CONCURRENCY,
+    writes::TRANSACTION,
+    heterogeneous::HETEROGENEOUS,
+];
+
+/// The build in the middle of the index: what the recipes about one build ask for.
+fn middle(index: &PackageIndex) -> PackageBuild<'_> {
+    index.build(index.len() / 2)
+}
+
+/// A section of middling size.
+fn middling_section(index: &PackageIndex) -> &str {
+    let mut sections: Vec<_> = index.sections().collect();
+    sections.sort_by_key(|(_, builds)| *builds);
+    sections.get(sections.len() / 2).map_or("", |(section, _)| section)
+}

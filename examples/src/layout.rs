@@ -1,0 +1,163 @@
+//! The physical layout of a declaration: its keys, its properties, and two rows as they lie in the store.
+
+use chrono::SecondsFormat;
+use table_core::error::Result;
+use table_core::query::{KeyRange, TextRange};
+use table_core::schema::{EntitySchema, IndexKind, KeyPiece};
+use table_core::{FromEntity, Query, TableEntity, TableName, TableStore, Value};
+
+use crate::grid::Grid;
+
+/// Properties of a row that are shown.
+const SHOWN: usize = 12;
+
+/// The keys, properties and indexes of a design, a line each.
+#[must_use]
+pub fn of(schema: &EntitySchema) -> Grid {
+    let mut grid = Grid::new(["Part", "Of", "Written as", "#Width", "Ordered"]);
+    pieces(&mut grid, "PartitionKey", schema.partition_key);
+    pieces(&mut grid, "RowKey", schema.row_key);
+    for property in schema.properties {
+        let written = format!("{}{}", property.edm, if property.optional { ", may be absent" } else { "" });
+        grid.row([property.name, property.field, &written, "", ""]);
+    }
+    for index in schema.indexes {
+        let kind = match index.kind {
+            IndexKind::Copies => "copies",
+            IndexKind::List => "lists of keys",
+        };
+        let place = match (index.table, index.partition_key) {
+            (Some(table), _) => format!("the table {table}"),
+            (None, Some(_)) => "other partitions".to_owned(),
+            (None, None) => "the same partition".to_owned(),
+        };
+        let unique = if index.unique { ", unique" } else { "" };
+        let sparse = if index.sparse { ", sparse" } else { "" };
+        grid.row(["index", index.name, &format!("{kind} in {place}{unique}{sparse}"), "", ""]);
+        pieces(&mut grid, "  PartitionKey", index.partition_key.unwrap_or_default());
+        pieces(&mut grid, "  RowKey", index.row_key);
+        for property in index.properties {
+            grid.row([
+                &format!("  {}", property.name),
+                property.field,
+                property.edm.to_string().as_str(),
+                "",
+                "",
+            ]);
+        }
+    }
+    grid.whole()
+}
+
+fn pieces(grid: &mut Grid, part: &str, pieces: &[KeyPiece]) {
+    for piece in pieces {
+        match piece {
+            KeyPiece::Literal(text) => {
+                let width = text.encode_utf16().count().to_string();
+                grid.row([part, "", &format!("'{text}'"), &width, ""])
+            }
+            KeyPiece::Field { field, codec, form } => {
+                let width = match (form.min, form.max) {
+                    (min, max) if min == max => min.to_string(),
+                    (min, max) => format!("{min}–{max}"),
+                };
+                grid.row([part, field, codec, &width, if form.ordered { "yes" } else { "no" }])
+            }
+        };
+    }
+}
+
+/// The first two rows of this design, untyped: what any client of the store would see.
+///
+/// # Errors
+/// Those of a query.
+pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Grid> {
+    let prefix = match schema.row_key.first() {
+        Some(KeyPiece::Literal(text)) => text,
+        _ => "",
+    };
+    let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) });
+    let mut grid = Grid::new(["PartitionKey", "RowKey", "Properties"]);
+    let page = match store.query(&TableName::new(schema.table)?, &query, None).await {
+        // A design can be the pattern of several tables, and have none of its own name.
+        Err(error) if error.is_table_not_found() => return Ok(grid),
+        page => page?,
+    };
+    for entity in page.rows.iter() {
+        let bag = TableEntity::from_entity(entity)?;
+        // Other types may have keys that begin the same way.
+        let is_of_design =
+            schema.properties.iter().all(|property| property.optional || bag.get(property.name).is_some());
+        if is_of_design && grid.len() < 2 {
+            let mut properties: Vec<_> =
+                bag.iter().take(SHOWN).map(|(name, value)| format!("{name}={}", plain(value))).collect();
+            if bag.len() > SHOWN {
+                properties.push(format!("… {} more", bag.len() - SHOWN));
+            }
+            grid.row([entity.partition_key, entity.row_key, &properties.join("  ")]);
+        }
+    }
+    Ok(grid)
+}
+
+/// A value as people read it.
+#[must_use]
+pub fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Int32(number) => number.to_string(),
+        Value::Int64(number) => number.to_string(),
+        Value::Double(number) => number.to_string(),
+        Value::Boolean(truth) => truth.to_string(),
+        Value::DateTime(at) => at.to_rfc3339_opts(SecondsFormat::AutoSi, true),
+        Value::Guid(id) => id.to_string(),
+        Value::Binary(bytes) => format!("{} bytes", bytes.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::{Entity, TableStoreExt};
+
+    use super::*;
+    use crate::model::company::{Employee, Expense, Review, employees, reviews};
+    use crate::store;
+
+    #[test]
+    fn a_layout_names_every_piece_in_order() {
+        let text = of(Expense::SCHEMA).to_string();
+        let expected = "\
+┌─────────────────────────────────────────────────────────┐
+│ Part           Of         Written as    Width   Ordered │
+╞═════════════════════════════════════════════════════════╡
+│ PartitionKey              'empid_'          6           │
+│ PartitionKey   employee   digits(6)         6   yes     │
+│ RowKey         at         desc(ticks)      19   yes     │
+│ RowKey                    '_'               1           │
+│ RowKey         number     digits(3)         3   yes     │
+│ Amount         amount     Edm.Int64                     │
+│ Purpose        purpose    Edm.String                    │
+└─────────────────────────────────────────────────────────┘";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn golden_rows_are_of_the_design_though_another_type_begins_the_same() {
+        pollster::block_on(async {
+            let store = store::in_memory();
+            store
+                .table::<Employee>()
+                .create_if_missing()
+                .await
+                .unwrap()
+                .bulk()
+                .insert_all(employees())
+                .await
+                .unwrap();
+            store.table::<Review>().bulk().insert_all(reviews()).await.unwrap();
+            let text = golden(&store, Review::SCHEMA).await.unwrap().to_string();
+            assert!(text.contains("empid_000123_2011") && text.contains("empid_000123_2012"), "{text}");
+            assert!(!text.contains("FirstName") && !text.contains("2013"), "{text}");
+        });
+    }
+}

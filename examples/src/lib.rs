@@ -1,0 +1,18 @@
+//! The cookbook: every pattern on real data.
+//!
+//! `cargo run -p examples` imports the [data] into an embedded store, or with `--azure` into an account, and runs the [recipes];
+//! each program in `src/bin` shows one pattern alone, in memory.
+
+pub mod cookbook;
+pub mod data;
+pub mod grid;
+pub mod import;
+pub mod inputs;
+pub mod large;
+pub mod layout;
+pub mod metered;
+pub mod model;
+pub mod prefixed;
+pub mod recipe;
+pub mod recipes;
+pub mod store;

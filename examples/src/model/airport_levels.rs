@@ -1,0 +1,29 @@
+//! Airports by levels: the state, the city and the airport are the partition key.
+
+use table_core::Entity;
+
+use crate::data::airports as source;
+
+/// An airport as the last level of three: `AR!Jonesboro!ARG!`. Each is a partition of its own, so that no state and no city can
+/// outgrow one, and no transaction holds two.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "AirportsByLevel")]
+#[partition_key(state, city, iata)]
+#[row_key("")]
+pub struct LevelAirport {
+    /// Two letters.
+    pub state: String,
+    /// The city, or several with a slash between them.
+    pub city: String,
+    /// Three or four letters and digits.
+    pub iata: String,
+    /// The name.
+    pub name: String,
+}
+
+impl From<&source::Airport> for LevelAirport {
+    fn from(airport: &source::Airport) -> Self {
+        let source::Airport { iata, name, city, state, .. } = airport.clone();
+        Self { state, city, iata, name }
+    }
+}

@@ -1,0 +1,25 @@
+//! What is asked of the airports, each question with what it may cost.
+
+use table_core::access_patterns;
+use table_core::selection::Copies;
+
+use crate::model::indexed::{Airport, AirportByCity, AirportByCode};
+
+access_patterns! {
+    /// The questions of a timetable.
+    pub AirportQuestions for Airport {
+        /// One airport of a state.
+        airport(state: &str, iata: &str) <= point = Airport::key("USA", state, iata);
+        /// The airport with a code, wherever it lies.
+        by_code(iata: &str) <= point from Copies<AirportByCode> = Airport::by_code(iata);
+        /// The airports of a city.
+        of_city(state: &str, city: &str) <= range from Copies<AirportByCity> = Airport::by_city("USA", state, city);
+        /// The cities of a state whose names begin so.
+        cities(state: &str, prefix: &str) <= range from Copies<AirportByCity> =
+            Airport::by_city_rows("USA", state).city_prefix(prefix);
+        /// A whole state.
+        of_state(state: &str) <= partition = Airport::partition("USA", state);
+        /// All airports, for the yearly map.
+        map() <= scan = Airport::scan("the yearly map");
+    }
+}

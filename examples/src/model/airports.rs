@@ -1,0 +1,68 @@
+//! Airports: by state, and once more by the city they serve.
+
+use table_core::{Entity, Projection};
+
+use crate::data::airports as source;
+
+/// An airport under the state it lies in: `USA_WA` / `SEA`.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Airports")]
+#[partition_key(country, "_", state)]
+#[row_key(iata)]
+pub struct Airport {
+    /// The country.
+    #[without('_')]
+    pub country: String,
+    /// Two letters.
+    pub state: String,
+    /// Three or four letters and digits.
+    pub iata: String,
+    /// The name.
+    pub name: String,
+    /// The city, or several with a slash between them.
+    pub city: String,
+    /// Degrees north.
+    pub latitude: f64,
+    /// Degrees east.
+    pub longitude: f64,
+}
+
+/// What a list of airports shows.
+#[derive(Projection, Clone, Debug, PartialEq)]
+#[projection(of = Airport)]
+pub struct AirportName {
+    /// The name.
+    pub name: String,
+    /// The city.
+    pub city: String,
+}
+
+/// An airport under the city it serves: `Jonesboro` / `ARG`. A city's name may hold a slash, which no key may: it is escaped.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "AirportsByCity")]
+#[partition_key(escaped(city))]
+#[row_key(iata)]
+pub struct CityAirport {
+    /// The city, or several with a slash between them.
+    pub city: String,
+    /// Three or four letters and digits.
+    pub iata: String,
+    /// The name.
+    pub name: String,
+    /// Two letters.
+    pub state: String,
+}
+
+impl From<&source::Airport> for Airport {
+    fn from(airport: &source::Airport) -> Self {
+        let source::Airport { iata, name, city, state, country, latitude, longitude } = airport.clone();
+        Self { country, state, iata, name, city, latitude, longitude }
+    }
+}
+
+impl From<&source::Airport> for CityAirport {
+    fn from(airport: &source::Airport) -> Self {
+        let source::Airport { iata, name, city, state, .. } = airport.clone();
+        Self { city, iata, name, state }
+    }
+}

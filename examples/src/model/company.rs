@@ -1,0 +1,125 @@
+//! The company of the pattern catalogue: employees with their reviews (PAT-CK) and their expense claims (PAT-LOG).
+
+use chrono::{DateTime, Utc};
+use table_core::Entity;
+
+/// An employee: `Sales` / `empid_000123`.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "Company")]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+pub struct Employee {
+    /// The department.
+    pub department: String,
+    /// At most six digits.
+    #[digits(6)]
+    pub id: u32,
+    /// The given name.
+    pub first_name: String,
+    /// The family name.
+    pub last_name: String,
+    /// In years.
+    pub age: i32,
+    /// The e-mail address.
+    #[property("EmailAddress")]
+    pub email: String,
+}
+
+/// The review of an employee for one year, beside the employee: `Sales` / `empid_000123_2012`.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "Company")]
+#[partition_key(department)]
+#[row_key("empid_", employee, "_", year)]
+pub struct Review {
+    /// The department.
+    pub department: String,
+    /// Whose review it is.
+    #[digits(6)]
+    pub employee: u32,
+    /// The year.
+    #[digits(4)]
+    pub year: u16,
+    /// By the manager, from 1 to 5.
+    pub manager_rating: i32,
+    /// By the peers, from 1 to 5.
+    pub peer_rating: i32,
+    /// In words.
+    pub comments: String,
+}
+
+/// An expense claim of an employee, the latest first: `empid_000123` / `2519954698939999999_001`.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "EmployeeExpense")]
+#[partition_key("empid_", employee)]
+#[row_key(desc(at), "_", number)]
+pub struct Expense {
+    /// Whose claim it is.
+    #[digits(6)]
+    pub employee: u32,
+    /// When it was made.
+    pub at: DateTime<Utc>,
+    /// Tells claims of one instant apart.
+    #[digits(3)]
+    pub number: u16,
+    /// In cents.
+    pub amount: i64,
+    /// In words.
+    pub purpose: String,
+}
+
+/// Everybody.
+#[must_use]
+pub fn employees() -> Vec<Employee> {
+    let employee = |department: &str, id, first_name: &str, last_name: &str, age, email: &str| Employee {
+        department: department.to_owned(),
+        id,
+        first_name: first_name.to_owned(),
+        last_name: last_name.to_owned(),
+        age,
+        email: format!("{email}@contoso.com"),
+    };
+    vec![
+        employee("Marketing", 17, "Ken", "Kwok", 23, "kenk"),
+        employee("Marketing", 522, "Don", "Hall", 34, "donh"),
+        employee("Sales", 9, "Mary", "Jones", 51, "maryj"),
+        employee("Sales", 123, "Jun", "Cao", 47, "junc"),
+        employee("Sales", 152, "Adam", "Jones", 29, "adamj"),
+        employee("Sales", 223, "Jane", "Jones", 32, "jonesj"),
+        employee("Sales", 456, "Ali", "Smith", 61, "alis"),
+    ]
+}
+
+/// Every review.
+#[must_use]
+pub fn reviews() -> Vec<Review> {
+    let review = |employee, year, manager_rating, peer_rating, comments: &str| Review {
+        department: "Sales".to_owned(),
+        employee,
+        year,
+        manager_rating,
+        peer_rating,
+        comments: comments.to_owned(),
+    };
+    vec![
+        review(123, 2011, 3, 4, "Settled in well"),
+        review(123, 2012, 5, 4, "Won the tender of the year"),
+        review(123, 2013, 4, 5, "Teaches the others"),
+        review(223, 2012, 4, 4, "Steady"),
+    ]
+}
+
+/// Every expense claim, the earliest first.
+#[must_use]
+pub fn expenses() -> Vec<Expense> {
+    // From 2014-07-31T18:21:46Z on, two claims a day, both at one instant.
+    let first = DateTime::from_timestamp(1_406_830_906, 0).unwrap_or_default();
+    (0..30u16)
+        .map(|nth| Expense {
+            employee: 123,
+            at: first + chrono::Duration::days(i64::from(nth / 2)),
+            number: nth % 2 + 1,
+            amount: i64::from(nth) * 1_250 + 990,
+            purpose: if nth % 2 == 0 { "Travel" } else { "Meals" }.to_owned(),
+        })
+        .collect()
+}

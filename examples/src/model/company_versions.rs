@@ -1,0 +1,58 @@
+//! The employee of the company as later versions of a program could declare it.
+
+/// With a nickname, a wider age and a look-up by e-mail: old rows are read, and gone over once.
+pub mod next {
+    use table_core::Entity;
+
+    /// An employee: `Sales` / `empid_000123`.
+    #[derive(Entity, Clone, Debug, PartialEq, Eq)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index(ByEmail, unique, row_key("email_", email))]
+    pub struct Employee {
+        /// The department.
+        pub department: String,
+        /// At most six digits.
+        #[digits(6)]
+        pub id: u32,
+        /// The given name.
+        pub first_name: String,
+        /// The family name.
+        pub last_name: String,
+        /// What friends say.
+        pub nickname: Option<String>,
+        /// In years.
+        pub age: i64,
+        /// The e-mail address.
+        #[property("EmailAddress")]
+        pub email: String,
+    }
+}
+
+/// With eight digits: old rows lie under other keys.
+pub mod wider {
+    use table_core::Entity;
+
+    /// An employee: `Sales` / `empid_00000123`.
+    #[derive(Entity, Clone, Debug, PartialEq, Eq)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub struct Employee {
+        /// The department.
+        pub department: String,
+        /// At most eight digits.
+        #[digits(8)]
+        pub id: u32,
+        /// The given name.
+        pub first_name: String,
+        /// The family name.
+        pub last_name: String,
+        /// In years.
+        pub age: i32,
+        /// The e-mail address.
+        #[property("EmailAddress")]
+        pub email: String,
+    }
+}

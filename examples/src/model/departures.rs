@@ -1,0 +1,80 @@
+//! Airports with the routes that begin there, side by side: one table for what is read together (PAT-CK).
+
+use std::collections::HashMap;
+
+use table_core::group::{Many, One};
+use table_core::{Entity, EntityGroup};
+
+use crate::data::airports;
+use crate::model::routes::Route;
+
+/// An airport under its state: `WA` / `from_SEA_`. The codes have three or four characters; the `_` ends the shorter ones.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "Departures")]
+#[partition_key(state)]
+#[row_key("from_", iata, "_")]
+pub struct Origin {
+    /// The state; `unknown` for four airports.
+    pub state: String,
+    /// Three or four letters and digits.
+    #[without('_')]
+    pub iata: String,
+    /// The name.
+    pub name: String,
+}
+
+/// The flights of a year to one airport, beside the airport of departure: `WA` / `from_SEA_to_LAX`.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "Departures")]
+#[partition_key(state)]
+#[row_key("from_", origin, "_to_", destination)]
+pub struct Departure {
+    /// The state of the airport of departure.
+    pub state: String,
+    /// The airport of departure.
+    #[without('_')]
+    pub origin: String,
+    /// The airport of arrival.
+    pub destination: String,
+    /// Flights in 2008.
+    pub flights: i32,
+}
+
+/// An airport and all that leaves it, read by one range query.
+#[derive(EntityGroup, Clone, Debug)]
+#[entity_group(under = Origin)]
+pub struct OriginWithDepartures {
+    /// The airport.
+    pub origin: One<Origin>,
+    /// By destination.
+    pub departures: Many<Departure>,
+}
+
+/// Every route under the airport it begins at.
+#[must_use]
+pub fn departures(routes: &[Route]) -> Vec<Departure> {
+    let departure = |route: &Route| Departure {
+        state: route.state.clone(),
+        origin: route.origin.clone(),
+        destination: route.destination.clone(),
+        flights: route.flights,
+    };
+    routes.iter().map(departure).collect()
+}
+
+/// Every airport that a route begins at, in the partition of its routes.
+#[must_use]
+pub fn origins(routes: &[Route], airports: &[airports::Airport]) -> Vec<Origin> {
+    let names: HashMap<&str, &str> =
+        airports.iter().map(|airport| (airport.iata.as_str(), airport.name.as_str())).collect();
+    let mut origins: Vec<_> = routes
+        .iter()
+        .map(|route| Origin {
+            state: route.state.clone(),
+            iata: route.origin.clone(),
+            name: names.get(route.origin.as_str()).copied().unwrap_or("unknown").to_owned(),
+        })
+        .collect();
+    origins.dedup();
+    origins
+}

@@ -1,0 +1,76 @@
+//! Earthquakes under two keys to choose from: the hour, and where it was (PAT-ANTI-1).
+
+use chrono::{DateTime, DurationRound, TimeDelta, Utc};
+use table_core::Entity;
+
+use crate::data::earthquakes as source;
+
+/// An event under the hour in which it was written: `2018020623` / `us1000chhc`. Every writer meets every other there.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(
+    table = "EarthquakesByHour",
+    allow(hot_partition, reason = "the one that the dry run advises against")
+)]
+#[partition_key(hour(hour))]
+#[row_key(id)]
+pub struct HourlyEarthquake {
+    /// The hour in which it was written.
+    pub hour: DateTime<Utc>,
+    /// When it was written.
+    pub time: DateTime<Utc>,
+    /// The identifier.
+    pub id: String,
+    /// The smallest are negative.
+    pub magnitude: f64,
+    /// Where, in words.
+    pub place: String,
+}
+
+/// An event under the network that reported it and the region it was in, the latest first: `us_Taiwan` /
+/// `2518818038575999999_us1000chhc`.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "EarthquakesByRegion")]
+#[partition_key(network, "_", region)]
+#[row_key(desc(time), "_", id)]
+pub struct RegionalEarthquake {
+    /// The network that reported it.
+    #[without('_')]
+    pub network: String,
+    /// The last words of the place.
+    pub region: String,
+    /// When it was written.
+    pub time: DateTime<Utc>,
+    /// The identifier.
+    pub id: String,
+    /// The smallest are negative.
+    pub magnitude: f64,
+    /// Where, in words.
+    pub place: String,
+}
+
+/// What stands behind the last comma of a place: `Taiwan` of `22km NNE of Hualian, Taiwan`.
+#[must_use]
+pub fn region(event: &source::Earthquake) -> &str {
+    event.place.rsplit_once(", ").map_or(event.place.as_str(), |(_, region)| region)
+}
+
+impl HourlyEarthquake {
+    /// The event, as if it were written at this time.
+    #[must_use]
+    pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
+        let source::Earthquake { id, magnitude, place, .. } = event.clone();
+        // A time without a whole hour is refused by the key.
+        let hour = time.duration_trunc(TimeDelta::hours(1)).unwrap_or(time);
+        Self { hour, time, id, magnitude, place }
+    }
+}
+
+impl RegionalEarthquake {
+    /// The event, as if it were written at this time.
+    #[must_use]
+    pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
+        let region = region(event).to_owned();
+        let source::Earthquake { id, magnitude, place, network, .. } = event.clone();
+        Self { network, region, time, id, magnitude, place }
+    }
+}

@@ -1,0 +1,43 @@
+//! Earthquakes as a log of events: the stamp of the pattern is the RowKey.
+
+use table_core::Entity;
+use table_core::error::Result;
+use table_patterns::log_tail::LogStamp;
+
+use crate::data::earthquakes as source;
+
+/// A seismic event in its network's log (PAT-LOG): `us` / `2518818038575999999_fffffffffffff977`.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "EarthquakeLog")]
+#[partition_key(network)]
+#[row_key(stamp)]
+pub struct LoggedEarthquake {
+    /// The network that reported it.
+    pub network: String,
+    /// When it began, and its place in the input: two events of one instant are two (PAT-LOG-4).
+    pub stamp: LogStamp,
+    /// The identifier.
+    pub id: String,
+    /// The smallest are negative.
+    pub magnitude: f64,
+    /// Where, in words.
+    pub place: String,
+}
+
+/// The events as entries of the log, in the order of the input: the latest first.
+///
+/// # Errors
+/// None for the data that is here: an instant that no tick count has.
+pub fn log(events: &[source::Earthquake]) -> Result<Vec<LoggedEarthquake>> {
+    let entry = |(place_in_input, event): (usize, &source::Earthquake)| {
+        let tie = u64::try_from(events.len() - place_in_input).unwrap_or_default();
+        Ok(LoggedEarthquake {
+            network: event.network.clone(),
+            stamp: LogStamp::new(event.time, tie)?,
+            id: event.id.clone(),
+            magnitude: event.magnitude,
+            place: event.place.clone(),
+        })
+    };
+    events.iter().enumerate().map(entry).collect()
+}

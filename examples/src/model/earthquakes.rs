@@ -1,0 +1,35 @@
+//! Earthquakes: the log of each seismic network, the latest first.
+
+use chrono::{DateTime, Utc};
+use table_core::Entity;
+
+use crate::data::earthquakes as source;
+
+/// A seismic event in its network's log (PAT-LOG): `us` / `2518818038575999999_us1000chhc`.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Earthquakes")]
+#[partition_key(network)]
+#[row_key(desc(time), "_", id)]
+pub struct Earthquake {
+    /// The network that reported it.
+    pub network: String,
+    /// When it began.
+    pub time: DateTime<Utc>,
+    /// The identifier: tells two events of one instant apart (PAT-LOG-4).
+    pub id: String,
+    /// The smallest are negative.
+    pub magnitude: f64,
+    /// Where, in words.
+    pub place: String,
+    /// Kilometres below the ground.
+    pub depth: f64,
+    /// `earthquake`, `explosion` or `quarry blast`.
+    pub kind: String,
+}
+
+impl From<&source::Earthquake> for Earthquake {
+    fn from(event: &source::Earthquake) -> Self {
+        let source::Earthquake { id, time, magnitude, place, depth, kind, network, .. } = event.clone();
+        Self { network, time, id, magnitude, place, depth, kind }
+    }
+}

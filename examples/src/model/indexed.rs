@@ -1,0 +1,48 @@
+//! Airports that are looked up by their code and by their city, without knowing more.
+
+use table_core::{Entity, Projection};
+
+use crate::data::airports as source;
+
+/// An airport under its state, `USA_WA` / `iata_SEA`; once more under its code, `code_SEA` / `airport`; and in its state under
+/// its city, `USA_WA` / `city_Seattle!SEA`.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "IndexedAirports")]
+#[partition_key(country, "_", state)]
+#[row_key("iata_", iata)]
+#[index(ByCode, unique, partition_key("code_", iata), row_key("airport"))]
+#[index(ByCity, row_key("city_", escaped(city), "!", iata), keep(name))]
+pub struct Airport {
+    /// The country.
+    #[without('_')]
+    pub country: String,
+    /// Two letters.
+    pub state: String,
+    /// Three or four letters and digits.
+    pub iata: String,
+    /// The name.
+    pub name: String,
+    /// The city, or several with a slash between them.
+    pub city: String,
+    /// Degrees north.
+    pub latitude: f64,
+    /// Degrees east.
+    pub longitude: f64,
+}
+
+/// What a list of a city's airports shows: the name is kept in the copies, the city is read from their key.
+#[derive(Projection, Clone, Debug, PartialEq)]
+#[projection(of = Airport)]
+pub struct CityAirport {
+    /// The city, or several with a slash between them.
+    pub city: String,
+    /// The name.
+    pub name: String,
+}
+
+impl From<&source::Airport> for Airport {
+    fn from(airport: &source::Airport) -> Self {
+        let source::Airport { iata, name, city, state, country, latitude, longitude } = airport.clone();
+        Self { country, state, iata, name, city, latitude, longitude }
+    }
+}

@@ -1,0 +1,105 @@
+//! Builds of Debian packages: the larger input.
+
+use chrono::{DateTime, Utc};
+use table_core::{Entity, Projection};
+
+use crate::large::PackageBuild;
+
+/// A build of a package: `libs` / `build_zlib1g_000007`. Sections such as `non-free/libs` are escaped.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "PackageBuilds")]
+#[partition_key(escaped(section))]
+#[row_key("build_", package, "_", number)]
+pub struct Build {
+    /// The section.
+    pub section: String,
+    /// The package; its name cannot hold a `_`, by Debian's rules.
+    #[without('_')]
+    pub package: String,
+    /// From 1.
+    #[digits(7)]
+    pub number: u32,
+    /// The version.
+    pub version: String,
+    /// The architecture.
+    pub architecture: String,
+    /// In KiB.
+    pub installed_size: i64,
+    /// Who keeps it.
+    pub maintainer: String,
+    /// When it was made.
+    pub built: DateTime<Utc>,
+}
+
+/// What a list of builds shows.
+#[derive(Projection, Clone, Debug, PartialEq, Eq)]
+#[projection(of = Build)]
+pub struct BuildSize {
+    /// In KiB.
+    pub installed_size: i64,
+}
+
+/// A section, in its own partition: `libs` / `section`.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "PackageBuilds")]
+#[partition_key(escaped(section))]
+#[row_key("section")]
+pub struct Section {
+    /// The section.
+    pub section: String,
+    /// How many builds it has.
+    pub builds: i64,
+}
+
+/// The first build of a package, in the log of its section (PAT-LOG).
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "PackageLog")]
+#[partition_key(escaped(section))]
+#[row_key(desc(built), "_", package)]
+pub struct FirstBuild {
+    /// The section.
+    pub section: String,
+    /// When it was made.
+    pub built: DateTime<Utc>,
+    /// The package.
+    pub package: String,
+    /// The version.
+    pub version: String,
+}
+
+impl From<PackageBuild<'_>> for Build {
+    fn from(build: PackageBuild<'_>) -> Self {
+        let package = build.package.clone();
+        Self {
+            section: package.section,
+            package: package.name,
+            number: build.number,
+            version: package.version,
+            architecture: package.architecture,
+            installed_size: build.installed_size,
+            maintainer: package.maintainer,
+            built: build.built,
+        }
+    }
+}
+
+impl From<PackageBuild<'_>> for FirstBuild {
+    fn from(build: PackageBuild<'_>) -> Self {
+        let package = build.package.clone();
+        Self { section: package.section, built: build.built, package: package.name, version: package.version }
+    }
+}
+
+/// What was imported last into a table, and is complete.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "Imports")]
+#[partition_key(table)]
+#[row_key("import")]
+pub struct Import {
+    /// The table.
+    pub table: String,
+    /// Where the rows come from.
+    pub source: String,
+    /// How many there are.
+    pub builds: i64,
+}

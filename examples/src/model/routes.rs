@@ -1,0 +1,41 @@
+//! Airline routes: a compound key of two airports.
+
+use std::collections::HashMap;
+
+use table_core::Entity;
+
+use crate::data::{airports, routes as source};
+
+/// The flights of a year from one airport to another, under the state they start in (PAT-CK): `WA` / `SEA_LAX`.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "Routes")]
+#[partition_key(state)]
+#[row_key(origin, "_", destination)]
+pub struct Route {
+    /// The state of the airport of departure; `unknown` for four airports.
+    pub state: String,
+    /// The airport of departure. `_` ends it in the key, so that it may not hold one.
+    #[without('_')]
+    pub origin: String,
+    /// The airport of arrival.
+    pub destination: String,
+    /// Flights in 2008.
+    pub flights: i32,
+}
+
+/// Every route with the state that it starts in, in the order of the keys within each state.
+#[must_use]
+pub fn routes(routes: &[source::Route], airports: &[airports::Airport]) -> Vec<Route> {
+    let states: HashMap<&str, &str> =
+        airports.iter().map(|airport| (airport.iata.as_str(), airport.state.as_str())).collect();
+    let state = |origin: &str| states.get(origin).copied().unwrap_or("unknown").to_owned();
+    routes
+        .iter()
+        .map(|route| Route {
+            state: state(&route.origin),
+            origin: route.origin.clone(),
+            destination: route.destination.clone(),
+            flights: i32::try_from(route.count).unwrap_or(i32::MAX),
+        })
+        .collect()
+}

@@ -1,0 +1,68 @@
+//! Two types in one table, told apart by the beginning of the row key (PAT-HET).
+
+use table_core::Entity;
+
+/// An employee: `Sales` / `EMPLOYEE_000123`.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "Staff")]
+#[partition_key(department)]
+#[row_key("EMPLOYEE_", id)]
+pub struct Employee {
+    /// The department.
+    pub department: String,
+    /// At most six digits.
+    #[digits(6)]
+    pub id: u32,
+    /// The given name.
+    pub first_name: String,
+    /// The family name.
+    pub last_name: String,
+    /// In years.
+    pub age: i32,
+}
+
+/// A department, in its own partition: `Sales` / `DEPARTMENT_SALES`.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "Staff")]
+#[partition_key(department)]
+#[row_key("DEPARTMENT_", code)]
+pub struct Department {
+    /// The department.
+    pub department: String,
+    /// Its name in capitals.
+    pub code: String,
+    /// Its name.
+    pub department_name: String,
+    /// How many work in it.
+    pub employee_count: i32,
+}
+
+/// Everybody who works here.
+#[must_use]
+pub fn employees() -> Vec<Employee> {
+    super::company::employees()
+        .into_iter()
+        .map(|person| Employee {
+            department: person.department,
+            id: person.id,
+            first_name: person.first_name,
+            last_name: person.last_name,
+            age: person.age,
+        })
+        .collect()
+}
+
+/// Every department.
+#[must_use]
+pub fn departments() -> Vec<Department> {
+    let everybody = employees();
+    ["Marketing", "Sales"]
+        .into_iter()
+        .map(|name| Department {
+            department: name.to_owned(),
+            code: name.to_uppercase(),
+            department_name: name.to_owned(),
+            employee_count: everybody.iter().filter(|person| person.department == name).fold(0, |n, _| n + 1),
+        })
+        .collect()
+}

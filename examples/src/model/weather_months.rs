@@ -1,0 +1,51 @@
+//! Rain by month: a slot a day.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+
+use chrono::{Datelike, NaiveDate};
+use table_core::{Entity, TableStoreExt};
+use table_patterns::series::{self, Series, SeriesRow, SeriesTable};
+
+use crate::data::weather as source;
+use crate::store::Store;
+
+/// A month of a city (PAT-SER): `Seattle` / `20120101`, with `Day01` to `Day31` in millimetres of rain.
+#[derive(Entity, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[entity(table = "RainByMonth")]
+#[partition_key(location)]
+#[row_key(first)]
+pub struct RainMonth {
+    /// The city.
+    pub location: String,
+    /// Its first day.
+    pub first: NaiveDate,
+}
+
+impl Series for RainMonth {
+    type Value = f64;
+    const SLOTS: &'static [&'static str] = series::DAYS_OF_MONTH;
+}
+
+impl From<&source::DailyWeather> for RainMonth {
+    fn from(day: &source::DailyWeather) -> Self {
+        Self { location: day.location.clone(), first: day.date.with_day(1).unwrap_or(day.date) }
+    }
+}
+
+/// Writes the rain of every month.
+///
+/// # Errors
+/// Those of the store.
+pub async fn import(store: &Store, weather: &[source::DailyWeather]) -> Result<(), Box<dyn Error>> {
+    let mut months: BTreeMap<RainMonth, SeriesRow<RainMonth>> = BTreeMap::new();
+    for day in weather {
+        let month = months.entry(day.into()).or_insert_with_key(|month| SeriesRow::new(month.clone()));
+        *month.slot_mut(usize::try_from(day.date.day0())?)? = Some(day.precipitation);
+    }
+    let table = SeriesTable::new(store.unmetered().table::<RainMonth>().create_if_missing().await?);
+    for month in months.values() {
+        table.put(month).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! A part of an account: every table that is made here has a prefix there, and all of them can be deleted at once.
+
+use std::fmt;
+
+use table_core::error::Result;
+use table_core::query::Select;
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
+use table_core::{Continuation, EntityKey, Page, Query, TableName, TableStore, Transaction};
+
+/// A store whose tables are those of another one that begin with a prefix, named without it. Errors tell the full names.
+#[derive(Clone, Debug)]
+pub struct Prefixed<S> {
+    store: S,
+    prefix: String,
+}
+
+impl<S> Prefixed<S> {
+    /// The tables of a store that begin with a prefix: letters and digits, a letter first.
+    pub fn new(store: S, prefix: impl Into<String>) -> Self {
+        Self { store, prefix: prefix.into() }
+    }
+
+    fn full(&self, table: &TableName) -> Result<TableName> {
+        TableName::new(&format!("{}{table}", self.prefix))
+    }
+}
+
+/// The same place of the same query on a table of another name: a continuation belongs to one (PAGE-9).
+fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) -> Result<Continuation> {
+    match place.service_position(from, query) {
+        Ok(position) => Ok(Continuation::of_service(to, query, position.clone())),
+        Err(_) => Ok(Continuation::new(to, query, place.position(from, query)?.clone())),
+    }
+}
+
+/// Deletes all tables of a store; says how many.
+///
+/// # Errors
+/// Those of the store. What was deleted is.
+pub async fn delete_tables(store: &impl TableStore) -> Result<usize> {
+    let (mut deleted, mut from) = (0, None);
+    loop {
+        let page = store.list_tables("", from.as_deref(), store.capabilities().top).await?;
+        for table in &page.names {
+            store.delete_table(table).await?;
+            deleted += 1;
+        }
+        from = page.next;
+        if from.is_none() {
+            return Ok(deleted);
+        }
+    }
+}
+
+impl<S: fmt::Display> fmt::Display for Prefixed<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, tables {}…", self.store, self.prefix)
+    }
+}
+
+impl<S: TableStore> TableStore for Prefixed<S> {
+    fn capabilities(&self) -> &Capabilities {
+        self.store.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.store.create_table(&self.full(table)?).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.store.delete_table(&self.full(table)?).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        let from = from.map(|from| format!("{}{from}", self.prefix));
+        let page = self.store.list_tables(&format!("{}{prefix}", self.prefix), from.as_deref(), top).await?;
+        // Names are told apart without case, and so is the prefix: only its length counts.
+        let own = |full: &str| full.get(self.prefix.len()..).unwrap_or_default().to_owned();
+        let names =
+            page.names.iter().map(|name| TableName::new(&own(name.as_str()))).collect::<Result<_>>()?;
+        Ok(TablePage { names, next: page.next.as_deref().map(own) })
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.store.get(&self.full(table)?, key, select).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        let full = self.full(table)?;
+        let from = from.map(|from| moved(from, query, table, &full)).transpose()?;
+        let mut page = self.store.query(&full, query, from.as_ref()).await?;
+        page.continuation = page.continuation.map(|next| moved(&next, query, &full, table)).transpose()?;
+        Ok(page)
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        self.store.submit(&self.full(table)?, transaction).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::{Engine, TableStoreExt};
+
+    use super::*;
+    use crate::model::company::{Employee, employees};
+
+    #[test]
+    fn two_prefixes_do_not_meet_and_one_is_deleted_alone() {
+        pollster::block_on(async {
+            let account = Engine::in_memory();
+            let (one, two) = (Prefixed::new(account.clone(), "one"), Prefixed::new(account.clone(), "two"));
+            let table = one.table::<Employee>().create_if_missing().await.unwrap();
+            table.bulk().insert_all(employees()).await.unwrap();
+            two.table::<Employee>().create_if_missing().await.unwrap();
+
+            let sales =
+                |store: &Prefixed<Engine>| store.table::<Employee>().query(Employee::partition("Sales"));
+            assert!(!sales(&one).collect().await.unwrap().is_empty());
+            let page = sales(&one).top(2).page().await.unwrap();
+            let rest = sales(&one).page_from(&page.continuation.unwrap()).await.unwrap();
+            assert_eq!(rest.items.len() + 2, sales(&one).collect().await.unwrap().len());
+            assert!(sales(&two).collect().await.unwrap().is_empty());
+            let names = |page: TablePage| page.names.iter().map(ToString::to_string).collect::<Vec<_>>();
+            assert_eq!(names(one.list_tables("", None, 10).await.unwrap()), ["Company", "TablesLayouts"]);
+            let first = one.list_tables("", None, 1).await.unwrap();
+            assert_eq!(first.next.as_deref(), Some("TablesLayouts"));
+            assert_eq!(
+                names(one.list_tables("", first.next.as_deref(), 1).await.unwrap()),
+                ["TablesLayouts"]
+            );
+
+            assert_eq!(delete_tables(&one).await.unwrap(), 2);
+            let left = names(account.list_tables("", None, 10).await.unwrap());
+            assert_eq!(left, ["twoCompany", "twoTablesLayouts"]);
+        });
+    }
+}

@@ -1,0 +1,49 @@
+//! The layout as data: what a design says about itself, and what comes of changing it (EVO rules).
+
+use table_core::error::Result;
+use table_core::schema::{StoredSchema, Verdict, evolve};
+use table_core::{Entity, ErrorCode, TableStoreExt};
+
+use crate::grid::Grid;
+use crate::inputs::Inputs;
+use crate::model::company::Employee;
+use crate::model::company_versions::{next, wider};
+use crate::recipe::{Recipe, Report};
+use crate::store::Store;
+
+pub(super) const RECIPE: Recipe<Inputs> = Recipe {
+    name: "layout",
+    question: "May the next version of the program work on the employees that this one stored?",
+    schema: Employee::SCHEMA,
+    run: |store, inputs| Box::pin(run(store, inputs)),
+};
+
+async fn run(store: &Store, _: &Inputs) -> Result<Report> {
+    let stored = StoredSchema::of(Employee::SCHEMA);
+    let mut answer = Grid::new(["Version", "Rule", "Verdict", "Change", "What to do"]);
+    let versions = [
+        ("next", next::Employee::SCHEMA, Verdict::NeedsBackfill),
+        ("wider", wider::Employee::SCHEMA, Verdict::NeedsRewrite),
+    ];
+    for (version, schema, expected) in versions {
+        let evolution = evolve(&stored, &StoredSchema::of(schema));
+        assert_eq!(evolution.verdict(), expected);
+        for change in &evolution.changes {
+            let rule = change.rule;
+            answer.row([version, rule.id, &rule.verdict.to_string(), &change.what, rule.advice]);
+        }
+    }
+
+    // Whoever opens the table is held to what it was opened with before. The meter would tell a first run from a second.
+    let store = store.unmetered();
+    store.table::<Employee>().open().await?;
+    let Err(refused) = store.table::<wider::Employee>().open().await else {
+        panic!("old keys have six digits")
+    };
+    assert_eq!((refused.code(), refused.rule()), (ErrorCode::LayoutMismatch, Some("EVO-11")));
+    let description = Employee::SCHEMA.to_string();
+    Ok(Report::new("", answer)
+        .note(description.trim_end().replace('\n', "\n  "))
+        .note("Opening the table as the wider version:")
+        .note(refused.to_string()))
+}

@@ -1,0 +1,64 @@
+//! A migration: from an embedded engine to the store of the cookbook and back, stopped half-way, checked (DQ-12, PAGE-7).
+
+use indicatif::ProgressBar;
+use table_core::error::Result;
+use table_core::{Engine, Entity, TableName, TableStore, TableStoreExt};
+use table_patterns::migrate::{Checksum, Migration};
+
+use crate::grid::{Grid, thousands};
+use crate::inputs::Inputs;
+use crate::model::earthquakes::Earthquake;
+use crate::recipe::{Recipe, Report};
+use crate::store::Store;
+
+/// Rows a step.
+const PAGE: usize = 400;
+/// The table at the store of the cookbook, beside its own of the same entities.
+const MOVED: &str = "EarthquakesMoved";
+
+pub(super) const RECIPE: Recipe<Inputs> = Recipe {
+    name: "migrate",
+    question: "The earthquakes move from an embedded engine to this store and back, stopped half-way. Do all arrive?",
+    schema: Earthquake::SCHEMA,
+    run: |store, inputs| Box::pin(run(store, inputs)),
+};
+
+async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
+    let (home, back) = (Engine::in_memory(), Engine::in_memory());
+    let earthquakes = home.table::<Earthquake>().create_if_missing().await?;
+    let all = inputs.earthquakes.iter().map(Earthquake::from);
+    earthquakes.bulk().insert_or_replace_all(all).await.map_err(|stopped| stopped.source)?;
+    let (name, moved) = (TableName::new(Earthquake::SCHEMA.table)?, TableName::new(MOVED)?);
+    let mut answer = Grid::new(["Step", "#Rows", "Position to store"]);
+    let bar = ProgressBar::new(inputs.earthquakes.len() as u64);
+
+    let there = || Migration::new(&home, store, name.clone()).into_table(moved.clone()).page(PAGE);
+    let mut copy = there();
+    for _ in 0..2 {
+        assert!(copy.step().await?, "more than two pages");
+        bar.set_position(copy.position().rows());
+    }
+    let stored = copy.position().to_string();
+    answer.row(["stopped", &thousands(copy.position().rows()), &stored]);
+
+    // All that is known of the copy is the text: as good as another process, another day.
+    let mut copy = there().resume(stored.parse()?)?;
+    while copy.step().await? {
+        bar.set_position(copy.position().rows());
+    }
+    answer.row(["resumed", &thousands(copy.position().rows()), &copy.position().to_string()]);
+    let (source, target) = copy.checksums().await?;
+
+    let mut copy = Migration::new(store, &back, moved.clone()).into_table(name.clone());
+    while copy.step().await? {
+        bar.set_position(copy.position().rows());
+    }
+    bar.finish_and_clear();
+    answer.row(["moved back", &thousands(copy.position().rows()), &copy.position().to_string()]);
+    let returned = Checksum::of(&back, &name).await?;
+    store.delete_table(&moved).await?;
+
+    assert_eq!((source, source), (target, returned), "the same rows, but for Timestamps and versions");
+    assert_eq!(returned.rows(), inputs.earthquakes.len() as u64);
+    Ok(Report::new("", answer).note(format!("The checksum of all three: {returned}.")))
+}

@@ -1,0 +1,66 @@
+//! The layouts of all designs of the cookbook, held against committed files.
+
+use examples::data::{airports, earthquakes, routes, weather};
+use examples::large::{Package, PackageBuild};
+use examples::model::airports::{Airport, CityAirport};
+use examples::model::earthquakes::Earthquake;
+use examples::model::packages::{Build, FirstBuild, Import, Section};
+use examples::model::routes::{Route, routes as with_states};
+use examples::model::weather::Day;
+use examples::model::{company, staff};
+use table_core::assert_layout;
+
+#[test]
+fn the_company() {
+    assert_layout!(
+        "layouts/company.lock",
+        company::Employee => company::employees()[..2],
+        company::Review => company::reviews()[..2],
+        company::Expense => company::expenses()[..2],
+    );
+}
+
+#[test]
+fn the_staff() {
+    assert_layout!(
+        "layouts/staff.lock",
+        staff::Employee => staff::employees()[..1],
+        staff::Department => staff::departments()[..1],
+    );
+}
+
+#[test]
+fn the_datasets() {
+    let (all, events) = (airports::load().unwrap(), earthquakes::load().unwrap());
+    // A city whose name has a slash, which its key escapes.
+    let slash = all.iter().find(|airport| airport.city.contains('/')).unwrap();
+    assert_layout!(
+        "layouts/datasets.lock",
+        Airport => [Airport::from(&all[0])],
+        CityAirport => [CityAirport::from(&all[0]), CityAirport::from(slash)],
+        Route => with_states(&routes::load().unwrap(), &all)[..1],
+        Day => [Day::from(&weather::load().unwrap()[0])],
+        Earthquake => [Earthquake::from(&events[0])],
+    );
+}
+
+#[test]
+fn the_packages() {
+    let package = Package {
+        section: "non-free/libs".to_owned(),
+        name: "zlib1g".to_owned(),
+        version: "1:1.3-2".to_owned(),
+        architecture: "amd64".to_owned(),
+        installed_size: 169,
+        maintainer: "Mark Brown".to_owned(),
+    };
+    let at = "2014-07-31T18:21:46Z".parse().unwrap();
+    let build = || PackageBuild { package: &package, number: 7, built: at, installed_size: 169 };
+    assert_layout!(
+        "layouts/packages.lock",
+        Build => [Build::from(build())],
+        FirstBuild => [FirstBuild::from(build())],
+        Section => [Section { section: "non-free/libs".to_owned(), builds: 7 }],
+        Import => [Import { table: "PackageBuilds".to_owned(), source: "seeded".to_owned(), builds: 7 }],
+    );
+}

@@ -1,0 +1,91 @@
+//! An account's key, and what it signs (AUTH-1, AUTH-11).
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use table_core::{Error, ErrorCode, Result};
+
+/// The name of an account and one of its two keys (AUTH-11). `Debug` prints the name alone.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AccountKey {
+    account: String,
+    key: Vec<u8>,
+}
+
+impl AccountKey {
+    /// An account and its key in base64.
+    ///
+    /// # Errors
+    /// `AuthenticationFailed` if the key is no base64; the message does not repeat it.
+    ///
+    /// ```
+    /// use table_azure::AccountKey;
+    ///
+    /// assert_eq!(AccountKey::new("contoso", "a2V5")?.account(), "contoso");
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
+        let account = account.into();
+        let key = STANDARD.decode(key).map_err(|_| {
+            let message =
+                format!("the key of account `{account}` is no base64: copy it whole, with its closing `=`");
+            Error::new(ErrorCode::AuthenticationFailed, message).with_rule("AUTH-11")
+        })?;
+        Ok(Self { account, key })
+    }
+
+    /// The account.
+    #[must_use]
+    pub fn account(&self) -> &str {
+        &self.account
+    }
+
+    /// The key as it was given, for a client that signs itself.
+    #[cfg(feature = "blobs")]
+    pub(crate) fn to_base64(&self) -> String {
+        STANDARD.encode(&self.key)
+    }
+
+    /// The signature of a text in base64: HMAC-SHA256 under the key (AUTH-1).
+    ///
+    /// ```
+    /// use table_azure::AccountKey;
+    ///
+    /// let signature = AccountKey::new("contoso", "a2V5")?.sign("what is to be proved");
+    /// assert_eq!(signature.len(), 44);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn sign(&self, text: &str) -> String {
+        // A key of any length is legal for an HMAC, so there is no error to speak of.
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
+        mac.update(text.as_bytes());
+        STANDARD.encode(mac.finalize().into_bytes())
+    }
+
+    /// Whether a signature is that of a text; every wrong one takes as long to tell.
+    ///
+    /// ```
+    /// use table_azure::AccountKey;
+    ///
+    /// let key = AccountKey::new("contoso", "a2V5")?;
+    /// let signature = key.sign("text");
+    /// assert!(key.verifies("text", &signature) && !key.verifies("texts", &signature));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn verifies(&self, text: &str, signature: &str) -> bool {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else { return false };
+        mac.update(text.as_bytes());
+        STANDARD.decode(signature).is_ok_and(|signature| mac.verify_slice(&signature).is_ok())
+    }
+}
+
+impl fmt::Debug for AccountKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AccountKey {{ account: {:?}, key: *** }}", self.account)
+    }
+}

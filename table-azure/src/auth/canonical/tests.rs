@@ -1,0 +1,129 @@
+//! The signature vectors of the rules, text and signature.
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::*;
+use crate::auth::AccountKey;
+use crate::connection_string::EMULATOR_KEY;
+
+const ACCOUNT: &str = "devstoreaccount1";
+const DATE: &str = "Fri, 20 Nov 2026 08:00:00 GMT";
+const BASE: &str = "http://127.0.0.1:10002/devstoreaccount1";
+
+struct Case {
+    method: &'static str,
+    url: String,
+    headers: HeaderMap,
+    length: usize,
+}
+
+fn case(method: &'static str, url: &str, headers: &[(&'static str, &'static str)]) -> Case {
+    let headers = headers
+        .iter()
+        .chain(&[("x-ms-date", DATE)])
+        .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+        .collect();
+    Case { method, url: url.to_owned(), headers, length: 0 }
+}
+
+impl Case {
+    /// The text to sign and its signature.
+    fn sign(&self, text: fn(SignedParts<'_>, &str) -> String) -> (String, String) {
+        let url = Url::parse(&self.url).unwrap();
+        let parts =
+            SignedParts { method: self.method, url: &url, headers: &self.headers, length: self.length };
+        let text = text(parts, ACCOUNT);
+        let signature = AccountKey::new(ACCOUNT, EMULATOR_KEY).unwrap().sign(&text);
+        (text.replace(DATE, "D"), signature)
+    }
+}
+
+#[test]
+fn sig_1_to_6_shared_key_lite_of_tables() {
+    for (url, text, signature) in [
+        (
+            format!("{BASE}/Tables"),
+            "D\n/devstoreaccount1/devstoreaccount1/Tables",
+            "FTCJvY+1twrItutY+JQYdCapDMtqH/KlVN2H53JchGA=",
+        ),
+        (
+            format!("{BASE}/Employee(PartitionKey='Sales',RowKey='00001')"),
+            "D\n/devstoreaccount1/devstoreaccount1/Employee(PartitionKey='Sales',RowKey='00001')",
+            "gdfGBYFr1pNvCh7D2zRYNNtwdOpJpq7mFB/8tgvSdjw=",
+        ),
+        (
+            format!("{BASE}/Employee(PartitionKey=%27Sales%27,RowKey=%2700001%27)"),
+            "D\n/devstoreaccount1/devstoreaccount1/Employee(PartitionKey=%27Sales%27,RowKey=%2700001%27)",
+            "7gqeRcBSauScNY0Salg2e7t0asMvf7e+0s0miWHf68w=",
+        ),
+        (
+            format!("{BASE}/Employee?comp=acl"),
+            "D\n/devstoreaccount1/devstoreaccount1/Employee?comp=acl",
+            "H0hClgYWwSAQDEcWN5gitC9VvHxE/hNM6V0DftNsULA=",
+        ),
+        (
+            format!("{BASE}/Employee()?$filter=Age%20gt%201&$top=1"),
+            "D\n/devstoreaccount1/devstoreaccount1/Employee()",
+            "x5tp8x3eXCjga11NhYGZtPQQI22deB7fL0VW0X9TrZk=",
+        ),
+        (
+            "https://devstoreaccount1.table.core.windows.net/Employee()".to_owned(),
+            "D\n/devstoreaccount1/Employee()",
+            "nXxWk7lpNTTIzOyrX42BBLeSHKdeNPfMhkURge0rMGE=",
+        ),
+    ] {
+        let found = case("GET", &url, &[]).sign(shared_key_table_lite);
+        assert_eq!(found, (text.to_owned(), signature.to_owned()), "{url}");
+    }
+}
+
+#[test]
+fn sig_7_to_9_shared_key_of_tables() {
+    let found = case("GET", &format!("{BASE}/Tables"), &[]).sign(shared_key_table);
+    assert_eq!(found.0, "GET\n\n\nD\n/devstoreaccount1/devstoreaccount1/Tables");
+    assert_eq!(found.1, "W/qBTtuUYxZGRU0Ww19ipYxCgzW1NwLT5jDEnIeYS70=");
+
+    let headers = [("content-type", "application/json")];
+    let found = case("POST", &format!("{BASE}/Employee"), &headers).sign(shared_key_table);
+    assert_eq!(found.0, "POST\n\napplication/json\nD\n/devstoreaccount1/devstoreaccount1/Employee");
+    assert_eq!(found.1, "W7WtE0K7veWkPsYprO6MK/btyf/8fTGVpcnc4Qbepgg=");
+
+    let headers = [("content-type", "multipart/mixed; boundary=batch_1a1a")];
+    let found = case("POST", &format!("{BASE}/$batch"), &headers).sign(shared_key_table);
+    let text = "POST\n\nmultipart/mixed; boundary=batch_1a1a\nD\n/devstoreaccount1/devstoreaccount1/$batch";
+    assert_eq!(found.0, text);
+    assert_eq!(found.1, "KDuj8if3bCfJh6dpxTOQxAIEq+ajdZfhsbTrXcOEoFA=");
+}
+
+#[test]
+fn sig_15_and_16_shared_key_of_blobs_and_queues() {
+    let headers =
+        [("content-type", "text/plain"), ("x-ms-version", "2021-12-02"), ("x-ms-blob-type", "BlockBlob")];
+    let put = case("PUT", "http://127.0.0.1:10000/devstoreaccount1/docs/a.txt", &headers);
+    let found = Case { length: 11, ..put }.sign(shared_key);
+    let text = "PUT\n\n\n11\n\ntext/plain\n\n\n\n\n\n\nx-ms-blob-type:BlockBlob\nx-ms-date:D\n\
+                x-ms-version:2021-12-02\n/devstoreaccount1/devstoreaccount1/docs/a.txt";
+    assert_eq!(found, (text.to_owned(), "pXIkSafBss/MrEPrwqjIgTbav7UWAfTwBwQaZgCTC7U=".to_owned()));
+
+    let url = "http://127.0.0.1:10001/devstoreaccount1/myqueue/messages?peekonly=true&numofmessages=1";
+    let found = case("GET", url, &[("x-ms-version", "2021-12-02")]).sign(shared_key);
+    let text = "GET\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:D\nx-ms-version:2021-12-02\n\
+                /devstoreaccount1/devstoreaccount1/myqueue/messages\nnumofmessages:1\npeekonly:true";
+    assert_eq!(found, (text.to_owned(), "tMWCId3833Ijbf0UF/9crFOlk1VkJlcbzw0KmTqJbtg=".to_owned()));
+}
+
+#[test]
+fn auth_4_date_stands_in_for_x_ms_date() {
+    let mut without = case("GET", &format!("{BASE}/Tables"), &[]);
+    without.headers.remove("x-ms-date");
+    without.headers.insert("date", HeaderValue::from_static(DATE));
+    assert_eq!(without.sign(shared_key_table_lite).1, "FTCJvY+1twrItutY+JQYdCapDMtqH/KlVN2H53JchGA=");
+    assert!(without.sign(shared_key).0.starts_with("GET\n\n\n\n\n\nD\n"));
+}
+
+#[test]
+fn auth_22_decoded_values_of_one_name_are_joined() {
+    let url = "http://127.0.0.1:10001/devstoreaccount1/q?Comp=b&comp=a&popreceipt=A%2B%2F%3D";
+    let (text, _) = case("GET", url, &[]).sign(shared_key);
+    assert!(text.ends_with("/devstoreaccount1/devstoreaccount1/q\ncomp:a,b\npopreceipt:A+/="), "{text}");
+}

@@ -1,0 +1,177 @@
+//! Recorded batches, in both directions, and what is left of them when they are cut.
+
+use proptest::prelude::*;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use table_core::etag::IfMatch;
+use table_core::row::RowWriter;
+use table_core::{OperationKind, RowKey, ValueRef};
+use uuid::Uuid;
+
+use super::*;
+
+const TYPE: &str = "multipart/mixed; boundary=batchresponse_A";
+
+/// Two inserts and a delete, as the service answers them (EX-17, EX-21).
+const SUCCESS: &str = "--batchresponse_A
+Content-Type: multipart/mixed; boundary=changesetresponse_B
+
+--changesetresponse_B
+Content-Type: application/http
+Content-Transfer-Encoding: binary
+
+HTTP/1.1 204 No Content
+X-Content-Type-Options: nosniff
+Cache-Control: no-cache
+DataServiceVersion: 3.0;
+Location: http://127.0.0.1:10002/devstoreaccount1/Employee(PartitionKey='HR',RowKey='1')
+ETag: W/\"datetime'2026-11-20T08%3A14%3A48.1935155Z'\"
+
+
+--changesetresponse_B
+Content-Type: application/http
+Content-Transfer-Encoding: binary
+
+HTTP/1.1 204 No Content
+DataServiceVersion: 1.0;
+ETag: W/\"datetime'2026-11-20T08%3A14%3A48.1935156Z'\"
+
+
+--changesetresponse_B
+Content-Type: application/http
+Content-Transfer-Encoding: binary
+
+HTTP/1.1 204 No Content
+DataServiceVersion: 1.0;
+
+
+--changesetresponse_B--
+--batchresponse_A--
+";
+
+fn failure(message: &str) -> String {
+    format!(
+        "--batchresponse_A\r\nContent-Type: multipart/mixed; boundary=changesetresponse_B\r\n\r\n--changesetresponse_B\r\n\
+         Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\nHTTP/1.1 409 Conflict\r\n\
+         X-Content-Type-Options: nosniff\r\nPreference-Applied: return-no-content\r\nDataServiceVersion: 3.0;\r\n\
+         Content-Type: application/json;odata=minimalmetadata;streaming=true;charset=utf-8\r\n\r\n\
+         {{\"odata.error\":{{\"code\":\"EntityAlreadyExists\",\"message\":{{\"lang\":\"en-US\",\"value\":\"{message}\\nRequestId:r\\nTime:t\"}}}}}}\
+         \r\n--changesetresponse_B--\r\n--batchresponse_A--\r\n"
+    )
+}
+
+fn answer(content_type: &str, body: &str) -> Answer {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_str(content_type).unwrap());
+    headers.insert("x-ms-request-id", HeaderValue::from_static("c0ffee"));
+    Answer { status: 202, headers, body: body.as_bytes().to_vec(), doubt: None }
+}
+
+#[test]
+fn egt_30_to_32_and_39_success_with_either_end_of_lines() {
+    for body in [SUCCESS.to_owned(), SUCCESS.replace('\n', "\r\n")] {
+        let committed = outcome(&answer(TYPE, &body), 3).unwrap();
+        let etags: Vec<_> = committed.iter().map(|etag| etag.as_ref().map(ToString::to_string)).collect();
+        let etag = |tick: u8| Some(format!("W/\"datetime'2026-11-20T08%3A14%3A48.193515{tick}Z'\""));
+        assert_eq!(etags, [etag(5), etag(6), None]);
+    }
+}
+
+#[test]
+fn egt_33_to_36_the_index_of_a_failure() {
+    for (message, operations, index) in [
+        ("3:The specified entity already exists.", 4, Some(3)),
+        ("0:The specified entity already exists.", 1, Some(0)),
+        ("The specified entity already exists.", 1, Some(0)), // EGT-35
+        ("The specified entity already exists.", 4, None),
+        ("99:Too many.", 4, None), // EGT-36
+    ] {
+        let error = outcome(&answer(TYPE, &failure(message)), operations).unwrap_err();
+        assert_eq!((error.code(), error.operation()), (ErrorCode::EntityAlreadyExists, index), "{message}");
+        assert!(
+            error.to_string().contains("[request c0ffee]") && !error.to_string().contains("RequestId"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn egt_37_fewer_parts_are_no_success() {
+    let error = outcome(&answer(TYPE, SUCCESS), 4).unwrap_err();
+    assert!(error.is_ambiguous(), "{error}");
+}
+
+#[test]
+fn wrong_types_and_bodies_are_in_doubt() {
+    for (content_type, body) in [
+        ("text/html", "<html>"),
+        ("multipart/mixed", SUCCESS),
+        ("multipart/mixed; boundary=other", SUCCESS),
+        (TYPE, ""),
+        (TYPE, "--batchresponse_A\r\n\r\nno status\r\n--batchresponse_A--"),
+    ] {
+        assert!(outcome(&answer(content_type, body), 3).unwrap_err().is_ambiguous(), "{content_type}");
+    }
+}
+
+#[test]
+fn a_cut_answer_is_never_a_success() {
+    let end = SUCCESS.find("--changesetresponse_B--").unwrap() + "--changesetresponse_B--".len();
+    for cut in 0..end {
+        let error = outcome(&answer(TYPE, &SUCCESS[..cut]), 3).unwrap_err();
+        assert!(error.is_ambiguous(), "at {cut}: {error}");
+    }
+    assert!(outcome(&answer(TYPE, &SUCCESS[..end]), 3).is_ok()); // EGT-24
+}
+
+proptest! {
+    #[test]
+    fn no_answer_is_too_strange(noise in prop::collection::vec(any::<u8>(), 0..40), at in 0..SUCCESS.len()) {
+        let mut answer = answer(TYPE, SUCCESS);
+        answer.body.splice(at..at, noise);
+        let _ = outcome(&answer, 3);
+    }
+}
+
+/// EX-17 and EX-21 as they were sent.
+#[test]
+fn egt_20_to_25_a_batch_as_it_is_sent() {
+    let mut row = RowWriter::new();
+    row.property("N", ValueRef::Int32(1));
+    let row = row.finish();
+    let requests: Vec<_> = [
+        ("1", OperationKind::Insert(row.clone())),
+        ("2", OperationKind::InsertOrReplace(row.clone())),
+        ("3", OperationKind::Delete(IfMatch::Any)),
+    ]
+    .into_iter()
+    .map(|(row_key, kind)| {
+        let operation = Operation { row_key: RowKey::new(row_key).unwrap(), kind };
+        WriteRequest::new(&TableName::new("Employee").unwrap(), "HR", &operation).unwrap()
+    })
+    .collect();
+    let base = "http://127.0.0.1:10002/devstoreaccount1";
+    let body = write_batch(base, &requests, Uuid::nil());
+    let id = Uuid::nil();
+    let part =
+        format!("--changeset_{id}\nContent-Type: application/http\nContent-Transfer-Encoding: binary\n\n");
+    let headers = "Accept: application/json;odata=minimalmetadata\nDataServiceVersion: 3.0\n";
+    let expected = format!(
+        "--batch_{id}\nContent-Type: multipart/mixed; boundary=changeset_{id}\n\n\
+         {part}POST {base}/Employee HTTP/1.1\n{headers}Prefer: return-no-content\nContent-Type: application/json\n\n\
+         {{\"PartitionKey\":\"HR\",\"RowKey\":\"1\",\"N\":1}}\n\
+         {part}PUT {base}/Employee(PartitionKey='HR',RowKey='2') HTTP/1.1\n{headers}Content-Type: application/json\n\n{{\"N\":1}}\n\
+         {part}DELETE {base}/Employee(PartitionKey='HR',RowKey='3') HTTP/1.1\n{headers}If-Match: *\n\n\n\
+         --changeset_{id}--\n--batch_{id}--\n"
+    );
+    assert_eq!(body, expected.replace('\n', "\r\n"));
+}
+
+#[test]
+fn req_2_a_merge_is_tunnelled_inside_a_batch_too() {
+    let kind = OperationKind::InsertOrMerge(RowWriter::new().finish());
+    let operation = Operation { row_key: RowKey::new("1").unwrap(), kind };
+    let request = WriteRequest::new(&TableName::new("Employee").unwrap(), "HR", &operation).unwrap();
+    let body = write_batch("http://x", &[request.to(crate::Target::Cosmos)], Uuid::nil());
+    assert!(body.contains("\r\nPOST http://x/Employee(PartitionKey='HR',RowKey='1') HTTP/1.1\r\n"), "{body}");
+    assert!(body.contains("\r\nX-HTTP-Method: MERGE\r\n"), "{body}");
+}

@@ -1,0 +1,169 @@
+//! Blobs of an account by the `object_store` crate, configured from the same connection string (BLB rules).
+
+use std::fmt;
+use std::sync::Arc;
+
+use object_store::azure::{AzureConfigKey, MicrosoftAzure, MicrosoftAzureBuilder};
+use object_store::client::{HttpClient, HttpConnector};
+use object_store::{ClientOptions, RetryConfig};
+use reqwest::{Client, Method, Url};
+use table_core::{Error, ErrorCode, Result};
+
+use crate::auth::Scheme;
+use crate::connection_string::ConnectionString;
+use crate::credential::Credential;
+use crate::http::{Endpoint, Pipeline, PipelineParts, Request, Runtime, Transport, encode};
+use crate::options::Options;
+
+const VERSION: &str = "2021-12-02";
+const SCOPE: &str = "https://storage.azure.com/.default";
+
+/// The blobs of an account: makes containers, and opens each as an [`ObjectStore`](object_store::ObjectStore).
+///
+/// An object store of a container needs a tokio runtime; it can be put behind `Arc<dyn ObjectStore>`, where a local folder or
+/// memory does as well. Its names, ranges and conditions are those of BLB-2 to BLB-10. An entity's large value goes first to a
+/// blob and then into the entity as a name (BLB-12).
+///
+/// ```
+/// use object_store::ObjectStore;
+/// use table_azure::AzureBlobs;
+///
+/// let blobs = AzureBlobs::from_connection_string("AccountName=contoso;AccountKey=c2VjcmV0")?;
+/// let photos: Box<dyn ObjectStore> = Box::new(blobs.container("photos")?);
+/// assert!(photos.to_string().contains("contoso"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct AzureBlobs(Arc<Inner>);
+
+struct Inner {
+    pipeline: Pipeline,
+    runtime: Runtime,
+    client: Client,
+    endpoint: String,
+    credential: Credential,
+    options: Options,
+}
+
+impl AzureBlobs {
+    /// The blobs of the account that a connection string names (AUTH-31). Nothing is sent.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the text is none, or names no blob endpoint; `AuthenticationFailed` if its key is no base64.
+    pub fn from_connection_string(text: &str) -> Result<Self> {
+        Self::from_connection_string_with(text, Options::default())
+    }
+
+    /// The same, under these options: of them, how attempts are repeated and the clock.
+    ///
+    /// # Errors
+    /// As [`from_connection_string`](Self::from_connection_string).
+    pub fn from_connection_string_with(text: &str, options: Options) -> Result<Self> {
+        let parsed: ConnectionString = text.parse()?;
+        let Some(endpoint) = parsed.blob_endpoint() else {
+            let message = "the connection string names no blob service: add `BlobEndpoint` or `AccountName`";
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("AUTH-31"));
+        };
+        let (primary, credential) = (Endpoint::new(endpoint)?, parsed.credential().clone());
+        let client = Transport::client(primary.is_secure(), primary.is_loopback())?;
+        let pipeline = Pipeline::new(PipelineParts {
+            primary,
+            secondary: None,
+            credential: credential.clone(),
+            scheme: Scheme::Storage,
+            version: VERSION,
+            scope: SCOPE,
+            retry: options.retry,
+            clock: options.clock.clone(),
+        })?;
+        let (runtime, endpoint) = (Runtime::default(), endpoint.to_owned());
+        Ok(Self(Arc::new(Inner { pipeline, runtime, client, endpoint, credential, options })))
+    }
+
+    /// Creates a container; `false` if it is there already (BLB-2).
+    ///
+    /// # Errors
+    /// `InvalidInput` or `InvalidResourceName` for a name that breaks BLB-1.
+    pub async fn create_container(&self, name: &str) -> Result<bool> {
+        let request = Request::new("create container", Method::PUT, format!("/{}", encode(name)));
+        let request = request.query("restype", "container");
+        let pipeline = self.0.pipeline.clone();
+        let work = async move {
+            match pipeline.send(&request).await {
+                Ok(_) => Ok(true),
+                Err(failure) if failure.status == Some(409) => Ok(failure.doubt.is_some()),
+                Err(failure) => Err(failure.into_error(false)),
+            }
+        };
+        self.0.runtime.run(work).await
+    }
+
+    /// The blobs of a container, which must be there. Nothing is sent.
+    ///
+    /// # Errors
+    /// `Unsupported` for bearer tokens: `object_store`'s own builder has providers of them; `InvalidInput` if the endpoint
+    /// names no account.
+    pub fn container(&self, name: &str) -> Result<MicrosoftAzure> {
+        let inner = &*self.0;
+        let builder = MicrosoftAzureBuilder::new()
+            .with_container_name(name)
+            .with_account(self.account()?)
+            .with_endpoint(inner.endpoint.clone())
+            .with_allow_http(true)
+            .with_retry(RetryConfig {
+                max_retries: usize::try_from(inner.options.retry.retries).unwrap_or(usize::MAX),
+                retry_timeout: inner.options.retry.total,
+                ..RetryConfig::default()
+            })
+            .with_http_connector(Connector(inner.client.clone()));
+        let builder = match &inner.credential {
+            Credential::SharedKey(key) => builder.with_access_key(key.to_base64()),
+            Credential::SharedAccessSignature(token) => builder.with_config(AzureConfigKey::SasKey, token),
+            Credential::Token(_) => {
+                let message = "bearer tokens are not handed on to blobs: use the builder of `object_store`";
+                return Err(Error::new(ErrorCode::Unsupported, message).with_rule("AUTH-12"));
+            }
+        };
+        builder.build().map_err(|error| {
+            Error::new(ErrorCode::InvalidInput, format!("container `{name}`: {error}")).with_source(error)
+        })
+    }
+
+    /// The account that the credential or the endpoint names (ACC-1, ACC-2).
+    fn account(&self) -> Result<String> {
+        let Inner { credential, endpoint, .. } = &*self.0;
+        let of_endpoint = || {
+            let url = Url::parse(endpoint).ok()?;
+            let of_path =
+                url.path_segments()?.next().filter(|account| !account.is_empty()).map(str::to_owned);
+            of_path.or_else(|| url.host_str()?.split('.').next().map(str::to_owned))
+        };
+        credential.account().map(str::to_owned).or_else(of_endpoint).ok_or_else(|| {
+            Error::new(ErrorCode::InvalidInput, "the endpoint names no account: add `AccountName`")
+                .with_rule("ACC-1")
+        })
+    }
+}
+
+/// Hands out our own client: its TLS is that of the other services.
+#[derive(Debug)]
+struct Connector(Client);
+
+impl HttpConnector for Connector {
+    fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(HttpClient::new(self.0.clone()))
+    }
+}
+
+impl fmt::Debug for AzureBlobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AzureBlobs").field("endpoint", &self.0.endpoint).finish_non_exhaustive()
+    }
+}
+
+/// The endpoint.
+impl fmt::Display for AzureBlobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.endpoint)
+    }
+}

@@ -1,0 +1,191 @@
+//! The client: an account's tables, reached over one pool of connections.
+
+use std::fmt;
+use std::sync::Arc;
+
+use table_core::store::Capabilities;
+use table_core::{Error, ErrorCode, Result};
+
+use crate::auth::Scheme;
+use crate::connection_string::ConnectionString;
+use crate::credential::Credential;
+use crate::http::{Endpoint, Pipeline, PipelineParts, Runtime};
+use crate::options::Options;
+use crate::target::Target;
+
+/// The tables of an account: a [`TableStore`](table_core::TableStore) over the REST protocol. Clones share connections.
+///
+/// Works on any executor: inside a tokio runtime requests run there, elsewhere on a thread of the client's own.
+///
+/// # Retried writes
+/// When an answer was lost and the repetition is told that the entity exists (insert), was changed (`If-Match`) or is gone
+/// (delete), the client looks what became of the first attempt (CON-11): an entity with exactly the content sent and a
+/// Timestamp of the time of the attempts is its own work, and the call succeeds. One that is older is another's, and the
+/// refusal stands. What cannot be told is an error that [is ambiguous](Error::is_ambiguous). Two programs that insert
+/// identical entities at the same moment cannot be told apart: put something of one's own into an entity that claims a
+/// right. A delete whose repetition finds nothing succeeds: the entity is gone.
+///
+/// ```no_run
+/// use table_azure::AzureTables;
+/// use table_core::{TableName, TableStore};
+///
+/// # async fn run() -> table_core::Result<()> {
+/// let tables = AzureTables::from_connection_string("UseDevelopmentStorage=true")?;
+/// tables.create_table(&TableName::new("Employee")?).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct AzureTables(Arc<Inner>);
+
+struct Inner {
+    pipeline: Pipeline,
+    runtime: Runtime,
+    target: Target,
+    capabilities: Capabilities,
+    account: Option<String>,
+    /// The secondary as it is named, if it is.
+    secondary: Option<String>,
+}
+
+/// Without a bearer token: what the official SDKs send (REQ-3).
+const VERSION: &str = "2019-02-02";
+/// With one (AUTH-12).
+const VERSION_OF_TOKENS: &str = "2020-12-06";
+
+impl AzureTables {
+    /// A client of the account that a connection string names (AUTH-31). Nothing is sent.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the text is none, or names no table endpoint; `AuthenticationFailed` if its key is no base64.
+    ///
+    /// ```
+    /// use table_azure::AzureTables;
+    ///
+    /// let tables = AzureTables::from_connection_string("AccountName=contoso;AccountKey=c2VjcmV0")?;
+    /// assert_eq!(tables.to_string(), "https://contoso.table.core.windows.net");
+    /// assert!(!format!("{tables:?}").contains("c2VjcmV0"));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn from_connection_string(text: &str) -> Result<Self> {
+        Self::from_connection_string_with(text, Options::default())
+    }
+
+    /// The same, under these options.
+    ///
+    /// # Errors
+    /// As [`from_connection_string`](Self::from_connection_string).
+    pub fn from_connection_string_with(text: &str, options: Options) -> Result<Self> {
+        let parsed: ConnectionString = text.parse()?;
+        let Some(endpoint) = parsed.table_endpoint() else {
+            let message =
+                "the connection string names no table service: add `TableEndpoint` or `AccountName`";
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("AUTH-31"));
+        };
+        let secondary = options.secondary.or_else(|| parsed.table_secondary_endpoint().map(str::to_owned));
+        Self::with_options(endpoint, parsed.credential().clone(), Options { secondary, ..options })
+    }
+
+    /// A client of an endpoint, such as `https://contoso.table.core.windows.net`. Nothing is sent.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is no endpoint.
+    pub fn new(endpoint: &str, credential: Credential) -> Result<Self> {
+        Self::with_options(endpoint, credential, Options::default())
+    }
+
+    /// The same, under these options.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the endpoint or the secondary is none, or a secondary is asked for and not known; `Io` if the system
+    /// has no certificates to trust.
+    pub fn with_options(endpoint: &str, credential: Credential, options: Options) -> Result<Self> {
+        let primary = Endpoint::new(endpoint)?;
+        let target = options.target.unwrap_or_else(|| Target::of(&primary));
+        let secondary = match (&options.secondary, options.read_from_secondary) {
+            (_, false) => None,
+            (Some(own), true) => Some(Endpoint::new(own)?),
+            (None, true) => Some(primary.secondary()?),
+        };
+        let version = match credential {
+            Credential::Token(_) => VERSION_OF_TOKENS,
+            _ => VERSION,
+        };
+        let account = credential.account().map(str::to_owned);
+        let pipeline = Pipeline::new(PipelineParts {
+            primary,
+            secondary,
+            credential,
+            scheme: if options.shared_key_lite { Scheme::TableLite } else { Scheme::Table },
+            version,
+            scope: target.scope(),
+            retry: options.retry,
+            clock: options.clock,
+        })?;
+        let (capabilities, runtime) = (target.capabilities(), Runtime::default());
+        let secondary = options.secondary;
+        Ok(Self(Arc::new(Inner { pipeline, runtime, target, capabilities, account, secondary })))
+    }
+
+    /// The account, if the credential names it.
+    #[must_use]
+    pub fn account(&self) -> Option<&str> {
+        self.0.account.as_deref()
+    }
+
+    /// Who answers.
+    #[must_use]
+    pub fn target(&self) -> Target {
+        self.0.target
+    }
+
+    pub(crate) fn pipeline(&self) -> &Pipeline {
+        &self.0.pipeline
+    }
+
+    /// The account's secondary, named or implied (ACC-1).
+    pub(crate) fn secondary(&self) -> Result<Endpoint> {
+        match &self.0.secondary {
+            Some(named) => Endpoint::new(named),
+            None => self.0.pipeline.endpoint().secondary(),
+        }
+    }
+
+    pub(crate) fn known_capabilities(&self) -> &Capabilities {
+        &self.0.capabilities
+    }
+
+    /// Runs what a clone of the client does, on whatever executor the caller has.
+    pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        self.0.runtime.run(work(self.clone())).await
+    }
+
+    /// The same, and it goes on while nobody polls it.
+    pub(crate) async fn run_apart<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        self.0.runtime.run_apart(work(self.clone())).await
+    }
+}
+
+impl fmt::Debug for AzureTables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AzureTables")
+            .field("endpoint", self.0.pipeline.endpoint())
+            .field("target", &self.0.target)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The endpoint.
+impl fmt::Display for AzureTables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.pipeline.endpoint().fmt(f)
+    }
+}

@@ -1,0 +1,155 @@
+//! Credentials: what proves who asks, in a form that never prints its secret.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use table_core::Result;
+
+use crate::auth::AccountKey;
+
+/// How requests prove who sends them. `Debug` shows what kind it is and of which account, never a secret.
+///
+/// ```
+/// use table_azure::Credential;
+///
+/// let credential = Credential::shared_key("contoso", "c2VjcmV0")?;
+/// assert_eq!(format!("{credential:?}"), r#"SharedKey { account: "contoso", key: *** }"#);
+/// assert!(Credential::shared_key("contoso", "no base64!").is_err());
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Credential {
+    /// An account's name and key (AUTH-1): may do everything.
+    SharedKey(AccountKey),
+    /// A shared access signature: a query string without `?`, appended to every URL (SAS-12).
+    SharedAccessSignature(String),
+    /// Bearer tokens from a provider, such as Microsoft Entra ID (AUTH-12).
+    Token(Arc<dyn TokenProvider>),
+}
+
+impl Credential {
+    /// An account and its key in base64.
+    ///
+    /// # Errors
+    /// `AuthenticationFailed` if the key is no base64; the message does not repeat it.
+    pub fn shared_key(account: impl Into<String>, key: &str) -> Result<Self> {
+        AccountKey::new(account, key).map(Self::SharedKey)
+    }
+
+    /// A shared access signature, with or without its leading `?`.
+    ///
+    /// ```
+    /// use table_azure::Credential;
+    ///
+    /// let credential = Credential::shared_access_signature("?sv=2019-02-02&sig=c2VjcmV0");
+    /// assert_eq!(format!("{credential:?}"), "SharedAccessSignature(***)");
+    /// ```
+    pub fn shared_access_signature(query: impl AsRef<str>) -> Self {
+        Self::SharedAccessSignature(query.as_ref().trim_start_matches('?').to_owned())
+    }
+
+    /// Bearer tokens from a provider.
+    pub fn token(provider: impl TokenProvider + 'static) -> Self {
+        Self::Token(Arc::new(provider))
+    }
+
+    /// The account, if the credential names it.
+    #[must_use]
+    pub fn account(&self) -> Option<&str> {
+        match self {
+            Self::SharedKey(key) => Some(key.account()),
+            Self::SharedAccessSignature(_) | Self::Token(_) => None,
+        }
+    }
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SharedKey(key) => write!(f, "SharedKey {{ account: {:?}, key: *** }}", key.account()),
+            Self::SharedAccessSignature(_) => f.write_str("SharedAccessSignature(***)"),
+            Self::Token(_) => f.write_str("Token(***)"),
+        }
+    }
+}
+
+/// A bearer token and how long it is good.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AccessToken {
+    /// The token, as it follows `Bearer `.
+    pub secret: String,
+    /// When it ends. It is asked for anew five minutes before.
+    pub expires_on: DateTime<Utc>,
+}
+
+impl fmt::Debug for AccessToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AccessToken {{ secret: ***, expires_on: {} }}", self.expires_on)
+    }
+}
+
+/// The answer of a [`TokenProvider`], boxed so that providers can be chosen at run time.
+pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<AccessToken>> + Send + 'a>>;
+
+/// Where bearer tokens come from (AUTH-12): a managed identity, a service principal, a signed-in developer.
+///
+/// A token is kept by the client and used until shortly before it ends; a provider need not keep it too.
+///
+/// ```
+/// use table_azure::{AccessToken, Credential, TokenFuture, TokenProvider};
+///
+/// struct Fixed(AccessToken);
+///
+/// impl TokenProvider for Fixed {
+///     fn token<'a>(&'a self, _scope: &'a str) -> TokenFuture<'a> {
+///         Box::pin(async { Ok(self.0.clone()) })
+///     }
+/// }
+///
+/// let expires_on = "2026-11-20T09:00:00Z".parse()?;
+/// let credential = Credential::token(Fixed(AccessToken { secret: "c2VjcmV0".into(), expires_on }));
+/// assert_eq!(format!("{credential:?}"), "Token(***)");
+/// # Ok::<(), chrono::ParseError>(())
+/// ```
+pub trait TokenProvider: Send + Sync {
+    /// A token for a scope, such as `https://storage.azure.com/.default`.
+    ///
+    /// # Errors
+    /// `AuthenticationFailed` if there is none; the message must not repeat a secret.
+    fn token<'a>(&'a self, scope: &'a str) -> TokenFuture<'a>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixed;
+
+    impl TokenProvider for Fixed {
+        fn token<'a>(&'a self, _scope: &'a str) -> TokenFuture<'a> {
+            Box::pin(async {
+                Ok(AccessToken { secret: "c2VjcmV0".into(), expires_on: DateTime::UNIX_EPOCH })
+            })
+        }
+    }
+
+    #[test]
+    fn no_secret_is_ever_printed() {
+        let token = AccessToken { secret: "c2VjcmV0".into(), expires_on: DateTime::UNIX_EPOCH };
+        let printed = [
+            format!("{:?}", Credential::shared_key("a", "c2VjcmV0").unwrap()),
+            format!("{:?}", Credential::shared_access_signature("?sv=1&sig=c2VjcmV0")),
+            format!("{:?}", Credential::token(Fixed)),
+            format!("{:?}", AccountKey::new("a", "c2VjcmV0").unwrap()),
+            format!("{token:?}"),
+            format!("{:?}", Credential::shared_key("a", "c2VjcmV0=").unwrap_err()),
+        ];
+        for text in printed {
+            assert!(!text.contains("c2VjcmV0") && !text.contains("secret\""), "{text}");
+            assert!(!text.contains("115, 101, 99"), "the key's bytes: {text}");
+        }
+    }
+}

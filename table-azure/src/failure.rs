@@ -1,0 +1,11 @@
+//! What failed: a service's refusal or no answer at all, whether another attempt may help, and the error to return.
+
+mod body;
+mod class;
+mod code;
+mod service;
+
+pub(crate) use body::ErrorBody;
+pub(crate) use class::Failure;
+pub(crate) use code::error_code;
+pub use service::ServiceError;

@@ -1,0 +1,83 @@
+//! One failed attempt: whether it may have been applied, whether to try again, and the error it means.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use table_core::{Error, ErrorCode};
+
+use crate::failure::{ErrorBody, ServiceError, error_code};
+use crate::http::{Answer, Doubt, TransportError};
+use crate::retry::retry_after;
+
+/// A failed attempt, or the last of several.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    /// The status; `None` without an answer.
+    pub(crate) status: Option<u16>,
+    /// The service's own words, if it answered in them.
+    pub(crate) known: bool,
+    /// Whether another attempt may do better (RTY-1).
+    pub(crate) transient: bool,
+    /// Whether this very attempt may have been applied (CON-11).
+    pub(crate) ambiguous: bool,
+    /// How long the service asks to wait (RTY-3).
+    pub(crate) after: Option<Duration>,
+    /// Whether an earlier attempt may have been applied.
+    pub(crate) doubt: Option<Doubt>,
+}
+
+impl Failure {
+    /// A refusal.
+    pub(crate) fn of_answer(operation: &'static str, answer: &Answer, now: DateTime<Utc>) -> Self {
+        let body = ErrorBody::read(&answer.body);
+        let service = ServiceError::new(operation, answer, &body);
+        let code = error_code(answer.status, service.code(), operation);
+        let transient = matches!(answer.status, 408 | 429 | 500 | 502 | 503 | 504);
+        // Throttling refuses before it does anything; a 503 that is not in the service's words may be a gateway's.
+        let throttled = answer.status == 429 || service.code() == Some("ServerBusy");
+        Self {
+            error: Error::new(code, service.summary()).with_source(service),
+            status: Some(answer.status),
+            known: body.known,
+            transient,
+            ambiguous: transient && !throttled,
+            after: retry_after(&answer.headers, now),
+            doubt: None,
+        }
+    }
+
+    /// No answer.
+    pub(crate) fn of_transport(operation: &'static str, error: TransportError, reads: bool) -> Self {
+        let (transient, sent) = (error.is_transient(), error.sent);
+        let code = if sent { ErrorCode::OperationTimedOut } else { ErrorCode::Io };
+        let code = if reads && !transient { ErrorCode::InvalidInput } else { code };
+        Self {
+            error: Error::new(code, format!("{operation}: {error}")).with_source(error),
+            status: None,
+            known: false,
+            transient,
+            ambiguous: sent,
+            after: None,
+            doubt: None,
+        }
+    }
+
+    /// A fault on our side, before anything was sent.
+    pub(crate) fn of_error(error: Error) -> Self {
+        let (status, known, transient, ambiguous) = (None, false, false, false);
+        Self { error, status, known, transient, ambiguous, after: None, doubt: None }
+    }
+
+    /// The error to return. A write that may have been applied by this or an earlier attempt says so, whatever the last
+    /// answer was (CON-11); a definite answer about something else than that stands.
+    pub(crate) fn into_error(self, reads: bool) -> Error {
+        let unresolved = self.ambiguous || (self.doubt.is_some() && self.transient);
+        if reads || !unresolved || self.error.is_ambiguous() {
+            return self.error;
+        }
+        let message =
+            format!("{}; the write may have been applied: read before it is tried again", self.error);
+        Error::new(ErrorCode::OperationTimedOut, message).with_rule("CON-11").with_source(self.error)
+    }
+}

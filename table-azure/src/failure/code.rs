@@ -1,0 +1,66 @@
+//! Which of our codes a refusal gets: by the service's code first, by the status second (ERR-4, COS-12).
+
+use table_core::ErrorCode;
+
+/// The code of a refusal. `operation` decides what a conflict is about, where only the status tells of one.
+pub(crate) fn error_code(status: u16, code: Option<&str>, operation: &str) -> ErrorCode {
+    code.and_then(of_name).unwrap_or_else(|| of_status(status, operation))
+}
+
+fn of_name(code: &str) -> Option<ErrorCode> {
+    ErrorCode::from_service(code).or_else(|| {
+        Some(match code {
+            "InvalidAuthenticationInfo" => ErrorCode::AuthenticationFailed,
+            "AccountIsDisabled" | "InsufficientAccountPermissions" => ErrorCode::AuthorizationFailure,
+            _ => return None,
+        })
+    })
+}
+
+fn of_status(status: u16, operation: &str) -> ErrorCode {
+    match status {
+        401 => ErrorCode::AuthenticationFailed,
+        403 => ErrorCode::AuthorizationFailure,
+        404 => ErrorCode::ResourceNotFound,
+        405 | 406 | 415 | 501 => ErrorCode::NotImplemented,
+        408 | 504 => ErrorCode::OperationTimedOut,
+        409 => match operation {
+            "create table" => ErrorCode::TableAlreadyExists,
+            "create queue" => ErrorCode::QueueAlreadyExists,
+            _ => ErrorCode::EntityAlreadyExists,
+        },
+        412 => ErrorCode::UpdateConditionNotSatisfied,
+        413 => ErrorCode::RequestBodyTooLarge,
+        429 | 503 => ErrorCode::ServerBusy,
+        400..=499 => ErrorCode::InvalidInput,
+        _ => ErrorCode::InternalError,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn err_4_by_code_first_and_by_status_second() {
+        for (status, code, expected) in [
+            (404, Some("TableNotFound"), ErrorCode::TableNotFound),
+            (404, Some("EntityNotFound"), ErrorCode::ResourceNotFound),
+            (404, None, ErrorCode::ResourceNotFound),
+            (403, Some("AuthorizationPermissionMismatch"), ErrorCode::AuthorizationPermissionMismatch),
+            (401, Some("Unauthorized"), ErrorCode::AuthenticationFailed), // COS-12
+            (400, Some("BadRequest"), ErrorCode::InvalidInput),
+            (400, None, ErrorCode::InvalidInput),
+            (412, Some("PreconditionFailed"), ErrorCode::UpdateConditionNotSatisfied),
+            (429, None, ErrorCode::ServerBusy), // COS-13
+            (503, Some("ServerBusy"), ErrorCode::ServerBusy),
+            (500, Some("OperationTimedOut"), ErrorCode::OperationTimedOut),
+            (504, None, ErrorCode::OperationTimedOut),
+            (302, None, ErrorCode::InternalError),
+        ] {
+            assert_eq!(error_code(status, code, "get"), expected, "{status} {code:?}");
+        }
+        assert_eq!(error_code(409, None, "create table"), ErrorCode::TableAlreadyExists);
+        assert_eq!(error_code(409, Some("Conflict"), "insert"), ErrorCode::EntityAlreadyExists);
+    }
+}

@@ -1,0 +1,138 @@
+//! Where a service is: the base of its URLs (ACC-1 to ACC-3).
+
+use std::fmt;
+
+use reqwest::Url;
+use table_core::{Error, ErrorCode, Result};
+
+/// The base URL of a service, without a trailing slash; host style or path style (ACC-2).
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Endpoint {
+    base: String,
+    host: String,
+    secure: bool,
+    path: String,
+}
+
+impl Endpoint {
+    /// Takes a base URL such as `https://contoso.table.core.windows.net`.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is no `http` or `https` URL, or has a query or a user in it: those may be secrets, and belong
+    /// into the credential.
+    pub(crate) fn new(base: &str) -> Result<Self> {
+        let refuse = |why: &str| {
+            Err(Error::new(ErrorCode::InvalidInput, format!("the endpoint {why}")).with_rule("AUTH-31"))
+        };
+        let Ok(url) = Url::parse(base.trim_end_matches('/')) else {
+            return refuse("is no URL: write it as https://contoso.table.core.windows.net");
+        };
+        if !matches!(url.scheme(), "http" | "https") {
+            return refuse("is no http or https URL");
+        }
+        if url.query().is_some()
+            || url.fragment().is_some()
+            || !url.username().is_empty()
+            || url.password().is_some()
+        {
+            return refuse("holds more than a host and a path: a signature belongs into the credential");
+        }
+        let Some(host) = url.host_str() else { return refuse("names no host") };
+        Ok(Self {
+            base: url.as_str().trim_end_matches('/').to_owned(),
+            host: host.to_owned(),
+            secure: url.scheme() == "https",
+            path: url.path().trim_end_matches('/').to_owned(),
+        })
+    }
+
+    /// The base, as it begins every URL.
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// The host, without its port.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Whether it is spoken to over TLS.
+    pub(crate) const fn is_secure(&self) -> bool {
+        self.secure
+    }
+
+    /// Whether the account stands in the path, as it does at emulators only (ACC-2).
+    pub(crate) fn is_path_style(&self) -> bool {
+        !self.path.is_empty()
+    }
+
+    /// Whether it is this machine.
+    pub(crate) fn is_loopback(&self) -> bool {
+        let address = self.host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+        self.host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    }
+
+    /// The account's secondary: its name with `-secondary`, in the host or in the path (ACC-1, ACC-2).
+    pub(crate) fn secondary(&self) -> Result<Self> {
+        if self.is_path_style() {
+            return Self::new(&format!("{}-secondary", self.base));
+        }
+        let Some((account, rest)) = self.host.split_once('.') else {
+            let message = "the endpoint has no account in its host: name the secondary endpoint";
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("ACC-1"));
+        };
+        Self::new(&self.base.replacen(&self.host, &format!("{account}-secondary.{rest}"), 1))
+    }
+
+    /// The URL of a path and a query, both percent-encoded.
+    pub(crate) fn url(&self, path: &str, query: &str) -> Result<Url> {
+        let mark = if query.is_empty() { "" } else { "?" };
+        Url::parse(&format!("{}{path}{mark}{query}", self.base)).map_err(|error| {
+            Error::new(ErrorCode::InvalidInput, "the request's URL is none").with_source(error)
+        })
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.base)
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.base)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acc_1_and_2_host_style_and_path_style() {
+        let service = Endpoint::new("https://contoso.table.core.windows.net/").unwrap();
+        assert_eq!(
+            service.url("/Tables", "").unwrap().as_str(),
+            "https://contoso.table.core.windows.net/Tables"
+        );
+        assert!(service.is_secure() && !service.is_path_style() && !service.is_loopback());
+        let emulator = Endpoint::new("http://127.0.0.1:10002/devstoreaccount1").unwrap();
+        let url = emulator.url("/$batch", "timeout=1").unwrap();
+        assert_eq!(url.as_str(), "http://127.0.0.1:10002/devstoreaccount1/$batch?timeout=1");
+        let secondaries = [&service, &emulator].map(|endpoint| endpoint.secondary().unwrap().base);
+        assert_eq!(secondaries[0], "https://contoso-secondary.table.core.windows.net");
+        assert_eq!(secondaries[1], "http://127.0.0.1:10002/devstoreaccount1-secondary");
+        assert!(!emulator.is_secure() && emulator.is_path_style() && emulator.is_loopback());
+    }
+
+    #[test]
+    fn what_is_no_endpoint_is_refused_without_being_repeated() {
+        for text in ["", "contoso", "ftp://contoso", "https://a.b/?sig=c2VjcmV0", "https://me:c2VjcmV0@a.b/"]
+        {
+            let error = Endpoint::new(text).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::InvalidInput);
+            assert!(!error.to_string().contains("c2VjcmV0"), "{error}");
+        }
+    }
+}

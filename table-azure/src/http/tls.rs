@@ -1,0 +1,26 @@
+//! How TLS is spoken: by rustls with ring, trusting what the system trusts.
+
+use std::sync::Arc;
+
+use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+use table_core::{Error, ErrorCode, Result};
+
+/// The configuration; for an endpoint that needs none, one that trusts nobody and asks the system for nothing.
+pub(crate) fn config(needed: bool) -> Result<ClientConfig> {
+    let refuse = |error: rustls::Error| {
+        let message = "no TLS on this system: it needs its certificates of trust";
+        Error::new(ErrorCode::Io, message).with_source(error)
+    };
+    // A provider of our own, so that no other crate's choice of a default for the process matters.
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(refuse)?;
+    let builder = if needed {
+        builder.with_platform_verifier().map_err(refuse)?
+    } else {
+        builder.with_root_certificates(RootCertStore::empty())
+    };
+    Ok(builder.with_no_client_auth())
+}

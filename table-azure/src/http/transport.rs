@@ -1,0 +1,128 @@
+//! One attempt on the wire: a pooled connection, a time limit, a bounded body.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::HeaderMap;
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, Url};
+use table_core::{Error, ErrorCode, Result};
+
+use crate::http::{Answer, tls};
+
+/// Bytes of an answer that are read at most. A page holds about 4 MiB; whoever sends more is no table service.
+const MOST_BYTES: usize = 64 << 20;
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Sends requests over pooled connections.
+#[derive(Clone, Debug)]
+pub(crate) struct Transport {
+    client: Client,
+    limit: Duration,
+}
+
+impl Transport {
+    /// A pool of connections. `secure` says whether TLS is needed, `direct` that no proxy stands between.
+    ///
+    /// # Errors
+    /// `Io` if the system has no certificates to trust.
+    pub(crate) fn new(secure: bool, direct: bool, limit: Duration) -> Result<Self> {
+        Ok(Self { client: Self::client(secure, direct)?, limit })
+    }
+
+    /// The pool alone, for whom it is enough.
+    ///
+    /// # Errors
+    /// `Io` if the system has no certificates to trust.
+    pub(crate) fn client(secure: bool, direct: bool) -> Result<Client> {
+        let builder = Client::builder()
+            .tls_backend_preconfigured(tls::config(secure)?)
+            // A redirect would carry the signature to another host.
+            .redirect(Policy::none())
+            .connect_timeout(CONNECT)
+            .user_agent(concat!("table-azure/", env!("CARGO_PKG_VERSION")));
+        let builder = if direct { builder.no_proxy() } else { builder };
+        builder.build().map_err(|error| {
+            Error::new(ErrorCode::Io, "the HTTP client cannot be set up").with_source(error.without_url())
+        })
+    }
+
+    /// Sends once and reads the whole answer.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        url: Url,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> std::result::Result<Answer, TransportError> {
+        let attempt = async {
+            let request = self.client.request(method, url).headers(headers).body(body);
+            let mut response = request.send().await.map_err(TransportError::from_reqwest)?;
+            let length = response.content_length().and_then(|length| usize::try_from(length).ok());
+            let mut body = Vec::with_capacity(length.unwrap_or_default().min(MOST_BYTES));
+            let (status, headers) = (response.status().as_u16(), std::mem::take(response.headers_mut()));
+            while let Some(chunk) = response.chunk().await.map_err(TransportError::from_reqwest)? {
+                if body.len() + chunk.len() > MOST_BYTES {
+                    return Err(TransportError { sent: true, reason: Reason::TooLong });
+                }
+                body.extend_from_slice(&chunk);
+            }
+            Ok(Answer { status, headers, body, doubt: None })
+        };
+        tokio::time::timeout(self.limit, attempt)
+            .await
+            .unwrap_or(Err(TransportError { sent: true, reason: Reason::TimedOut(self.limit) }))
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) struct TransportError {
+    /// Whether the service may have got the request.
+    pub(crate) sent: bool,
+    reason: Reason,
+}
+
+#[derive(Debug)]
+enum Reason {
+    /// Without its URL, which may hold a signature.
+    Http(reqwest::Error),
+    TimedOut(Duration),
+    TooLong,
+}
+
+impl TransportError {
+    fn from_reqwest(error: reqwest::Error) -> Self {
+        Self { sent: !error.is_connect() && !error.is_builder(), reason: Reason::Http(error.without_url()) }
+    }
+
+    /// Whether another attempt may do better.
+    pub(crate) const fn is_transient(&self) -> bool {
+        !matches!(self.reason, Reason::TooLong)
+    }
+}
+
+impl fmt::Display for TransportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            Reason::Http(error) if error.is_connect() => f.write_str("no connection"),
+            Reason::Http(error) if error.is_body() || error.is_decode() => {
+                f.write_str("the answer was cut off")
+            }
+            Reason::Http(_) => f.write_str("the connection broke before the answer"),
+            Reason::TimedOut(limit) => write!(f, "no whole answer within {} s", limit.as_secs_f32()),
+            Reason::TooLong => write!(f, "the answer is longer than {} MiB", MOST_BYTES >> 20),
+        }
+    }
+}
+
+impl StdError for TransportError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match &self.reason {
+            Reason::Http(error) => Some(error),
+            Reason::TimedOut(_) | Reason::TooLong => None,
+        }
+    }
+}

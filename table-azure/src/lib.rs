@@ -1,0 +1,71 @@
+//! The Azure Table service and its wire-compatible kin as a backend.
+//!
+//! [`AzureTables`] is a [`TableStore`](table_core::TableStore) over the REST protocol: everything that `table-core` has above
+//! that trait works on it as on the embedded engine. [`AzureQueues`] is a [`QueueStore`](table_core::QueueStore), [`sas`] makes,
+//! verifies and enforces shared access signatures, and with the feature `blobs` there are containers of blobs.
+//!
+//! ```no_run
+//! use table_azure::AzureTables;
+//! use table_core::query::Select;
+//! use table_core::row::RowWriter;
+//! use table_core::{
+//!     EntityKey, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction, ValueRef,
+//! };
+//!
+//! # async fn run() -> table_core::Result<()> {
+//! let store = AzureTables::from_connection_string("UseDevelopmentStorage=true")?;
+//! let table = TableName::new("Employee")?;
+//! store.create_table(&table).await?;
+//!
+//! let mut row = RowWriter::new();
+//! row.property("FirstName", ValueRef::String("Ada"));
+//! let mut transaction = Transaction::new(PartitionKey::new("Sales")?, store.capabilities().limits)?;
+//! transaction.push(Operation { row_key: RowKey::new("00001")?, kind: OperationKind::Insert(row.finish()) })?;
+//! store.submit(&table, transaction).await?;
+//!
+//! let found = store.get(&table, &EntityKey::new("Sales", "00001")?, &Select::All).await?;
+//! assert!(found.is_some());
+//! # Ok(())
+//! # }
+//! ```
+
+mod acl;
+mod auth;
+mod batch;
+#[cfg(feature = "blobs")]
+mod blob;
+mod client;
+mod clock;
+mod connection_string;
+mod credential;
+mod failure;
+mod http;
+mod json;
+mod options;
+mod queue;
+mod read;
+mod resolve;
+mod retry;
+pub mod sas;
+mod service;
+mod store;
+mod tables;
+mod target;
+#[cfg(test)]
+mod tests;
+mod write;
+mod xml;
+
+pub use auth::AccountKey;
+#[cfg(feature = "blobs")]
+pub use blob::AzureBlobs;
+pub use client::AzureTables;
+pub use clock::Clock;
+pub use connection_string::ConnectionString;
+pub use credential::{AccessToken, Credential, TokenFuture, TokenProvider};
+pub use failure::ServiceError;
+pub use options::Options;
+pub use queue::AzureQueues;
+pub use retry::RetryPolicy;
+pub use service::{CorsRule, Logging, Metrics, ServiceProperties, ServiceStats};
+pub use target::Target;

@@ -1,0 +1,64 @@
+//! Options of a client: what is chosen once.
+
+use crate::clock::Clock;
+use crate::retry::RetryPolicy;
+use crate::target::Target;
+
+/// How a client behaves.
+///
+/// ```
+/// use table_azure::{AzureTables, Options, RetryPolicy};
+///
+/// let options = Options::new().retry(RetryPolicy { retries: 5, ..RetryPolicy::default() }).read_from_secondary(true);
+/// let tables = AzureTables::from_connection_string_with("UseDevelopmentStorage=true", options)?;
+/// assert_eq!(tables.account(), Some("devstoreaccount1"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Options {
+    pub(crate) retry: RetryPolicy,
+    pub(crate) secondary: Option<String>,
+    pub(crate) read_from_secondary: bool,
+    pub(crate) target: Option<Target>,
+    pub(crate) shared_key_lite: bool,
+    pub(crate) clock: Clock,
+}
+
+impl Options {
+    /// The defaults: three repetitions, no secondary, the target told from the endpoint.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// When and how often attempts are repeated.
+    pub fn retry(self, retry: RetryPolicy) -> Self {
+        Self { retry, ..self }
+    }
+
+    /// Whether every second attempt of a read goes to the account's secondary (RTY-5). Such an answer may be older than what
+    /// was acknowledged (CON-2), so this is off unless asked for.
+    pub fn read_from_secondary(self, read_from_secondary: bool) -> Self {
+        Self { read_from_secondary, ..self }
+    }
+
+    /// The secondary endpoint, where it is not the account's name with `-secondary` (ACC-1).
+    pub fn secondary_endpoint(self, endpoint: impl Into<String>) -> Self {
+        Self { secondary: Some(endpoint.into()), ..self }
+    }
+
+    /// Who answers, where the endpoint does not tell: a private host name of Cosmos DB, say.
+    pub fn target(self, target: Target) -> Self {
+        Self { target: Some(target), ..self }
+    }
+
+    /// Whether an account's key signs in the short form (AUTH-2), which a gateway that rewrites headers leaves valid.
+    pub fn shared_key_lite(self, shared_key_lite: bool) -> Self {
+        Self { shared_key_lite, ..self }
+    }
+
+    /// The clock of the requests' dates.
+    pub fn clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
+    }
+}

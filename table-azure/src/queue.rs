@@ -1,0 +1,9 @@
+//! Queues of an account over the REST protocol (QUE rules).
+
+mod client;
+mod failure;
+mod lease;
+mod messages;
+mod store;
+
+pub use client::AzureQueues;

@@ -1,0 +1,139 @@
+//! The client of an account's queues.
+
+use std::fmt;
+use std::sync::Arc;
+
+use table_core::{Error, ErrorCode, Result};
+
+use crate::auth::Scheme;
+use crate::connection_string::ConnectionString;
+use crate::credential::Credential;
+use crate::http::{Endpoint, Pipeline, PipelineParts, Runtime};
+use crate::options::Options;
+
+/// The version that the queue service is spoken to in.
+const VERSION: &str = "2021-12-02";
+const SCOPE: &str = "https://storage.azure.com/.default";
+
+/// The queues of an account: a [`QueueStore`](table_core::QueueStore) over the REST protocol. Clones share connections.
+///
+/// Works on any executor: inside a tokio runtime requests run there, elsewhere on a thread of the client's own.
+///
+/// # Repetition
+/// A request whose answer was lost is repeated (RTY-1). A put may then leave two messages, a receive one that is hidden from
+/// everybody for its time, and an update may find its receipt dead: `PopReceiptMismatch`, upon which a worker stops. All of
+/// that is within what queues promise (QUE-14): consumers are idempotent.
+///
+/// # Texts
+/// The service keeps texts as XML does. One with a character that XML cannot hold, such as U+0000, is refused before it is
+/// sent; nothing is encoded unasked (QUE-6).
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use table_azure::AzureQueues;
+/// use table_core::queue::{PutMessage, QueueName, QueueStore};
+///
+/// # async fn run() -> table_core::Result<()> {
+/// let queues = AzureQueues::from_connection_string("UseDevelopmentStorage=true")?;
+/// let work = QueueName::new("work")?;
+/// queues.create_queue(&work).await?;
+/// queues.put(&work, PutMessage::new("archive 223")).await?;
+/// for lease in queues.receive(&work, 32, Duration::from_mins(1)).await? {
+///     queues.delete(&work, &lease.message.id, &lease.receipt).await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct AzureQueues(Arc<Inner>);
+
+struct Inner {
+    pipeline: Pipeline,
+    runtime: Runtime,
+}
+
+impl AzureQueues {
+    /// A client of the account that a connection string names (AUTH-31). Nothing is sent.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the text is none, or names no queue endpoint; `AuthenticationFailed` if its key is no base64.
+    ///
+    /// ```
+    /// use table_azure::AzureQueues;
+    ///
+    /// let queues = AzureQueues::from_connection_string("AccountName=contoso;AccountKey=c2VjcmV0")?;
+    /// assert_eq!(queues.to_string(), "https://contoso.queue.core.windows.net");
+    /// assert!(!format!("{queues:?}").contains("c2VjcmV0"));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn from_connection_string(text: &str) -> Result<Self> {
+        Self::from_connection_string_with(text, Options::default())
+    }
+
+    /// The same, under these options.
+    ///
+    /// # Errors
+    /// As [`from_connection_string`](Self::from_connection_string).
+    pub fn from_connection_string_with(text: &str, options: Options) -> Result<Self> {
+        let parsed: ConnectionString = text.parse()?;
+        let Some(endpoint) = parsed.queue_endpoint() else {
+            let message =
+                "the connection string names no queue service: add `QueueEndpoint` or `AccountName`";
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("AUTH-31"));
+        };
+        Self::with_options(endpoint, parsed.credential().clone(), options)
+    }
+
+    /// A client of an endpoint, such as `https://contoso.queue.core.windows.net`. Nothing is sent.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is no endpoint.
+    pub fn new(endpoint: &str, credential: Credential) -> Result<Self> {
+        Self::with_options(endpoint, credential, Options::default())
+    }
+
+    /// The same, under these options: of them, how attempts are repeated and the clock. Nothing is read from a secondary,
+    /// where a message can be seen but not be had.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the endpoint is none; `Io` if the system has no certificates to trust.
+    pub fn with_options(endpoint: &str, credential: Credential, options: Options) -> Result<Self> {
+        let pipeline = Pipeline::new(PipelineParts {
+            primary: Endpoint::new(endpoint)?,
+            secondary: None,
+            credential,
+            scheme: Scheme::Storage,
+            version: VERSION,
+            scope: SCOPE,
+            retry: options.retry,
+            clock: options.clock,
+        })?;
+        Ok(Self(Arc::new(Inner { pipeline, runtime: Runtime::default() })))
+    }
+
+    pub(super) fn pipeline(&self) -> &Pipeline {
+        &self.0.pipeline
+    }
+
+    /// Runs what a clone of the client does, on whatever executor the caller has.
+    pub(super) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        self.0.runtime.run(work(self.clone())).await
+    }
+}
+
+impl fmt::Debug for AzureQueues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AzureQueues").field("endpoint", self.0.pipeline.endpoint()).finish_non_exhaustive()
+    }
+}
+
+/// The endpoint.
+impl fmt::Display for AzureQueues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.pipeline.endpoint().fmt(f)
+    }
+}

@@ -1,0 +1,169 @@
+//! The requests of queues and messages (QUE-3).
+
+use std::time::Duration;
+
+use reqwest::Method;
+use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, TimeToLive, check};
+use table_core::{Error, ErrorCode, Result};
+
+use super::client::AzureQueues;
+use super::failure::{of_answer, of_request};
+use super::lease::{lease, message};
+use crate::auth::parse_http_date;
+use crate::failure::Failure;
+use crate::http::{Answer, Request, encode};
+use crate::xml::{self, Record};
+
+const XML: &str = "application/xml";
+
+fn at(queue: &QueueName, id: Option<&MessageId>) -> String {
+    match id {
+        Some(id) => format!("/{queue}/messages/{}", encode(id.as_str())),
+        None => format!("/{queue}/messages"),
+    }
+}
+
+/// The body of a put or an update (QUE-4).
+fn body(queue: &QueueName, text: &str) -> Result<String> {
+    check::text(queue, text)?;
+    if let Some(illegal) = xml::first_illegal(text) {
+        let message = format!(
+            "queue `{queue}`: the message holds {}, which the service cannot keep: encode it, for example in base64",
+            illegal.escape_unicode()
+        );
+        return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("QUE-4"));
+    }
+    Ok(format!("<QueueMessage><MessageText>{}</MessageText></QueueMessage>", xml::content(text)))
+}
+
+fn records(queue: &QueueName, operation: &str, answer: &Answer) -> Result<Vec<Record>> {
+    let text = std::str::from_utf8(&answer.body).ok();
+    text.and_then(|text| xml::read(text, "QueueMessage")).ok_or_else(|| of_answer(queue, operation))
+}
+
+impl AzureQueues {
+    async fn send(&self, queue: &QueueName, request: Request) -> Result<Answer> {
+        let reads = request.reads();
+        self.pipeline().send(&request).await.map_err(|failure| of_request(queue, failure, reads))
+    }
+
+    /// A deletion that finds nothing left after an attempt whose answer was lost has done its work.
+    async fn send_deletion(&self, queue: &QueueName, request: Request) -> Result<()> {
+        let done = |failure: &Failure| failure.status == Some(404) && failure.doubt.is_some();
+        match self.pipeline().send(&request).await {
+            Ok(_) => Ok(()),
+            Err(failure) if done(&failure) => Ok(()),
+            Err(failure) => Err(of_request(queue, failure, false)),
+        }
+    }
+
+    pub(super) async fn create(&self, queue: &QueueName) -> Result<bool> {
+        let request = Request::new("create queue", Method::PUT, format!("/{queue}"));
+        match self.send(queue, request).await {
+            // After a lost answer nobody knows who made it; that it was this call is the likelier case.
+            Ok(answer) => Ok(answer.status == 201 || answer.doubt.is_some()),
+            // There with other metadata: there.
+            Err(error) if error.code() == ErrorCode::QueueAlreadyExists => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) async fn remove(&self, queue: &QueueName) -> Result<()> {
+        self.send_deletion(queue, Request::new("delete queue", Method::DELETE, format!("/{queue}"))).await
+    }
+
+    pub(super) async fn count(&self, queue: &QueueName) -> Result<u64> {
+        const OPERATION: &str = "get queue metadata";
+        let request = Request::new(OPERATION, Method::GET, format!("/{queue}")).query("comp", "metadata");
+        let answer = self.send(queue, request).await?;
+        let count = answer.header("x-ms-approximate-messages-count").parse();
+        count.map_err(|_| of_answer(queue, OPERATION))
+    }
+
+    pub(super) async fn put_message(&self, queue: &QueueName, put: PutMessage) -> Result<Lease> {
+        const OPERATION: &str = "put message";
+        check::message(queue, &put)?;
+        let life = match put.time_to_live {
+            TimeToLive::For(time) => time.as_secs().to_string(),
+            TimeToLive::Never => "-1".to_owned(),
+        };
+        let request = Request::new(OPERATION, Method::POST, at(queue, None))
+            .query("visibilitytimeout", &put.hidden.as_secs().to_string())
+            .query("messagettl", &life)
+            .body(XML, body(queue, &put.text)?);
+        let answer = self.send(queue, request).await?;
+        let put =
+            records(queue, OPERATION, &answer)?.first().and_then(|record| lease(record, Some(&put.text)));
+        put.ok_or_else(|| of_answer(queue, OPERATION))
+    }
+
+    pub(super) async fn receive_messages(
+        &self,
+        queue: &QueueName,
+        count: usize,
+        hidden: Duration,
+    ) -> Result<Vec<Lease>> {
+        const OPERATION: &str = "get messages";
+        check::count(queue, count)?;
+        check::hidden(queue, hidden, Duration::from_secs(1))?;
+        let request = Request::new(OPERATION, Method::GET, at(queue, None))
+            .query("numofmessages", &count.to_string())
+            .query("visibilitytimeout", &hidden.as_secs().to_string());
+        let answer = self.send(queue, request).await?;
+        let leases = records(queue, OPERATION, &answer)?.iter().map(|record| lease(record, None)).collect();
+        Option::<Vec<Lease>>::ok_or_else(leases, || of_answer(queue, OPERATION))
+    }
+
+    pub(super) async fn peek_messages(&self, queue: &QueueName, count: usize) -> Result<Vec<Message>> {
+        const OPERATION: &str = "peek messages";
+        check::count(queue, count)?;
+        let request = Request::new(OPERATION, Method::GET, at(queue, None))
+            .query("peekonly", "true")
+            .query("numofmessages", &count.to_string());
+        let answer = self.send(queue, request).await?;
+        let messages =
+            records(queue, OPERATION, &answer)?.iter().map(|record| message(record, None)).collect();
+        Option::<Vec<Message>>::ok_or_else(messages, || of_answer(queue, OPERATION))
+    }
+
+    pub(super) async fn update_message(
+        &self,
+        queue: &QueueName,
+        lease: Lease,
+        hidden: Duration,
+        text: Option<String>,
+    ) -> Result<Lease> {
+        const OPERATION: &str = "update message";
+        check::hidden(queue, hidden, Duration::ZERO)?;
+        let mut request = Request::new(OPERATION, Method::PUT, at(queue, Some(&lease.message.id)))
+            .query("popreceipt", lease.receipt.as_str())
+            .query("visibilitytimeout", &hidden.as_secs().to_string());
+        if let Some(text) = &text {
+            request = request.body(XML, body(queue, text)?);
+        }
+        let answer = self.send(queue, request).await?;
+        let receipt = answer.header("x-ms-popreceipt");
+        let visible = parse_http_date(answer.header("x-ms-time-next-visible"));
+        let Some(visible) = visible.filter(|_| !receipt.is_empty()) else {
+            return Err(of_answer(queue, OPERATION));
+        };
+        let mut message = lease.message;
+        message.text = text.unwrap_or(message.text);
+        Ok(Lease::new(message, PopReceipt::new(receipt), visible))
+    }
+
+    pub(super) async fn delete_message(
+        &self,
+        queue: &QueueName,
+        id: &MessageId,
+        receipt: &PopReceipt,
+    ) -> Result<()> {
+        let request = Request::new("delete message", Method::DELETE, at(queue, Some(id)));
+        self.send_deletion(queue, request.query("popreceipt", receipt.as_str())).await
+    }
+
+    pub(super) async fn clear_messages(&self, queue: &QueueName) -> Result<()> {
+        let request = Request::new("clear messages", Method::DELETE, at(queue, None));
+        self.send(queue, request).await.map(|_| ())
+    }
+}

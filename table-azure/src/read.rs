@@ -1,0 +1,156 @@
+//! Reads: one entity by its key, one page of a query (GET, QRY, SEL, PAGE rules).
+
+use reqwest::Method;
+use table_core::odata::{EntityBody, MetadataLevel, Sender, entity_link, read_entity, read_page};
+use table_core::query::{Continuation, EntityRef, Page, Position, Query, Rows, Select};
+use table_core::store::StoredRow;
+use table_core::{ETag, EntityKey, ErrorCode, Result, TableName};
+
+use crate::client::AzureTables;
+use crate::http::{Answer, Request};
+use crate::json;
+
+/// Custom properties that `$select` names at most: with the three system ones it is at its limit (SEL-1).
+const MOST_NAMES: usize = 252;
+
+impl AzureTables {
+    /// One entity, with the answer that it stood in; `None` if it is not there.
+    pub(crate) async fn read_entity(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        select: &Select,
+    ) -> Result<Option<(StoredRow, Answer)>> {
+        const OPERATION: &str = "get";
+        let path = entity_link(table.as_str(), key.partition_key.as_str(), key.row_key.as_str());
+        let request = Request::new(OPERATION, Method::GET, format!("/{path}"))
+            .fixed("accept", MetadataLevel::Minimal.media_type())
+            .fixed("dataserviceversion", "3.0");
+        let answer = match self.pipeline().send(&selected(request, select)).await {
+            Ok(answer) => answer,
+            // A page of some proxy's with status 404 says nothing about the entity.
+            Err(failure) if failure.known && failure.error.code() == ErrorCode::ResourceNotFound => {
+                return Ok(None);
+            }
+            Err(failure) => return Err(failure.into_error(true)),
+        };
+        let body = read_entity(json::body(OPERATION, &answer)?, Sender::Service)
+            .map_err(|error| json::malformed(OPERATION, error))?;
+        let etag = match body.etag {
+            Some(etag) => etag,
+            None => ETag::parse(answer.header("etag")).map_err(|error| json::malformed(OPERATION, error))?,
+        };
+        let row = if is_narrowed(select) {
+            body.row
+        } else {
+            project(&body.row, select).map_err(|error| json::malformed(OPERATION, error))?
+        };
+        Ok(Some((StoredRow { row, etag }, answer)))
+    }
+
+    /// One page of a query.
+    pub(crate) async fn read_page(
+        &self,
+        table: &TableName,
+        query: &Query,
+        from: Option<&Continuation>,
+    ) -> Result<Page> {
+        const OPERATION: &str = "query";
+        query.check(self.known_capabilities().top)?;
+        let position = from.map(|from| from.service_position(table, query)).transpose()?;
+        let request = Request::new(OPERATION, Method::GET, format!("/{table}()"))
+            .fixed("accept", MetadataLevel::Minimal.media_type())
+            .fixed("dataserviceversion", "3.0");
+        let mut request = selected(request, &query.select);
+        if let Some(filter) = query.filter_text() {
+            request = request.query("$filter", &filter);
+        }
+        if let Some(top) = query.top {
+            request = request.query("$top", &top.to_string());
+        }
+        if let Some(position) = position {
+            request = request.query("NextPartitionKey", &position.partition_key);
+            if let Some(row_key) = &position.row_key {
+                request = request.query("NextRowKey", row_key);
+            }
+        }
+        let answer = self.pipeline().send(&request).await.map_err(|failure| failure.into_error(true))?;
+        let entities = read_page(json::body(OPERATION, &answer)?);
+        let rows = entities
+            .and_then(|entities| rows(entities, &query.select))
+            .map_err(|error| json::malformed(OPERATION, error))?;
+        // Azurite sends a token after a page of nothing (AZ-13).
+        let next = next(&answer).filter(|_| query.top != Some(0));
+        let continuation = next.map(|position| Continuation::of_service(table, query, position));
+        tracing::debug!(
+            target: "table_azure",
+            operation = OPERATION,
+            table = table.as_str(),
+            class = %query.keys.class(),
+            rows_returned = rows.len(),
+            more = continuation.is_some(),
+        );
+        Ok(Page { rows, continuation, rows_read: None })
+    }
+}
+
+/// Whether `$select` is sent: with more names than it can hold, everything is read and narrowed here.
+fn is_narrowed(select: &Select) -> bool {
+    custom(select).is_none_or(|names| names.count() <= MOST_NAMES)
+}
+
+/// The names asked for that are not those of the system.
+fn custom(select: &Select) -> Option<impl Iterator<Item = &str>> {
+    let Select::Names(names) = select else { return None };
+    let own = |name: &&str| !matches!(*name, "PartitionKey" | "RowKey" | "Timestamp");
+    Some(names.iter().map(AsRef::as_ref).filter(own))
+}
+
+/// Keys and Timestamp come back in any case, so they are asked for in any case (SEL-2).
+fn selected(request: Request, select: &Select) -> Request {
+    let Some(names) = custom(select).filter(|_| is_narrowed(select)) else { return request };
+    let mut text = String::from("PartitionKey,RowKey,Timestamp");
+    for name in names {
+        text.push(',');
+        text.push_str(name);
+    }
+    request.query("$select", &text)
+}
+
+fn rows(entities: Vec<EntityBody>, select: &Select) -> Result<Rows> {
+    let bytes = entities.iter().map(|entity| entity.row.as_bytes().len()).sum();
+    let mut rows = Rows::with_capacity(entities.len(), bytes);
+    let narrowed = is_narrowed(select);
+    for mut body in entities {
+        let key = body.take_key()?;
+        let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
+        // Most are the Timestamp again (ETAG-2), and need no place of their own.
+        let etag = body.etag.as_ref().filter(|etag| **etag != body.row.view().etag());
+        let entity = EntityRef::new(partition_key, row_key, body.row.view());
+        let entity = etag.map_or(entity, |etag| entity.with_etag(etag));
+        rows.push_selected(entity, if narrowed { &Select::All } else { select })?;
+    }
+    Ok(rows)
+}
+
+fn project(row: &table_core::Row, select: &Select) -> Result<table_core::Row> {
+    let mut rows = Rows::with_capacity(1, row.as_bytes().len());
+    rows.push_selected(EntityRef::new("", "", row.view()), select)?;
+    let bytes = rows.get(0).map(|entity| entity.row.as_bytes().into());
+    Ok(bytes.map_or_else(|| row.clone(), table_core::Row::from_bytes))
+}
+
+/// Where the next page begins, in the service's words (PAGE-2): the row may be missing or empty. So may the partition be,
+/// where a server writes the empty key as nothing (AZ-12).
+fn next(answer: &Answer) -> Option<Position> {
+    let header = |name: &str| {
+        let text = std::str::from_utf8(answer.headers.get(name)?.as_bytes()).ok()?;
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    let partition_key = header("x-ms-continuation-nextpartitionkey");
+    let row_key = header("x-ms-continuation-nextrowkey");
+    if partition_key.is_none() && row_key.is_none() {
+        return None;
+    }
+    Some(Position { partition_key: partition_key.unwrap_or_default(), row_key })
+}

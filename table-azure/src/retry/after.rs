@@ -1,0 +1,50 @@
+//! How long a service asks to wait (RTY-3).
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use reqwest::header::HeaderMap;
+
+use crate::auth::parse_http_date;
+
+/// `x-ms-retry-after-ms`, or `Retry-After` in seconds or as a date; `None` if neither is there or can be read.
+pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    // Cosmos DB writes fractions of a millisecond.
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| (0.0..=1e12).contains(number));
+    if let Some(millis) = text("x-ms-retry-after-ms").and_then(number) {
+        return Some(Duration::from_secs_f64(millis / 1_000.0));
+    }
+    let after = text("retry-after")?;
+    if let Some(seconds) = number(after) {
+        return Some(Duration::from_secs_f64(seconds));
+    }
+    let until = parse_http_date(after)?.signed_duration_since(now);
+    Some(until.to_std().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::{HeaderName, HeaderValue};
+
+    #[test]
+    fn rty_3_seconds_milliseconds_and_dates() {
+        let now = "2026-11-20T08:00:00Z".parse().unwrap();
+        for (name, value, expected) in [
+            ("retry-after", "3", Some(3_000)),
+            ("retry-after", "Fri, 20 Nov 2026 08:00:05 GMT", Some(5_000)),
+            ("retry-after", "Fri, 20 Nov 2026 07:59:05 GMT", Some(0)),
+            ("x-ms-retry-after-ms", "9.5", Some(9)),
+            ("retry-after", "soon", None),
+            ("retry-after", "-1", None),
+            ("retry-after", "NaN", None),
+            ("other", "3", None),
+        ] {
+            let headers =
+                HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static(value))]);
+            let found = retry_after(&headers, now).map(|delay| delay.as_millis());
+            assert_eq!(found, expected, "{name}: {value}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The side that verifies: an account's keys, its tables' policies, and a clock.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use chrono::{DateTime, Utc};
+use table_core::{Error, ErrorCode, Result, TableName, TableStore};
+
+use super::account::{ResourceTypes, Services};
+use super::grant::{AccountGrant, Grant, TableGrant};
+use super::instant;
+use super::parameters::Parameters;
+use super::permissions::{AccountPermissions, TablePermissions};
+use super::policy::{AccessPolicy, StoredAccessPolicy};
+use super::range::{End, SignedRange};
+use super::scoped::Scoped;
+use super::token::SasToken;
+use crate::auth::AccountKey;
+use crate::clock::Clock;
+
+/// Verifies tokens as the service does, in this process. Clones share the policies.
+///
+/// Addresses and protocols are part of what is signed; there is no connection here to hold them against.
+///
+/// ```
+/// use chrono::DateTime;
+/// use table_azure::{AccountKey, Clock};
+/// use table_azure::sas::{Authority, Grant, Lifetime, TablePermissions, TableSas};
+/// use table_core::{ErrorCode, TableName};
+///
+/// let key = AccountKey::new("contoso", "a2V5")?;
+/// let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap();
+/// let token = TableSas::table(TableName::new("Employee")?)
+///     .allow(TablePermissions::READ)
+///     .lifetime(Lifetime::until(at(100)))
+///     .sign(&key)?;
+///
+/// let authority = Authority::new(key);
+/// let Grant::Table(grant) = authority.clone().clock(Clock::new(move || at(99))).verify(&token)? else { unreachable!() };
+/// assert_eq!(grant.permissions, TablePermissions::READ);
+/// let late = authority.clock(Clock::new(move || at(100))).verify(&token).unwrap_err();
+/// assert_eq!(late.code(), ErrorCode::AuthenticationFailed); // SAS-11
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Authority {
+    keys: Vec<AccountKey>,
+    /// By table.
+    policies: Arc<RwLock<BTreeMap<String, Vec<StoredAccessPolicy>>>>,
+    clock: Clock,
+}
+
+impl Authority {
+    /// Accepts what this key has signed.
+    #[must_use]
+    pub fn new(key: AccountKey) -> Self {
+        Self { keys: vec![key], policies: Arc::default(), clock: Clock::default() }
+    }
+
+    /// Accepts what this key has signed too: accounts have two, so that one can be changed (AUTH-11).
+    #[must_use]
+    pub fn or_key(mut self, key: AccountKey) -> Self {
+        self.keys.push(key);
+        self
+    }
+
+    /// Asks another clock than the system's.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Replaces a table's policies, at once for every clone: what names one that is gone is refused (ACL-1, ACL-4).
+    ///
+    /// # Errors
+    /// Those of [`StoredAccessPolicy::check`].
+    pub fn set_policies(&self, table: &TableName, policies: Vec<StoredAccessPolicy>) -> Result<()> {
+        StoredAccessPolicy::check(&policies)?;
+        let mut all = self.policies.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert(table.folded().to_owned(), policies);
+        Ok(())
+    }
+
+    /// A view of a store that lets through what a token allows, and refuses the rest with the service's codes. The token is
+    /// verified at each call, so that it can expire and be revoked meanwhile.
+    ///
+    /// ```
+    /// # pollster::block_on(async {
+    /// use std::time::Duration;
+    /// use chrono::Utc;
+    /// use table_azure::AccountKey;
+    /// use table_azure::sas::{Authority, TablePermissions, TableSas};
+    /// use table_core::{Engine, EntityKey, ErrorCode, TableName, TableStoreExt};
+    ///
+    /// let key = AccountKey::new("contoso", "a2V5")?;
+    /// let engine = Engine::in_memory();
+    /// engine.untyped("Employee")?.create_if_missing().await?;
+    ///
+    /// let sales = TableSas::table(TableName::new("Employee")?).partition("Sales")?.allow(TablePermissions::READ);
+    /// let token = sales.lasting(Utc::now(), Duration::from_hours(1)).sign(&key)?;
+    /// let reader = Authority::new(key).scoped(engine, &token);
+    /// let other = reader.untyped("Employee")?.get(&EntityKey::new("Marketing", "1")?).await;
+    /// let refused = other.unwrap_err();
+    /// assert_eq!(refused.code(), ErrorCode::AuthorizationFailure); // SAS-8
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn scoped<S: TableStore>(&self, store: S, token: &SasToken) -> Scoped<S> {
+        Scoped::new(store, self.clone(), token.clone())
+    }
+
+    /// What a token allows now.
+    ///
+    /// # Errors
+    /// `AuthenticationFailed` for a wrong signature, outside its time, or with a policy that is not there (SAS-11, ACL-4);
+    /// `InvalidInput` for one that is not well formed.
+    pub fn verify(&self, token: &SasToken) -> Result<Grant> {
+        let parameters = &token.0;
+        let signature = parameters.get("sig");
+        let is_table = token.table().is_some();
+        let signed = |key: &AccountKey| -> Result<bool> {
+            let text = if is_table {
+                parameters.string_of_table(key.account())?
+            } else {
+                parameters.string_of_account(key.account())?
+            };
+            Ok(key.verifies(&text, signature))
+        };
+        let verified: Vec<bool> = self.keys.iter().map(signed).collect::<Result<_>>()?;
+        if !verified.contains(&true) {
+            return Err(failed(
+                "SAS-11",
+                "the signature is not of this account's key, or the token was altered",
+            ));
+        }
+        if is_table {
+            self.table(parameters).map(Grant::Table)
+        } else {
+            self.account(parameters).map(Grant::Account)
+        }
+    }
+
+    fn table(&self, parameters: &Parameters) -> Result<TableGrant> {
+        let table = TableName::new(parameters.get("tn"))?;
+        let stored = match parameters.find("si") {
+            None => AccessPolicy::default(),
+            Some(id) => self.policy(&table, id)?,
+        };
+        let own = AccessPolicy {
+            start: parameters.find("st").map(instant::read).transpose()?,
+            expiry: parameters.find("se").map(instant::read).transpose()?,
+            permissions: parameters.find("sp").map(TablePermissions::read).transpose()?,
+        };
+        let start = one("st", own.start, stored.start)?;
+        let expiry = one("se", own.expiry, stored.expiry)?;
+        let permissions = one("sp", own.permissions, stored.permissions)?;
+        let (Some(expiry), Some(permissions)) = (expiry, permissions) else {
+            return Err(failed("SAS-10", "the token and its policy do not say both permissions and expiry"));
+        };
+        self.in_time(start, expiry)?;
+        let range =
+            SignedRange { start: end(parameters, "spk", "srk")?, end: end(parameters, "epk", "erk")? };
+        Ok(TableGrant { table, range, permissions })
+    }
+
+    fn account(&self, parameters: &Parameters) -> Result<AccountGrant> {
+        let start = parameters.find("st").map(instant::read).transpose()?;
+        self.in_time(start, instant::read(parameters.get("se"))?)?;
+        Ok(AccountGrant {
+            services: Services::read(parameters.get("ss"))?,
+            types: ResourceTypes::read(parameters.get("srt"))?,
+            permissions: AccountPermissions::read(parameters.get("sp"))?,
+        })
+    }
+
+    fn policy(&self, table: &TableName, id: &str) -> Result<AccessPolicy> {
+        let all = self.policies.read().unwrap_or_else(PoisonError::into_inner);
+        let found = all.get(table.folded()).and_then(|own| own.iter().find(|policy| policy.id() == id));
+        found.map(|policy| *policy.policy()).ok_or_else(|| {
+            failed("ACL-4", "the table has no policy of the name in the token: it was removed or renamed")
+        })
+    }
+
+    fn in_time(&self, start: Option<DateTime<Utc>>, expiry: DateTime<Utc>) -> Result<()> {
+        let now = self.clock.now();
+        if start.is_some_and(|start| now < start) {
+            return Err(failed("SAS-11", "the token is not yet valid"));
+        }
+        if now >= expiry {
+            return Err(failed("SAS-11", "the token has expired: ask for another"));
+        }
+        Ok(())
+    }
+}
+
+fn failed(rule: &'static str, why: &str) -> Error {
+    Error::new(ErrorCode::AuthenticationFailed, why).with_rule(rule)
+}
+
+/// What the token or its policy says, which must not be both (SAS-10).
+fn one<T>(name: &str, own: Option<T>, stored: Option<T>) -> Result<Option<T>> {
+    if own.is_some() && stored.is_some() {
+        return Err(failed("SAS-10", &format!("`{name}` stands in the token and in its policy")));
+    }
+    Ok(own.or(stored))
+}
+
+fn end(parameters: &Parameters, partition_key: &str, row_key: &str) -> Result<Option<End>> {
+    match (parameters.find(partition_key), parameters.find(row_key)) {
+        (Some(partition_key), row_key) => End::new(partition_key, row_key).map(Some),
+        (None, None) => Ok(None),
+        (None, Some(_)) => {
+            let why = format!("the token has `{row_key}` without `{partition_key}`");
+            Err(failed("SAS-7", &why))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a verified token allows, asked operation by operation (SAS-5, SAS-8, ASAS-4).
+
+use table_core::{EntityKey, Error, ErrorCode, OperationKind, Result, TableName};
+
+use super::account::{ResourceTypes, Services};
+use super::permissions::{AccountPermissions, TablePermissions};
+use super::range::SignedRange;
+
+/// What a token allows at present.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// Entities of one table.
+    Table(TableGrant),
+    /// Services of the account.
+    Account(AccountGrant),
+}
+
+/// What a table's token allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableGrant {
+    /// The table.
+    pub table: TableName,
+    /// The keys.
+    pub range: SignedRange,
+    /// The operations.
+    pub permissions: TablePermissions,
+}
+
+/// What an account's token allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AccountGrant {
+    /// The services.
+    pub services: Services,
+    /// The types of resources.
+    pub types: ResourceTypes,
+    /// The operations.
+    pub permissions: AccountPermissions,
+}
+
+/// What is done to a table as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TableVerb {
+    Create,
+    Delete,
+    List,
+}
+
+fn refuse(code: ErrorCode, rule: &'static str, why: &str) -> Error {
+    Error::new(code, why).with_rule(rule)
+}
+
+fn not_permitted(rule: &'static str, what: &str) -> Error {
+    let why = format!("the signature does not permit {what}");
+    refuse(ErrorCode::AuthorizationPermissionMismatch, rule, &why)
+}
+
+/// The letters that a write needs: the same four for both kinds of token.
+fn needed(kind: &OperationKind) -> TablePermissions {
+    match kind {
+        OperationKind::Insert(_) => TablePermissions::ADD,
+        OperationKind::Replace(..) | OperationKind::Merge(..) => TablePermissions::UPDATE,
+        OperationKind::InsertOrReplace(_) | OperationKind::InsertOrMerge(_) => {
+            TablePermissions::ADD.and(TablePermissions::UPDATE)
+        }
+        OperationKind::Delete(_) => TablePermissions::DELETE,
+    }
+}
+
+impl Grant {
+    /// The keys that a read of this table may see.
+    ///
+    /// # Errors
+    /// 403 if the table is another one or reading is not permitted.
+    pub(super) fn reading(&self, table: &TableName) -> Result<SignedRange> {
+        self.operation(table, TablePermissions::READ, "reading")?;
+        Ok(match self {
+            Self::Table(grant) => grant.range.clone(),
+            Self::Account(_) => SignedRange::ALL,
+        })
+    }
+
+    /// # Errors
+    /// 403 if the table is another one, the operation is not permitted, or the key lies outside.
+    pub(super) fn write(&self, table: &TableName, key: &EntityKey, kind: &OperationKind) -> Result<()> {
+        self.operation(table, needed(kind), kind.name())?;
+        self.key(key)
+    }
+
+    /// # Errors
+    /// 403 if the key lies outside (SAS-8).
+    pub(super) fn key(&self, key: &EntityKey) -> Result<()> {
+        match self {
+            Self::Table(grant) if !grant.range.contains(key.partition_key.as_str(), key.row_key.as_str()) => {
+                let why = "the key lies outside the range of the signature";
+                Err(refuse(ErrorCode::AuthorizationFailure, "SAS-8", why)
+                    .with_key(key.partition_key.as_str(), key.row_key.as_str()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn operation(&self, table: &TableName, needed: TablePermissions, what: &str) -> Result<()> {
+        match self {
+            Self::Table(grant) if grant.table != *table => {
+                Err(refuse(ErrorCode::AuthorizationFailure, "SAS-11", "the signature is for another table"))
+            }
+            Self::Table(grant) if grant.permissions.contains(needed) => Ok(()),
+            Self::Table(_) => Err(not_permitted("SAS-11", what)),
+            Self::Account(grant) => {
+                // The letters r, a, u and d say the same of entities in both (SAS-5, ASAS-4).
+                let needed = AccountPermissions::read(&needed.to_string())?;
+                grant.check(ResourceTypes::OBJECT, grant.permissions.contains(needed), what)
+            }
+        }
+    }
+
+    /// # Errors
+    /// 403 if it is not permitted, as it never is for the token of a table (SAS-5).
+    pub(super) fn table(&self, verb: TableVerb) -> Result<()> {
+        let Self::Account(grant) = self else {
+            return Err(not_permitted("SAS-5", "operations on whole tables: use an account signature"));
+        };
+        let has = |permissions| grant.permissions.contains(permissions);
+        let (permitted, what) = match verb {
+            TableVerb::Create => {
+                (has(AccountPermissions::WRITE) || has(AccountPermissions::CREATE), "creating tables")
+            }
+            TableVerb::Delete => (has(AccountPermissions::DELETE), "deleting tables"),
+            TableVerb::List => (has(AccountPermissions::LIST), "listing tables"),
+        };
+        grant.check(ResourceTypes::CONTAINER, permitted, what)
+    }
+}
+
+impl AccountGrant {
+    fn check(self, of: ResourceTypes, permitted: bool, what: &str) -> Result<()> {
+        if !self.services.contains(Services::TABLE) {
+            let why = "the signature is not for the table service";
+            return Err(refuse(ErrorCode::AuthorizationServiceMismatch, "ASAS-5", why));
+        }
+        if !self.types.contains(of) {
+            let why = format!("{what} is not of the resource types of the signature");
+            return Err(refuse(ErrorCode::AuthorizationResourceTypeMismatch, "ASAS-5", &why));
+        }
+        if permitted { Ok(()) } else { Err(not_permitted("ASAS-5", what)) }
+    }
+}

@@ -1,0 +1,164 @@
+//! Letters: what a token permits, and over which protocol.
+
+/// A set of letters in the order in which they are written.
+macro_rules! letters {
+    ($(#[doc = $doc:literal])* $name:ident, $rule:literal, $what:literal, [$($(#[doc = $letter_doc:literal])* $constant:ident = $letter:literal,)*]) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $name(u16);
+
+        impl $name {
+            /// None.
+            pub const NONE: Self = Self(0);
+            $($(#[doc = $letter_doc])* pub const $constant: Self = Self::of($letter);)*
+            const LETTERS: &'static [u8] = &[$($letter),*];
+
+            const fn of(letter: u8) -> Self {
+                let mut at = 0;
+                while at < Self::LETTERS.len() {
+                    if Self::LETTERS[at] == letter {
+                        return Self(1 << at);
+                    }
+                    at += 1;
+                }
+                Self::NONE
+            }
+
+            /// Both.
+            #[must_use]
+            pub const fn and(self, other: Self) -> Self {
+                Self(self.0 | other.0)
+            }
+
+            /// Whether all of the others are in it.
+            #[must_use]
+            pub const fn contains(self, others: Self) -> bool {
+                self.0 & others.0 == others.0
+            }
+
+            /// Reads letters, in any order.
+            ///
+            /// # Errors
+            /// `InvalidInput` for a letter that does not exist.
+            pub fn read(letters: &str) -> ::table_core::Result<Self> {
+                letters.bytes().try_fold(Self::NONE, |set, letter| match Self::of(letter) {
+                    Self::NONE => {
+                        let legal = String::from_utf8_lossy(Self::LETTERS);
+                        let message = format!(
+                            "`{}` is no set of {}: the letters are `{legal}`", letters.escape_debug(), $what,
+                        );
+                        Err(::table_core::Error::new(::table_core::ErrorCode::InvalidInput, message).with_rule($rule))
+                    }
+                    found => Ok(set.and(found)),
+                })
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                let in_it = |letter: &&u8| self.contains(Self::of(**letter));
+                Self::LETTERS.iter().filter(in_it).try_for_each(|letter| write!(f, "{}", char::from(*letter)))
+            }
+        }
+    };
+}
+pub(super) use letters;
+
+letters! {
+    /// What the bearer may do with the entities of a table (SAS-5). An upsert takes [`ADD`](Self::ADD) and
+    /// [`UPDATE`](Self::UPDATE).
+    ///
+    /// ```
+    /// use table_azure::sas::TablePermissions;
+    ///
+    /// let upsert = TablePermissions::UPDATE.and(TablePermissions::ADD);
+    /// assert_eq!(upsert.to_string(), "au");
+    /// assert!(!upsert.contains(TablePermissions::READ));
+    /// ```
+    TablePermissions, "SAS-1", "permissions of a table", [
+        /// Get and query.
+        READ = b'r',
+        /// Insert.
+        ADD = b'a',
+        /// Replace and merge.
+        UPDATE = b'u',
+        /// Delete.
+        DELETE = b'd',
+    ]
+}
+
+letters! {
+    /// What the bearer of an account signature may do (ASAS-4), as far as tables and queues know it.
+    ///
+    /// ```
+    /// use table_azure::sas::AccountPermissions;
+    ///
+    /// assert_eq!(AccountPermissions::read("rwdlacup")?.to_string(), "rwdlacup");
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    AccountPermissions, "ASAS-1", "permissions of an account", [
+        /// Read.
+        READ = b'r',
+        /// Write: create tables, set properties.
+        WRITE = b'w',
+        /// Delete.
+        DELETE = b'd',
+        /// Delete a version of a blob.
+        DELETE_VERSION = b'x',
+        /// Delete for good.
+        DELETE_FOR_GOOD = b'y',
+        /// List.
+        LIST = b'l',
+        /// Add entities and messages.
+        ADD = b'a',
+        /// Create.
+        CREATE = b'c',
+        /// Update entities and messages.
+        UPDATE = b'u',
+        /// Take messages.
+        PROCESS = b'p',
+        /// Tags of blobs.
+        TAGS = b't',
+        /// Find blobs by tags.
+        FIND = b'f',
+        /// Policies of blobs that do not change.
+        IMMUTABILITY = b'i',
+    ]
+}
+
+/// Over which protocols a token may be used (SAS-1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// As the service has it if the token says nothing: both.
+    #[default]
+    Unsaid,
+    /// HTTPS only: what a real account should ask for.
+    Https,
+    /// Both, said openly: emulators.
+    HttpsAndHttp,
+}
+
+impl Protocol {
+    /// The value of `spr`; empty if unsaid.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unsaid => "",
+            Self::Https => "https",
+            Self::HttpsAndHttp => "https,http",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sas_1_letters_are_written_in_the_services_order() {
+        assert_eq!(TablePermissions::read("duar").unwrap().to_string(), "raud");
+        assert_eq!(TablePermissions::read("").unwrap(), TablePermissions::NONE);
+        assert_eq!(TablePermissions::read("rx").unwrap_err().rule(), Some("SAS-1"));
+        assert_eq!(AccountPermissions::read("uCa").unwrap_err().rule(), Some("ASAS-1"));
+    }
+}

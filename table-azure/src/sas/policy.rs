@@ -1,0 +1,106 @@
+//! Stored access policies: what a table keeps for the tokens that name it (ACL rules, SAS-10).
+
+use chrono::{DateTime, Utc};
+
+use table_core::{Error, ErrorCode, Result};
+
+use super::TablePermissions;
+
+/// What a policy supplies; a token must not repeat it and must add what is missing (SAS-10).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccessPolicy {
+    /// Valid from here on.
+    pub start: Option<DateTime<Utc>>,
+    /// No longer valid from here on.
+    pub expiry: Option<DateTime<Utc>>,
+    /// What is permitted.
+    pub permissions: Option<TablePermissions>,
+}
+
+/// A policy under the name that tokens have in `si` (ACL-2).
+///
+/// ```
+/// use table_azure::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
+///
+/// let readers = AccessPolicy { permissions: Some(TablePermissions::READ), ..AccessPolicy::default() };
+/// assert_eq!(StoredAccessPolicy::new("readers", readers)?.id(), "readers");
+/// assert_eq!(StoredAccessPolicy::new(&"x".repeat(65), readers).unwrap_err().rule(), Some("ACL-2"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredAccessPolicy {
+    id: String,
+    policy: AccessPolicy,
+}
+
+impl StoredAccessPolicy {
+    /// The most that a table keeps (ACL-2).
+    pub const MOST: usize = 5;
+
+    /// A policy under a name of 1 to 64 characters.
+    ///
+    /// # Errors
+    /// `InvalidInput` for another length (ACL-2).
+    pub fn new(id: &str, policy: AccessPolicy) -> Result<Self> {
+        let characters = id.encode_utf16().count();
+        if !(1..=64).contains(&characters) {
+            return Err(refuse(&format!(
+                "the name of a policy has {characters} characters; 1 to 64 are allowed"
+            )));
+        }
+        Ok(Self { id: id.to_owned(), policy })
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What it supplies.
+    #[must_use]
+    pub const fn policy(&self) -> &AccessPolicy {
+        &self.policy
+    }
+
+    /// Checks what the service would refuse of a table's list.
+    ///
+    /// # Errors
+    /// `InvalidInput` for over five, or one name twice (ACL-2).
+    pub fn check(policies: &[Self]) -> Result<()> {
+        if policies.len() > Self::MOST {
+            return Err(refuse(&format!(
+                "{} policies; a table keeps at most {}",
+                policies.len(),
+                Self::MOST
+            )));
+        }
+        for (index, policy) in policies.iter().enumerate() {
+            if policies.iter().take(index).any(|earlier| earlier.id == policy.id) {
+                return Err(refuse(&format!("the policy `{}` occurs twice", policy.id.escape_debug())));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn refuse(why: &str) -> Error {
+    Error::new(ErrorCode::InvalidInput, why).with_rule("ACL-2")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acl_2_at_most_five_each_once() {
+        let policy = |id: &str| StoredAccessPolicy::new(id, AccessPolicy::default()).unwrap();
+        let five: Vec<_> = ["a", "b", "c", "d", "e"].map(policy).into();
+        assert!(StoredAccessPolicy::check(&five).is_ok());
+        let six = [five, vec![policy("f")]].concat();
+        for refused in [six, vec![policy("a"), policy("a")]] {
+            assert_eq!(StoredAccessPolicy::check(&refused).unwrap_err().rule(), Some("ACL-2"));
+        }
+        assert!(StoredAccessPolicy::new("", AccessPolicy::default()).is_err());
+    }
+}

@@ -1,0 +1,127 @@
+//! Tests of ranges: against the rule as it is written, and through an engine.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use table_core::embedded::Engine;
+use table_core::row::RowWriter;
+use table_core::{Operation, OperationKind, TableName, TableStore, Transaction};
+
+use super::*;
+
+const KEYS: [&str; 9] = ["", "!", "0", "a", "a0", "ab", "b", "\u{1F600}", "\u{FFFD}"];
+
+fn text() -> impl Strategy<Value = String> {
+    select(KEYS.to_vec()).prop_map(str::to_owned)
+}
+
+fn end() -> impl Strategy<Value = Option<End>> {
+    let end = (text(), prop::option::of(text()));
+    prop::option::of(end.prop_map(|(partition_key, row_key)| End { partition_key, row_key }))
+}
+
+fn range() -> impl Strategy<Value = SignedRange> {
+    (end(), end()).prop_map(|(start, end)| SignedRange { start, end })
+}
+
+fn bound() -> impl Strategy<Value = Bound<String>> {
+    (text(), 0..3).prop_map(|(text, kind)| match kind {
+        0 => Bound::Included(text),
+        1 => Bound::Excluded(text),
+        _ => Bound::Unbounded,
+    })
+}
+
+fn texts() -> impl Strategy<Value = TextRange> {
+    let exactly = text().prop_map(TextRange::exactly);
+    prop_oneof![
+        2 => exactly,
+        1 => Just(TextRange::ALL),
+        1 => text().prop_map(|prefix| TextRange::prefix(&prefix)),
+        2 => (bound(), bound()).prop_map(|(lower, upper)| TextRange { lower, upper }),
+    ]
+}
+
+/// SAS-6, word by word.
+fn inside(range: &SignedRange, pk: &str, rk: &str) -> bool {
+    let utf16 = |text: &str| text.encode_utf16().collect::<Vec<_>>();
+    let (pk, rk) = (utf16(pk), utf16(rk));
+    let above = range.start.as_ref().is_none_or(|start| {
+        let spk = utf16(&start.partition_key);
+        pk > spk || pk == spk && start.row_key.as_ref().is_none_or(|srk| rk >= utf16(srk))
+    });
+    let below = range.end.as_ref().is_none_or(|end| {
+        let epk = utf16(&end.partition_key);
+        pk < epk || pk == epk && end.row_key.as_ref().is_none_or(|erk| rk <= utf16(erk))
+    });
+    above && below
+}
+
+proptest! {
+    #[test]
+    fn sas_6_and_9_the_range_is_compound_and_in_utf16_order(range in range(), pk in text(), rk in text()) {
+        prop_assert_eq!(range.contains(&pk, &rk), inside(&range, &pk, &rk));
+    }
+
+    #[test]
+    fn sas_6_a_range_of_keys_never_allows_more(partition_key in texts(), row_key in texts(), pk in text(), rk in text()) {
+        let keys = KeyRange { partition_key, row_key };
+        if let Ok(range) = SignedRange::of_keys(&keys) {
+            let (signed, asked) = (range.contains(&pk, &rk), keys.contains(&pk, &rk));
+            prop_assert!(!signed || asked, "{keys:?} {range:?}");
+            let last = |key: &str| key.ends_with('\u{FFFD}');
+            prop_assert!(signed || !asked || last(&pk) || last(&rk), "{keys:?} {range:?}");
+        }
+    }
+
+    #[test]
+    fn sas_8_a_restricted_query_answers_what_lies_inside_of_the_answer(
+        range in range(), partition_key in texts(), row_key in texts(), stored in vec((text(), text()), 0..12),
+    ) {
+        let (engine, table) = (Engine::in_memory(), TableName::new("Ranges").unwrap());
+        let query = Query::new(KeyRange { partition_key, row_key });
+        let keys = |query: &Query| -> Vec<(String, String)> {
+            let page = pollster::block_on(engine.query(&table, query, None)).unwrap();
+            page.rows.iter().map(|entity| (entity.partition_key.to_owned(), entity.row_key.to_owned())).collect()
+        };
+        pollster::block_on(engine.create_table(&table)).unwrap();
+        for (pk, rk) in &stored {
+            let mut upsert = Transaction::new(PartitionKey::new(pk.as_str()).unwrap(), engine.capabilities().limits).unwrap();
+            let kind = OperationKind::InsertOrReplace(RowWriter::new().finish());
+            upsert.push(Operation { row_key: RowKey::new(rk.as_str()).unwrap(), kind }).unwrap();
+            pollster::block_on(engine.submit(&table, upsert)).unwrap();
+        }
+        let mut expected = keys(&query);
+        expected.retain(|(pk, rk)| inside(&range, pk, rk));
+        prop_assert_eq!(keys(&range.restrict(&query)), expected);
+    }
+}
+
+#[test]
+fn sas_6_ends_that_are_excluded() {
+    let rows = |lower: &str, upper: &str| {
+        let bounds = (Bound::Excluded(lower.to_owned()), Bound::Excluded(upper.to_owned()));
+        KeyRange::rows("Sales", TextRange { lower: bounds.0, upper: bounds.1 })
+    };
+    let signed = SignedRange::of_keys(&rows("a", "b0")).unwrap();
+    assert_eq!(signed, SignedRange::new(("Sales", Some("a ")), ("Sales", Some("b.\u{FFFD}"))).unwrap());
+    let prefix = SignedRange::of_keys(&KeyRange::rows("Sales", TextRange::prefix("email_"))).unwrap();
+    let until = ("Sales", Some("email_\u{FFFD}"));
+    assert_eq!(prefix, SignedRange::new(("Sales", Some("email_")), until).unwrap());
+    assert!(prefix.contains("Sales", "email_zoë") && !prefix.contains("Sales", "email`"));
+    let blank = SignedRange::of_keys(&rows("", "a ")).unwrap();
+    assert_eq!(blank, SignedRange::new(("Sales", Some(" ")), ("Sales", Some("a"))).unwrap());
+}
+
+#[test]
+fn sas_6_what_one_range_cannot_say_is_refused() {
+    let rows = TextRange::prefix("a");
+    let many = KeyRange { partition_key: TextRange::prefix("S"), row_key: rows };
+    let nothing = KeyRange::rows(
+        "S",
+        TextRange { lower: Bound::Included("b".into()), upper: Bound::Excluded("b".into()) },
+    );
+    for keys in [many, nothing] {
+        assert_eq!(SignedRange::of_keys(&keys).unwrap_err().rule(), Some("SAS-6"));
+    }
+}

@@ -1,0 +1,84 @@
+//! A store as the bearer of a token sees it.
+
+use std::fmt;
+
+use table_core::query::{Continuation, Page, Query, Select};
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
+use table_core::{EntityKey, Result, TableName, TableStore, Transaction};
+
+use super::authority::Authority;
+use super::grant::TableVerb;
+use super::token::SasToken;
+
+/// A store that lets through what a token allows; made by [`Authority::scoped`].
+///
+/// Refusals have the service's codes: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
+/// `AuthorizationPermissionMismatch`, and those of account signatures (SAS-8, SAS-11, ASAS-5). Nothing of a refused
+/// transaction is applied. A query answers what lies inside the token's range and says nothing of the rest (SAS-8); its
+/// continuations belong to this view.
+#[derive(Clone, Debug)]
+pub struct Scoped<S> {
+    store: S,
+    authority: Authority,
+    token: SasToken,
+}
+
+impl<S> Scoped<S> {
+    pub(super) const fn new(store: S, authority: Authority, token: SasToken) -> Self {
+        Self { store, authority, token }
+    }
+}
+
+impl<S: fmt::Display> fmt::Display for Scoped<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, scoped", self.store)
+    }
+}
+
+impl<S: TableStore> TableStore for Scoped<S> {
+    fn capabilities(&self) -> &Capabilities {
+        self.store.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.authority.verify(&self.token)?.table(TableVerb::Create)?;
+        self.store.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.authority.verify(&self.token)?.table(TableVerb::Delete)?;
+        self.store.delete_table(table).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.authority.verify(&self.token)?.table(TableVerb::List)?;
+        self.store.list_tables(prefix, from, top).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        let grant = self.authority.verify(&self.token)?;
+        let allowed = grant.reading(table).and_then(|_| grant.key(key));
+        allowed.map_err(|error| error.with_table(table.as_str()))?;
+        self.store.get(table, key, select).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        let range = self.authority.verify(&self.token)?.reading(table);
+        let range = range.map_err(|error| error.with_table(table.as_str()))?;
+        self.store.query(table, &range.restrict(query), from).await
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        let grant = self.authority.verify(&self.token)?;
+        let partition_key = transaction.partition_key();
+        for (index, operation) in transaction.operations().iter().enumerate() {
+            let key = EntityKey { partition_key: partition_key.clone(), row_key: operation.row_key.clone() };
+            let allowed = grant.write(table, &key, &operation.kind);
+            allowed.map_err(|error| error.with_operation(index).with_table(table.as_str()))?;
+        }
+        self.store.submit(table, transaction).await
+    }
+}
+
+#[cfg(test)]
+mod tests;

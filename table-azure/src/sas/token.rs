@@ -1,0 +1,101 @@
+//! A signed token: a query string that is a secret.
+
+use std::fmt;
+use std::str::FromStr;
+
+use table_core::{Error, ErrorCode, Result};
+
+use super::parameters::Parameters;
+use crate::credential::Credential;
+
+/// A shared access signature as it is handed out: whoever has its text may do what it says.
+///
+/// Hence it has no `Display`, and `Debug` shows no signature: [`query_string`](Self::query_string) is the one way to the text.
+///
+/// ```
+/// use table_azure::sas::SasToken;
+///
+/// let token: SasToken = "?sv=2019-02-02&sp=r&se=2030-01-01T00%3A00%3A00Z&tn=Employee&sig=c2VjcmV0".parse()?;
+/// assert_eq!(token.table(), Some("Employee"));
+/// assert!(!format!("{token:?}").contains("c2VjcmV0"));
+/// assert!(token.query_string().ends_with("&sig=c2VjcmV0"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct SasToken(pub(super) Parameters);
+
+impl SasToken {
+    /// The text, to be added to the query of a request (SAS-12): a secret.
+    #[must_use]
+    pub fn query_string(&self) -> String {
+        self.0.write()
+    }
+
+    /// What a client needs to use it.
+    #[must_use]
+    pub fn credential(&self) -> Credential {
+        Credential::SharedAccessSignature(self.query_string())
+    }
+
+    /// The table that it is for; `None` for an account signature.
+    #[must_use]
+    pub fn table(&self) -> Option<&str> {
+        self.0.find("tn")
+    }
+
+    /// The stored policy that it names.
+    #[must_use]
+    pub fn policy(&self) -> Option<&str> {
+        self.0.find("si")
+    }
+}
+
+impl FromStr for SasToken {
+    type Err = Error;
+
+    /// # Errors
+    /// `InvalidInput` if it is no query string with a version and a signature, for a table or an account (SAS-1, ASAS-1).
+    fn from_str(text: &str) -> Result<Self> {
+        let parameters = Parameters::read(text)?;
+        let refuse = |why: &str| Err(Error::new(ErrorCode::InvalidInput, why).with_rule("SAS-1"));
+        parameters.version()?;
+        if parameters.get("sig").is_empty() {
+            return refuse("the token has no signature `sig`");
+        }
+        if parameters.find("tn").is_some() == parameters.find("ss").is_some() {
+            return refuse("the token is for a table, with `tn`, or for an account, with `ss`: one of them");
+        }
+        Ok(Self(parameters))
+    }
+}
+
+impl fmt::Debug for SasToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = self.table().map_or("account".to_owned(), |table| format!("table {table:?}"));
+        write!(f, "SasToken {{ for: {what}, expiry: {:?}, sig: *** }}", self.0.get("se"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sas_1_what_is_no_token_is_refused_without_being_shown() {
+        for text in [
+            "",
+            "c2VjcmV0",
+            "sv=2019-02-02&tn=Employee",
+            "sv=2019-02-02&sig=c2VjcmV0",
+            "sv=2019-02-02&ss=t&tn=Employee&sig=c2VjcmV0",
+            "sv=2019-02-02&tn=Employee&sig=c2VjcmV0&sig=c2VjcmV0",
+            "sv=2019-02-02&tn=Employee&sig=c2VjcmV0%",
+            "sv=2012-02-12&tn=Employee&sig=c2VjcmV0",
+            "tn=Employee&sig=c2VjcmV0",
+        ] {
+            let error = text.parse::<SasToken>().unwrap_err();
+            assert!(matches!(error.rule(), Some("SAS-1" | "SAS-4")), "{text}");
+            assert!(!format!("{error:?}").contains("c2VjcmV0"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The service itself: its settings, and how far its secondary has come (REQ-1).
+
+mod properties;
+
+use chrono::{DateTime, Utc};
+use reqwest::Method;
+use table_core::{Error, ErrorCode, Result};
+
+pub use properties::{CorsRule, Logging, Metrics, ServiceProperties};
+
+use crate::auth::parse_http_date;
+use crate::client::AzureTables;
+use crate::http::Request;
+use crate::target::Target;
+use crate::xml;
+
+/// Whether an account's secondary can be read, and how far it has come (CON-2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceStats {
+    /// `live`, `bootstrap` or `unavailable`.
+    pub status: String,
+    /// Every write acknowledged before this instant can be read from the secondary; `None` if it cannot be read.
+    pub last_sync_time: Option<DateTime<Utc>>,
+}
+
+impl AzureTables {
+    /// How far the secondary has come. Asked of the secondary itself.
+    ///
+    /// # Errors
+    /// `Unsupported` for Cosmos DB (COS-7); `InvalidInput` if no secondary is known; 403 if the account has none that can be
+    /// read.
+    ///
+    /// ```no_run
+    /// # async fn run() -> table_core::Result<()> {
+    /// let tables = table_azure::AzureTables::from_connection_string("UseDevelopmentStorage=true")?;
+    /// println!("all writes before {:?} are on both sides", tables.service_stats().await?.last_sync_time);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn service_stats(&self) -> Result<ServiceStats> {
+        const OPERATION: &str = "get service stats";
+        if self.target() == Target::Cosmos {
+            let message = "Cosmos DB has no service stats: see its metrics";
+            return Err(Error::new(ErrorCode::Unsupported, message).with_rule("COS-7"));
+        }
+        let pipeline = self.pipeline().at(self.secondary()?);
+        self.run(|_| async move {
+            let request = of_service(OPERATION, Method::GET, "stats");
+            let answer = pipeline.send(&request).await.map_err(|failure| failure.into_error(true))?;
+            let text = std::str::from_utf8(&answer.body).ok();
+            let record = text.and_then(|text| xml::read(text, "GeoReplication")?.pop());
+            let record = record.ok_or_else(|| malformed(OPERATION))?;
+            let text = |name: &str| record.get(name).map(String::as_str).unwrap_or_default();
+            let last_sync_time = parse_http_date(text("LastSyncTime"));
+            Ok(ServiceStats { status: text("Status").to_owned(), last_sync_time })
+        })
+        .await
+    }
+
+    /// The service's settings.
+    ///
+    /// # Errors
+    /// Those of the service; `InternalError` for an answer that is none.
+    pub async fn service_properties(&self) -> Result<ServiceProperties> {
+        const OPERATION: &str = "get service properties";
+        self.run(|client| async move {
+            let request = of_service(OPERATION, Method::GET, "properties");
+            let answer =
+                client.pipeline().send(&request).await.map_err(|failure| failure.into_error(true))?;
+            let properties = std::str::from_utf8(&answer.body).ok().and_then(ServiceProperties::read);
+            properties.ok_or_else(|| malformed(OPERATION))
+        })
+        .await
+    }
+
+    /// Replaces the service's settings.
+    ///
+    /// # Errors
+    /// Those of the service: it refuses more than five rules of CORS, say.
+    pub async fn set_service_properties(&self, properties: &ServiceProperties) -> Result<()> {
+        let request = of_service("set service properties", Method::PUT, "properties")
+            .body("application/xml", properties.to_xml());
+        self.run(|client| async move {
+            let sent = client.pipeline().send(&request).await;
+            sent.map(|_| ()).map_err(|failure| failure.into_error(false))
+        })
+        .await
+    }
+}
+
+fn of_service(operation: &'static str, method: Method, component: &str) -> Request {
+    Request::new(operation, method, "/")
+        .fixed("accept", "application/xml")
+        .query("restype", "service")
+        .query("comp", component)
+}
+
+fn malformed(operation: &str) -> Error {
+    Error::new(ErrorCode::InternalError, format!("{operation}: the answer cannot be read"))
+}

@@ -1,0 +1,134 @@
+//! Tables: create, delete, list (OPT rules).
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde::Deserialize;
+use table_core::filter::Comparison;
+use table_core::limits::PAGE_ENTITIES;
+use table_core::query::TextRange;
+use table_core::store::TablePage;
+use table_core::{Error, ErrorCode, Filter, Result, TableName};
+use tokio::time::Instant;
+
+use crate::client::AzureTables;
+use crate::http::Request;
+use crate::json;
+
+/// The first delay before a name that is being deleted is tried again, and the longest (RTY-6).
+const BEING_DELETED: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(40));
+
+impl AzureTables {
+    /// Creates a table; waits while one of this name is being deleted (RTY-6).
+    pub(crate) async fn create(&self, table: &TableName) -> Result<()> {
+        let body = format!("{{\"TableName\":\"{table}\"}}");
+        let request = Request::new("create table", Method::POST, "/Tables")
+            .fixed("accept", JSON)
+            .fixed("prefer", "return-no-content")
+            .fixed("dataserviceversion", "3.0")
+            .body("application/json", body);
+        let (began, most) = (Instant::now(), self.pipeline().retry().being_deleted);
+        let mut delay = BEING_DELETED.0;
+        loop {
+            let Err(failure) = self.pipeline().send(&request).await else { return Ok(()) };
+            let code = failure.error.code();
+            if code == ErrorCode::TableAlreadyExists && failure.doubt.is_some() {
+                return Ok(());
+            }
+            let in_time = began.elapsed().checked_add(delay).is_some_and(|end| end <= most);
+            if code != ErrorCode::TableBeingDeleted || !in_time {
+                return Err(failure.into_error(false).with_table(table.as_str()));
+            }
+            tokio::time::sleep(delay).await;
+            delay = (delay * 2).min(BEING_DELETED.1);
+        }
+    }
+
+    /// Deletes a table.
+    pub(crate) async fn delete(&self, table: &TableName) -> Result<()> {
+        let request = Request::new("delete table", Method::DELETE, format!("/Tables('{table}')"))
+            .fixed("accept", JSON)
+            .fixed("dataserviceversion", "3.0");
+        match self.pipeline().send(&request).await {
+            Ok(_) => Ok(()),
+            // The first attempt did it.
+            Err(failure) if failure.status == Some(404) && failure.doubt.is_some() => Ok(()),
+            Err(failure) => Err(failure.into_error(false).with_table(table.as_str())),
+        }
+    }
+
+    /// One page of names (OPT-5, PAGE-12).
+    pub(crate) async fn list(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        const OPERATION: &str = "list tables";
+        #[derive(Deserialize)]
+        struct Item {
+            #[serde(rename = "TableName")]
+            name: String,
+        }
+        if top > PAGE_ENTITIES {
+            let message =
+                format!("a page of {top} tables was asked for; at most {PAGE_ENTITIES} are allowed");
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("TOP-2"));
+        }
+        if top == 0 {
+            return Ok(TablePage::default()); // ENG-5
+        }
+        let mut request = Request::new(OPERATION, Method::GET, "/Tables")
+            .fixed("accept", JSON)
+            .fixed("dataserviceversion", "3.0")
+            .query("$top", &top.to_string());
+        if let Some(filter) = prefix_filter(prefix) {
+            request = request.query("$filter", &filter.to_string());
+        }
+        if let Some(from) = from {
+            request = request.query("NextTableName", from);
+        }
+        let answer = self.pipeline().send(&request).await.map_err(|failure| failure.into_error(true))?;
+        let mut names = Vec::new();
+        for Item { name } in json::values(OPERATION, &answer)? {
+            let begins = name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+            if !begins {
+                continue;
+            }
+            match TableName::new(&name) {
+                Ok(name) => names.push(name),
+                // Cosmos DB has names (COS-3), and the service system tables (TBL-5), that no other operation here can reach.
+                Err(error) => {
+                    tracing::warn!(target: "table_azure", table = name, %error, "left out of the list");
+                }
+            }
+        }
+        let next = answer.header("x-ms-continuation-nexttablename");
+        let next = (!next.is_empty()).then(|| next.to_owned());
+        Ok(TablePage { names, next })
+    }
+}
+
+/// Names are compared without case (TBL-2), but filtered with it by some: every spelling of the prefix lies between its upper
+/// case and what follows its lower case.
+fn prefix_filter(prefix: &str) -> Option<Filter> {
+    let name = |operator, text: String| Filter::compare("TableName", operator, text);
+    if prefix.is_empty() {
+        return None;
+    }
+    let lower = name(Comparison::Ge, prefix.to_ascii_uppercase());
+    Some(match TextRange::prefix(&prefix.to_ascii_lowercase()).upper {
+        std::ops::Bound::Excluded(upper) => lower.and(name(Comparison::Lt, upper)),
+        _ => lower,
+    })
+}
+
+/// Names need no metadata.
+const JSON: &str = "application/json;odata=nometadata";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opt_5_and_tbl_2_a_prefix_in_any_case() {
+        let text = prefix_filter("Emp").unwrap().to_string();
+        assert_eq!(text, "TableName ge 'EMP' and TableName lt 'emq'");
+        assert_eq!(prefix_filter(""), None);
+    }
+}

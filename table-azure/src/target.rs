@@ -1,0 +1,145 @@
+//! Who answers: the real service, Cosmos DB for Table, or an emulator, and how far each goes (COS, AZ rules).
+
+use table_core::limits::Limits;
+use table_core::store::Capabilities;
+use table_core::{Error, ErrorCode, Operation, Result};
+
+use crate::http::Endpoint;
+
+/// Who speaks the protocol. Told from the endpoint, unless the options say it.
+///
+/// ```
+/// use table_azure::{AzureTables, Credential, Target};
+///
+/// let key = Credential::shared_key("contoso", "a2V5")?;
+/// let tables = AzureTables::new("https://contoso.table.cosmos.azure.com", key)?;
+/// assert_eq!(tables.target(), Target::Cosmos);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Target {
+    /// Azure Table Storage: the reference of all rules.
+    Service,
+    /// Cosmos DB for Table: answers in no order, shorter keys, smaller batches (COS rules).
+    Cosmos,
+    /// Azurite: follows the service but for the AZ rules.
+    Emulator,
+}
+
+/// Bytes of a RowKey on Cosmos DB (COS-2).
+const COSMOS_ROW_KEY_BYTES: usize = 255;
+/// Bytes of a batch on Cosmos DB (COS-2): "2 MB", taken as the smaller of its two readings.
+const COSMOS_BATCH_BYTES: usize = 2_000_000;
+/// Names that Cosmos DB keeps for itself (COS-4).
+const COSMOS_RESERVED: [&str; 4] = ["id", "rid", "etag", "ResourceId"];
+
+impl Target {
+    /// Who an endpoint is: path style is an emulator's (ACC-2), the host names Cosmos DB (ACC-3).
+    pub(crate) fn of(endpoint: &Endpoint) -> Self {
+        if endpoint.is_path_style() || endpoint.is_loopback() {
+            Self::Emulator
+        } else if endpoint.host().contains(".cosmos.") || endpoint.host().contains(".cosmosdb.") {
+            Self::Cosmos
+        } else {
+            Self::Service
+        }
+    }
+
+    /// What it can do: keys of 513 to 1,024 code units are left to the server to judge (ENG-1), but for Azurite, which is known
+    /// to refuse them (AZ-7).
+    pub(crate) fn capabilities(self) -> Capabilities {
+        let limits = if self == Self::Emulator { Limits::PORTABLE } else { Limits::WIDE };
+        let mut capabilities = Capabilities::service(limits);
+        capabilities.looks_ahead = true;
+        if self == Self::Cosmos {
+            capabilities.ordered = false; // COS-1
+            capabilities.top = i32::MAX.unsigned_abs() as usize; // COS-6
+            capabilities.limits.transaction_bytes = COSMOS_BATCH_BYTES;
+        }
+        capabilities
+    }
+
+    /// What bearer tokens are asked for (AUTH-12).
+    pub(crate) const fn scope(self) -> &'static str {
+        match self {
+            Self::Service | Self::Emulator => "https://storage.azure.com/.default",
+            Self::Cosmos => "https://cosmos.azure.com/.default",
+        }
+    }
+
+    /// Checks what the capabilities have no place for (COS-2, COS-4).
+    pub(crate) fn check(self, operation: &Operation) -> Result<()> {
+        if self != Self::Cosmos {
+            return Ok(());
+        }
+        let bytes = operation.row_key.as_str().len();
+        if bytes > COSMOS_ROW_KEY_BYTES {
+            let message = format!(
+                "the RowKey has {bytes} bytes; Cosmos DB allows {COSMOS_ROW_KEY_BYTES}: shorten it or move a part into the PartitionKey"
+            );
+            return Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("COS-2"));
+        }
+        let Some(row) = operation.kind.row() else { return Ok(()) };
+        for property in row.view().properties() {
+            let name = property?.name;
+            if COSMOS_RESERVED.contains(&name) {
+                let message = format!("property name `{name}` is reserved by Cosmos DB: choose another");
+                return Err(Error::new(ErrorCode::PropertyNameInvalid, message).with_rule("COS-4"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::row::RowWriter;
+    use table_core::{OperationKind, RowKey, ValueRef};
+
+    use super::*;
+
+    fn insert(row_key: &str, name: &str) -> Operation {
+        let mut row = RowWriter::new();
+        row.property(name, ValueRef::Int32(1));
+        Operation { row_key: RowKey::new(row_key).unwrap(), kind: OperationKind::Insert(row.finish()) }
+    }
+
+    #[test]
+    fn acc_1_to_3_the_endpoint_tells_who_answers() {
+        for (endpoint, target) in [
+            ("https://a.table.core.windows.net", Target::Service),
+            ("https://a.table.cosmos.azure.com:443", Target::Cosmos),
+            ("http://127.0.0.1:10002/devstoreaccount1", Target::Emulator),
+            ("http://azurite:10002/devstoreaccount1", Target::Emulator),
+        ] {
+            assert_eq!(Target::of(&Endpoint::new(endpoint).unwrap()), target, "{endpoint}");
+        }
+    }
+
+    #[test]
+    fn eng_1_and_az_7_long_keys_are_left_to_the_service_alone() {
+        assert_eq!(Target::Emulator.capabilities().limits, Limits::PORTABLE);
+    }
+
+    #[test]
+    fn cos_1_2_and_6_are_capabilities() {
+        let (service, cosmos) = (Target::Service.capabilities(), Target::Cosmos.capabilities());
+        assert!(service.looks_ahead && cosmos.looks_ahead);
+        assert_eq!((service.ordered, service.top, service.limits), (true, 1_000, Limits::WIDE));
+        assert!(!cosmos.ordered && cosmos.top > 1_000);
+        assert_eq!(cosmos.limits.transaction_bytes, 2_000_000);
+    }
+
+    #[test]
+    fn cos_2_and_4_are_refused_before_anything_is_sent() {
+        let rule = |operation| Target::Cosmos.check(&operation).err().and_then(|error| error.rule());
+        assert_eq!(rule(insert(&"é".repeat(127), "P")), None);
+        assert_eq!(rule(insert(&"é".repeat(128), "P")), Some("COS-2"));
+        for name in COSMOS_RESERVED {
+            assert_eq!(rule(insert("1", name)), Some("COS-4"));
+            assert!(Target::Service.check(&insert("1", name)).is_ok());
+        }
+        assert_eq!(rule(insert("1", "Id")), None);
+    }
+}

@@ -1,0 +1,11 @@
+//! The client against a server that answers what a test tells it to: every promise about the wire, without a service.
+
+mod credentials;
+mod doubts;
+mod pages;
+mod queues;
+mod recorded;
+mod retries;
+mod secondary;
+mod server;
+mod strange;

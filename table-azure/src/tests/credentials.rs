@@ -1,0 +1,127 @@
+//! Credentials on the wire, and that no secret is ever in an error or in `Debug` (SAS-12, AUTH-12).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use table_core::etag::IfMatch;
+use table_core::query::{KeyRange, Query, Select};
+use table_core::{EntityKey, OperationKind, TableStore};
+
+use super::server::*;
+use crate::{AccessToken, AzureTables, Clock, Credential, Options, RetryPolicy, TokenFuture, TokenProvider};
+
+#[tokio::test]
+async fn sas_12_a_signature_goes_with_every_url_and_into_no_error() {
+    let secret = "c2VjcmV0%3D";
+    let server = Server::start([
+        entity("2026-11-20T07:00:00Z", 1),
+        Reply::Cut,
+        refusal(403, "AuthenticationFailed"),
+        json(403, &refusal_body("AuthenticationFailed", &format!("url was /Employee?sv=1&sig={secret}&x=1"))),
+    ])
+    .await;
+    let credential = Credential::shared_access_signature(format!("?sv=2019-02-02&sp=r&sig={secret}"));
+    let options = Options::new().retry(RetryPolicy::NONE);
+    let client = AzureTables::with_options(&server.endpoint, credential, options).unwrap();
+    let key = EntityKey::new("p", "r").unwrap();
+    client.get(&table(), &key, &Select::names(["A"])).await.unwrap().unwrap();
+    let cut = client.get(&table(), &key, &Select::All).await.unwrap_err();
+    let refused = submit(&client, [("r", OperationKind::Delete(IfMatch::Any))]).await.unwrap_err();
+    let repeated = client.query(&table(), &Query::new(KeyRange::ALL), None).await.unwrap_err();
+    for text in
+        [format!("{cut:?}"), format!("{refused:?}"), format!("{repeated:?}"), format!("{client:?} {client}")]
+    {
+        assert!(!text.contains("c2VjcmV0"), "{text}");
+    }
+    let received = server.received();
+    assert!(
+        received[0].target.ends_with(&format!("&sv=2019-02-02&sp=r&sig={secret}")),
+        "{}",
+        received[0].target
+    );
+    assert!(
+        received[1].target.ends_with(&format!("?sv=2019-02-02&sp=r&sig={secret}")),
+        "{}",
+        received[1].target
+    );
+    assert_eq!(received[0].header("authorization"), "");
+}
+
+#[tokio::test]
+async fn auth_2_and_3_either_form_of_the_signature_is_of_what_is_sent() {
+    for (lite, scheme) in [(true, "SharedKeyLite devstoreaccount1:"), (false, "SharedKey devstoreaccount1:")]
+    {
+        let server = Server::start([done(), done()]).await;
+        let client = server.client(Options::new().shared_key_lite(lite));
+        // The server refuses what is not signed as it came.
+        for row_key in ["1", "a b+c%'é"] {
+            submit(&client, [(row_key, OperationKind::InsertOrMerge(row(1)))]).await.unwrap();
+        }
+        assert!(server.received()[1].header("authorization").starts_with(scheme));
+    }
+}
+
+#[derive(Debug)]
+struct Counting {
+    count: Arc<AtomicUsize>,
+    lifetime: TimeDelta,
+    start: DateTime<Utc>,
+}
+
+impl TokenProvider for Counting {
+    fn token<'a>(&'a self, scope: &'a str) -> TokenFuture<'a> {
+        assert_eq!(scope, "https://storage.azure.com/.default");
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async move {
+            Ok(AccessToken { secret: format!("token{count}"), expires_on: self.start + self.lifetime })
+        })
+    }
+}
+
+#[tokio::test]
+async fn auth_12_a_token_is_asked_for_once_and_again_before_it_ends() {
+    let server = Server::start(vec![entity("2026-11-20T07:00:00Z", 1); 3]).await;
+    let start: DateTime<Utc> = "2026-11-20T08:00:00Z".parse().unwrap();
+    let count = Arc::new(AtomicUsize::new(0));
+    let now = Arc::new(std::sync::Mutex::new(start));
+    let own = Arc::clone(&now);
+    let provider = Counting { count: Arc::clone(&count), lifetime: TimeDelta::minutes(60), start };
+    let options = Options::new().clock(Clock::new(move || *own.lock().unwrap()));
+    let client = AzureTables::with_options(&server.endpoint, Credential::token(provider), options).unwrap();
+    let key = EntityKey::new("p", "r").unwrap();
+    for minutes in [0, 54, 55] {
+        *now.lock().unwrap() = start + TimeDelta::minutes(minutes);
+        client.get(&table(), &key, &Select::All).await.unwrap();
+    }
+    let sent: Vec<_> =
+        server.received().iter().map(|request| request.header("authorization").to_owned()).collect();
+    assert_eq!(sent, ["Bearer token0", "Bearer token0", "Bearer token1"]);
+    assert_eq!(server.received()[0].header("x-ms-version"), "2020-12-06");
+    assert!(!format!("{client:?}").contains("token0"));
+}
+
+#[test]
+fn auth_12_a_token_is_not_sent_in_the_clear() {
+    let provider = || {
+        let start = DateTime::UNIX_EPOCH;
+        Credential::token(Counting { count: Arc::default(), lifetime: TimeDelta::zero(), start })
+    };
+    let error = AzureTables::new("http://contoso.table.core.windows.net", provider()).unwrap_err();
+    assert_eq!(error.rule(), Some("AUTH-12"));
+    assert!(AzureTables::new("https://contoso.table.core.windows.net", provider()).is_ok());
+}
+
+/// The blocking façade and programs of other executors have no tokio runtime: the client brings its own.
+#[test]
+fn any_executor_will_do() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let server = runtime.block_on(Server::start([entity("2026-11-20T07:00:00Z", 7), done()]));
+    let client = server.client(Options::new());
+    let key = EntityKey::new("p", "r").unwrap();
+    let found = pollster::block_on(client.get(&table(), &key, &Select::All)).unwrap();
+    assert!(found.is_some());
+    let etags = pollster::block_on(submit(&client, [("r", OperationKind::Insert(row(1)))])).unwrap();
+    assert_eq!(etags.len(), 1);
+    drop(client);
+}

@@ -1,0 +1,135 @@
+//! Queues: the requests as they go over the wire, lost answers, strange ones (QUE rules).
+
+use std::time::Duration;
+
+use table_core::queue::{MessageId, PopReceipt, PutMessage, QueueName, TimeToLive};
+use table_core::{ErrorCode, QueueStore};
+
+use super::server::*;
+use crate::{AzureQueues, Credential, Options};
+
+const PUT: &str = "<?xml version=\"1.0\"?><QueueMessagesList><QueueMessage><MessageId>7</MessageId>\
+    <InsertionTime>Fri, 20 Nov 2026 08:00:00 GMT</InsertionTime><ExpirationTime>Fri, 27 Nov 2026 08:00:00 GMT</ExpirationTime>\
+    <PopReceipt>a+/=</PopReceipt><TimeNextVisible>Fri, 20 Nov 2026 08:00:05 GMT</TimeNextVisible></QueueMessage></QueueMessagesList>";
+
+fn work() -> QueueName {
+    QueueName::new("work").unwrap()
+}
+
+fn queues(server: &Server) -> AzureQueues {
+    let credential = Credential::shared_access_signature("sv=1&sig=c2VjcmV0");
+    AzureQueues::with_options(&server.endpoint, credential, Options::new().clock(clock())).unwrap()
+}
+
+fn xml(status: u16, code: &str) -> Reply {
+    let body = format!(
+        "\u{feff}<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>no\nRequestId:r</Message></Error>"
+    );
+    answer(status, &["Content-Type: application/xml"], &body)
+}
+
+#[tokio::test(start_paused = true)]
+async fn que_3_4_and_16_each_operation_is_one_request() {
+    let moved = ["x-ms-popreceipt: b", "x-ms-time-next-visible: Fri, 20 Nov 2026 08:01:00 GMT"];
+    let server = Server::start([
+        answer(201, &[], PUT),
+        answer(204, &moved, ""),
+        answer(200, &[], "<QueueMessagesList/>"),
+        answer(200, &[], "<QueueMessagesList></QueueMessagesList>"),
+        answer(200, &["x-ms-approximate-messages-count: 3"], ""),
+        answer(204, &[], ""),
+        answer(204, &[], ""),
+        answer(204, &[], ""),
+    ])
+    .await;
+    let (queues, work) = (queues(&server), work());
+    let message = PutMessage::new("a<b\r\n").hidden(Duration::from_secs(5)).time_to_live(TimeToLive::Never);
+    let lease = queues.put(&work, message).await.unwrap();
+    assert_eq!((lease.message.text.as_str(), lease.receipt.as_str()), ("a<b\r\n", "a+/="));
+    let lease = queues.update(&work, &lease, Duration::from_mins(1), None).await.unwrap();
+    assert_eq!((lease.message.text.as_str(), lease.receipt.as_str()), ("a<b\r\n", "b"));
+    assert!(queues.receive(&work, 32, Duration::from_secs(30)).await.unwrap().is_empty());
+    assert!(queues.peek(&work, 1).await.unwrap().is_empty());
+    assert_eq!(queues.approximate_count(&work).await.unwrap(), 3);
+    queues.delete(&work, &MessageId::new("7/8"), &PopReceipt::new("a+/=")).await.unwrap();
+    queues.clear(&work).await.unwrap();
+    queues.delete_queue(&work).await.unwrap();
+
+    let received = server.received();
+    let requests: Vec<_> = received
+        .iter()
+        .map(|request| {
+            let query: Vec<_> =
+                request.query().iter().map(|(name, value)| format!("{name}={value}")).collect();
+            format!("{} {}", request.line(), query.join("&").replace("sv=1&sig=c2VjcmV0", "~"))
+        })
+        .collect();
+    assert_eq!(
+        requests,
+        [
+            "POST /work/messages visibilitytimeout=5&messagettl=-1&~",
+            "PUT /work/messages/7 popreceipt=a+/=&visibilitytimeout=60&~",
+            "GET /work/messages numofmessages=32&visibilitytimeout=30&~",
+            "GET /work/messages peekonly=true&numofmessages=1&~",
+            "GET /work comp=metadata&~",
+            "DELETE /work/messages/7%2F8 popreceipt=a+/=&~",
+            "DELETE /work/messages ~",
+            "DELETE /work ~",
+        ]
+    );
+    assert!(received[1].target.contains("popreceipt=a%2B%2F%3D"), "QUE-16");
+    assert_eq!(received[0].body, "<QueueMessage><MessageText>a&lt;b&#13;\n</MessageText></QueueMessage>");
+}
+
+#[tokio::test(start_paused = true)]
+async fn con_11_what_is_gone_after_a_lost_answer_was_deleted() {
+    let delete = async |replies: Vec<Reply>| {
+        let server = Server::start(replies).await;
+        let outcome = queues(&server).delete(&work(), &MessageId::new("7"), &PopReceipt::new("a")).await;
+        outcome.map_err(|error| error.code())
+    };
+    let gone = || xml(404, "MessageNotFound");
+    assert_eq!(delete(vec![gone()]).await, Err(ErrorCode::MessageNotFound));
+    assert_eq!(delete(vec![Reply::Cut, gone()]).await, Ok(()));
+    // Somebody else has it: that it was not deleted is certain.
+    let taken = xml(400, "PopReceiptMismatch");
+    assert_eq!(delete(vec![Reply::Cut, taken]).await, Err(ErrorCode::PopReceiptMismatch));
+}
+
+#[tokio::test(start_paused = true)]
+async fn que_3_and_15_what_create_tells() {
+    for (replies, expected) in [
+        (vec![answer(201, &[], "")], Ok(true)),
+        (vec![answer(204, &[], "")], Ok(false)),
+        (vec![xml(409, "QueueAlreadyExists")], Ok(false)),
+        (vec![Reply::Cut, answer(204, &[], "")], Ok(true)),
+        (vec![xml(409, "QueueBeingDeleted")], Err(ErrorCode::QueueBeingDeleted)),
+    ] {
+        let server = Server::start(replies).await;
+        let outcome = queues(&server).create_queue(&work()).await;
+        assert_eq!(outcome.map_err(|error| error.code()), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn que_5_a_strange_answer_is_an_error_that_names_the_queue() {
+    for body in
+        ["", "<html>", "<QueueMessagesList><QueueMessage/></QueueMessagesList>", &PUT.replace("2026", "x")]
+    {
+        let server = Server::start([answer(201, &[], body)]).await;
+        let error = queues(&server).put(&work(), PutMessage::new("x")).await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::InternalError, Some("QUE-5")), "{body}");
+        assert!(error.to_string().contains("queue `work`"), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn que_4_and_8_what_the_service_would_refuse_is_not_sent() {
+    let server = Server::start([]).await;
+    let queues = queues(&server);
+    let illegal = queues.put(&work(), PutMessage::new("a\u{0}b")).await.unwrap_err();
+    assert_eq!((illegal.code(), illegal.rule()), (ErrorCode::InvalidInput, Some("QUE-4")));
+    let half = queues.receive(&work(), 1, Duration::from_millis(1_500)).await.unwrap_err();
+    assert_eq!(half.rule(), Some("QUE-8"));
+    assert!(server.received().is_empty());
+}

@@ -1,0 +1,176 @@
+//! What is repeated, when, how often (RTY rules). Time is tokio's and stands still but for the delays.
+
+use std::time::Duration;
+
+use table_core::etag::IfMatch;
+use table_core::query::{KeyRange, Query, Select};
+use table_core::{EntityKey, ErrorCode, OperationKind, TableStore};
+use tokio::time::Instant;
+
+use super::server::*;
+use crate::{Options, RetryPolicy};
+
+fn key() -> EntityKey {
+    EntityKey::new("p", "r").unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn rty_1_2_and_4_throttled_twice_then_done_each_attempt_signed_anew() {
+    let server = Server::start([refusal(503, "ServerBusy"), refusal(429, "TooManyRequests"), done()]).await;
+    let client = server.client(Options::new());
+    let began = Instant::now();
+    submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap();
+    let delay = began.elapsed().as_millis();
+    assert!((1_920..=2_890).contains(&delay), "{delay} ms");
+    let received = server.received();
+    assert_eq!(server.lines(), ["POST /Employee"; 3]);
+    let header =
+        |name: &str| received.iter().map(|request| request.header(name).to_owned()).collect::<Vec<_>>();
+    for name in ["x-ms-date", "authorization"] {
+        let values = header(name);
+        assert!(values[0] != values[1] && values[1] != values[2], "{values:?}");
+    }
+    assert_eq!(received[0].body, received[2].body);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rty_3_the_service_says_how_long_to_wait() {
+    let busy = |header: &str| answer(429, &[JSON, header], &refusal_body("TooManyRequests", "no"));
+    let replies =
+        [busy("x-ms-retry-after-ms: 7000"), busy("Retry-After: 20"), entity("2026-11-20T07:00:00Z", 1)];
+    let server = Server::start(replies).await;
+    let began = Instant::now();
+    server.client(Options::new()).get(&table(), &key(), &Select::All).await.unwrap().unwrap();
+    assert_eq!(began.elapsed().as_secs(), 27);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rty_1_reads_are_repeated_after_each_of_these() {
+    for reply in [
+        refusal(408, "RequestTimeout"),
+        refusal(429, "TooManyRequests"),
+        refusal(500, "InternalError"),
+        answer(502, &["Content-Type: text/html"], "<html>"),
+        refusal(503, "ServerBusy"),
+        answer(504, &[], ""),
+        Reply::Cut,
+        Reply::CutBody,
+        Reply::Silence,
+        Reply::SlowBody,
+    ] {
+        let server = Server::start([reply.clone(), entity("2026-11-20T07:00:00Z", 1)]).await;
+        let found = server.client(Options::new()).get(&table(), &key(), &Select::All).await;
+        assert!(found.unwrap().is_some(), "{reply:?}");
+        assert_eq!(server.received().len(), 2, "{reply:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn rty_1_nothing_else_is_repeated() {
+    for (status, code) in [
+        (400, ErrorCode::InvalidInput),
+        (403, ErrorCode::AuthorizationFailure),
+        (409, ErrorCode::EntityAlreadyExists),
+        (412, ErrorCode::UpdateConditionNotSatisfied),
+        (413, ErrorCode::RequestBodyTooLarge),
+        (501, ErrorCode::NotImplemented),
+        (505, ErrorCode::InternalError),
+        (302, ErrorCode::InternalError),
+    ] {
+        let server = Server::start([refusal(status, "Unknown")]).await;
+        let client = server.client(Options::new());
+        let error = submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap_err();
+        assert_eq!((error.code(), server.received().len()), (code, 1), "{status}: {error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn rty_2_attempts_and_time_are_bounded() {
+    let server = Server::start(vec![refusal(500, "InternalError"); 9]).await;
+    let error =
+        server.client(Options::new()).query(&table(), &Query::new(KeyRange::ALL), None).await.unwrap_err();
+    assert_eq!((error.code(), server.received().len()), (ErrorCode::InternalError, 4));
+
+    let server = Server::start(vec![answer(503, &["Retry-After: 3600"], ""); 9]).await;
+    let began = Instant::now();
+    let error = server.client(Options::new()).get(&table(), &key(), &Select::All).await.unwrap_err();
+    assert!(error.is_throttled() && began.elapsed() < Duration::from_secs(1), "{error}");
+    assert_eq!(server.received().len(), 1);
+
+    let server = Server::start(vec![refusal(503, "ServerBusy"); 9]).await;
+    let client = server.client(Options::new().retry(RetryPolicy::NONE));
+    assert!(client.get(&table(), &key(), &Select::All).await.unwrap_err().is_throttled());
+    assert_eq!(server.received().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn req_6_an_attempt_has_its_time() {
+    let server = Server::start(vec![Reply::Silence; 4]).await;
+    let began = Instant::now();
+    let error = server.client(Options::new()).get(&table(), &key(), &Select::All).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::OperationTimedOut);
+    let spent = began.elapsed().as_secs();
+    assert!((4 * 35 + 4..=4 * 35 + 7).contains(&spent), "{spent} s");
+}
+
+#[tokio::test(start_paused = true)]
+async fn con_11_a_write_that_never_ended_well_is_ambiguous() {
+    for reply in [Reply::Cut, Reply::Silence, refusal(500, "InternalError"), answer(503, &[], "<html>")] {
+        let server = Server::start(vec![reply.clone(); 4]).await;
+        let client = server.client(Options::new());
+        let error = submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap_err();
+        assert!(error.is_ambiguous(), "{reply:?}: {error}");
+        assert_eq!(server.received().len(), 4);
+    }
+    // Throttled to the end: certainly not applied.
+    let server = Server::start(vec![refusal(503, "ServerBusy"); 4]).await;
+    let client = server.client(Options::new());
+    let error = submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap_err();
+    assert!(error.is_throttled() && !error.is_ambiguous(), "{error}");
+    // The last answer is of no help to the first.
+    let replies =
+        [Reply::Cut, refusal(503, "ServerBusy"), refusal(503, "ServerBusy"), refusal(503, "ServerBusy")];
+    let server = Server::start(replies).await;
+    let client = server.client(Options::new());
+    assert!(submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap_err().is_ambiguous());
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_connection_is_no_doubt() {
+    let closed = {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        listener.local_addr().unwrap()
+    };
+    let mut server = Server::start([]).await;
+    server.endpoint = format!("http://{closed}/devstoreaccount1");
+    let client = server.client(Options::new());
+    let error = submit(&client, [("r", OperationKind::Delete(IfMatch::Any))]).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Io);
+    assert!(!error.is_ambiguous());
+}
+
+#[tokio::test(start_paused = true)]
+async fn rty_6_and_opt_4_create_waits_for_a_deletion_to_end() {
+    let deleted = || refusal(409, "TableBeingDeleted");
+    let server = Server::start([deleted(), deleted(), deleted(), done()]).await;
+    let began = Instant::now();
+    server.client(Options::new()).create_table(&table()).await.unwrap();
+    assert_eq!((began.elapsed().as_secs(), server.received().len()), (5 + 10 + 20, 4));
+
+    let server = Server::start(vec![deleted(); 40]).await;
+    let began = Instant::now();
+    let error = server.client(Options::new()).create_table(&table()).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::TableBeingDeleted);
+    assert!((260..=300).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn one_connection_serves_one_request_after_another() {
+    let server = Server::start(vec![done(); 20]).await;
+    let client = server.client(Options::new());
+    for _ in 0..10 {
+        submit(&client, [("r", OperationKind::InsertOrMerge(row(1)))]).await.unwrap();
+        submit(&client.clone(), [("r", OperationKind::InsertOrMerge(row(1)))]).await.unwrap();
+    }
+    assert_eq!((server.received().len(), server.connections()), (20, 1));
+}

@@ -1,0 +1,79 @@
+//! Reads from the secondary: when, and how far its word goes (RTY-5, AUTH-8).
+
+use std::time::Duration;
+
+use table_core::query::Select;
+use table_core::{EntityKey, ErrorCode, OperationKind, TableStore};
+use tokio::time::Instant;
+
+use super::server::*;
+use crate::Options;
+
+fn key() -> EntityKey {
+    EntityKey::new("p", "r").unwrap()
+}
+
+fn options(secondary: &Server) -> Options {
+    let endpoint = format!("{}-secondary", secondary.endpoint);
+    Options::new().secondary_endpoint(endpoint).read_from_secondary(true)
+}
+
+#[tokio::test(start_paused = true)]
+async fn rty_5_and_auth_8_a_read_goes_to_the_secondary_and_is_signed_for_the_account() {
+    let primary = Server::start([refusal(503, "ServerBusy")]).await;
+    let secondary = Server::start([entity("2026-11-20T07:00:00Z", 1)]).await;
+    let client = primary.client(options(&secondary));
+    assert!(client.get(&table(), &key(), &Select::All).await.unwrap().is_some());
+    let received = secondary.received();
+    let path = "/devstoreaccount1-secondary/Employee(PartitionKey='p',RowKey='r')";
+    assert_eq!(received[0].target, path);
+    // The server has verified the signature, which begins with the plain account.
+    assert_eq!((primary.received().len(), received.len()), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn rty_5_nothing_there_is_asked_of_the_primary_at_once() {
+    let primary = Server::start([Reply::Cut, entity("2026-11-20T07:00:00Z", 1)]).await;
+    let secondary = Server::start([refusal(404, "ResourceNotFound")]).await;
+    let client = primary.client(options(&secondary));
+    let began = Instant::now();
+    assert!(client.get(&table(), &key(), &Select::All).await.unwrap().is_some());
+    assert!(began.elapsed() < Duration::from_secs(1), "no second delay: {:?}", began.elapsed());
+    assert_eq!((primary.received().len(), secondary.received().len()), (2, 1));
+
+    let primary = Server::start([Reply::Cut, refusal(404, "ResourceNotFound")]).await;
+    let secondary = Server::start([refusal(404, "TableNotFound")]).await;
+    let client = primary.client(options(&secondary));
+    assert_eq!(client.get(&table(), &key(), &Select::All).await.unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rty_5_writes_and_programs_that_did_not_ask_stay_with_the_primary() {
+    let primary = Server::start([refusal(503, "ServerBusy"), done()]).await;
+    let secondary = Server::start([]).await;
+    let client = primary.client(options(&secondary));
+    submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap();
+
+    let other = Server::start([refusal(503, "ServerBusy"), entity("2026-11-20T07:00:00Z", 1)]).await;
+    let client = other.client(options(&secondary).read_from_secondary(false));
+    assert!(client.get(&table(), &key(), &Select::All).await.unwrap().is_some());
+    assert!(secondary.received().is_empty());
+}
+
+#[tokio::test]
+async fn con_2_and_cos_7_the_secondary_tells_how_far_it_has_come() {
+    let body = "\u{feff}<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceStats><GeoReplication><Status>live</Status><LastSyncTime>Fri, 20 Nov 2026 07:59:00 GMT</LastSyncTime></GeoReplication></StorageServiceStats>";
+    let primary = Server::start([]).await;
+    let xml = |body: &str| answer(200, &["Content-Type: application/xml"], body);
+    let secondary = Server::start([xml(body), xml("<html/>")]).await;
+    let client = primary.client(options(&secondary).read_from_secondary(false));
+    let stats = client.service_stats().await.unwrap();
+    assert_eq!(stats.status, "live");
+    assert_eq!(stats.last_sync_time.unwrap().to_rfc3339(), "2026-11-20T07:59:00+00:00");
+    assert_eq!(client.service_stats().await.unwrap_err().code(), ErrorCode::InternalError);
+    assert_eq!(secondary.received()[0].target, "/devstoreaccount1-secondary/?restype=service&comp=stats");
+    let key = crate::Credential::shared_key("contoso", "a2V5").unwrap();
+    let cosmos = crate::AzureTables::new("https://contoso.table.cosmos.azure.com", key).unwrap();
+    assert_eq!(cosmos.service_stats().await.unwrap_err().rule(), Some("COS-7"));
+    assert!(primary.received().is_empty());
+}

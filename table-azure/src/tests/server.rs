@@ -1,0 +1,281 @@
+//! A server with a script: one reply for each request, in order; requests are kept, and their signatures verified.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use chrono::{DateTime, Utc};
+use table_core::row::RowWriter;
+use table_core::{
+    Operation, OperationKind, PartitionKey, Result, Row, RowKey, TableName, TableStore, Transaction, ValueRef,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::auth::AccountKey;
+use crate::connection_string::{EMULATOR_ACCOUNT, EMULATOR_KEY};
+use crate::{AzureTables, Clock, Credential, Options, Target};
+
+/// What the server does with one request.
+#[derive(Clone, Debug)]
+pub(super) enum Reply {
+    /// An answer: head and body as they go over the wire, without `Content-Length`.
+    Answer { head: String, body: String },
+    /// Reads the request and closes the connection.
+    Cut,
+    /// Sends the head and a part of the body, and closes the connection.
+    CutBody,
+    /// Reads the request and says nothing more.
+    Silence,
+    /// Sends the head and a part of the body, and says nothing more.
+    SlowBody,
+}
+
+/// An answer of a status, with header lines, and a body.
+pub(super) fn answer(status: u16, headers: &[&str], body: &str) -> Reply {
+    let mut head =
+        format!("HTTP/1.1 {status} X\r\nDate: Fri, 20 Nov 2026 08:00:00 GMT\r\nx-ms-request-id: c0ffee\r\n");
+    for header in headers {
+        head.push_str(header);
+        head.push_str("\r\n");
+    }
+    Reply::Answer { head, body: body.to_owned() }
+}
+
+pub(super) const JSON: &str =
+    "Content-Type: application/json;odata=minimalmetadata;streaming=true;charset=utf-8";
+
+pub(super) fn json(status: u16, body: &str) -> Reply {
+    answer(status, &[JSON], body)
+}
+
+/// A refusal as the service words it (ERR-1).
+pub(super) fn refusal(status: u16, code: &str) -> Reply {
+    json(status, &refusal_body(code, "no"))
+}
+
+pub(super) fn refusal_body(code: &str, message: &str) -> String {
+    format!(
+        r#"{{"odata.error":{{"code":"{code}","message":{{"lang":"en-US","value":"{message}\nRequestId:r\nTime:t"}}}}}}"#
+    )
+}
+
+/// A success without content.
+pub(super) fn done() -> Reply {
+    answer(204, &["ETag: W/\"datetime'2026-11-20T07%3A59%3A59.5Z'\""], "")
+}
+
+/// The entity `(p, r)` with one `Int32`, as it is read at an instant.
+pub(super) fn entity(timestamp: &str, a: i32) -> Reply {
+    let etag = format!("W/\\\"datetime'{}'\\\"", timestamp.replace(':', "%3A"));
+    json(
+        200,
+        &format!(
+            r#"{{"odata.metadata":"x","odata.etag":"{etag}","PartitionKey":"p","RowKey":"r","Timestamp":"{timestamp}","A":{a}}}"#
+        ),
+    )
+}
+
+/// A request as it came.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Received {
+    pub(super) method: String,
+    pub(super) target: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: String,
+}
+
+impl Received {
+    pub(super) fn header(&self, name: &str) -> &str {
+        self.headers.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value)
+    }
+
+    /// `GET /path`, without the account and the query.
+    pub(super) fn line(&self) -> String {
+        let path = self.target.split('?').next().unwrap();
+        format!("{} {}", self.method, path.strip_prefix("/devstoreaccount1").unwrap_or(path))
+    }
+
+    /// The query, decoded.
+    pub(super) fn query(&self) -> Vec<(String, String)> {
+        let url = reqwest::Url::parse(&format!("http://x{}", self.target)).unwrap();
+        url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
+    }
+
+    /// Whether the signature is of exactly what came (AUTH-2, AUTH-3, AUTH-6).
+    fn is_signed(&self) -> bool {
+        let mut path = self.target.split('?').next().unwrap().to_owned();
+        if let Some((_, comp)) = self.query().into_iter().find(|(name, _)| name == "comp") {
+            path = format!("{path}?comp={comp}");
+        }
+        let key = AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
+        let lite = key.sign(&format!("{}\n/{EMULATOR_ACCOUNT}{path}", self.header("x-ms-date")));
+        if self.header("authorization") == format!("SharedKeyLite {EMULATOR_ACCOUNT}:{lite}") {
+            return true;
+        }
+        let text = format!(
+            "{}\n\n{}\n{}\n/{EMULATOR_ACCOUNT}{path}",
+            self.method,
+            self.header("content-type"),
+            self.header("x-ms-date"),
+        );
+        let signature = key.sign(&text);
+        self.header("authorization") == format!("SharedKey {EMULATOR_ACCOUNT}:{signature}")
+    }
+}
+
+#[derive(Debug, Default)]
+struct Script {
+    replies: VecDeque<Reply>,
+    received: Vec<Received>,
+    connections: usize,
+}
+
+/// The server. It lives as long as the runtime of its test.
+#[derive(Clone, Debug)]
+pub(super) struct Server {
+    script: Arc<Mutex<Script>>,
+    pub(super) endpoint: String,
+}
+
+impl Server {
+    pub(super) async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint = format!("http://{}/devstoreaccount1", listener.local_addr().unwrap());
+        let script = Script { replies: replies.into_iter().collect(), received: Vec::new(), connections: 0 };
+        let script = Arc::new(Mutex::new(script));
+        let own = Arc::clone(&script);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                own.lock().unwrap().connections += 1;
+                tokio::spawn(serve(stream, Arc::clone(&own)));
+            }
+        });
+        Self { script, endpoint }
+    }
+
+    /// What came so far.
+    pub(super) fn received(&self) -> Vec<Received> {
+        self.script.lock().unwrap().received.clone()
+    }
+
+    /// How many connections were made.
+    pub(super) fn connections(&self) -> usize {
+        self.script.lock().unwrap().connections
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.received().iter().map(Received::line).collect()
+    }
+
+    /// A client with the emulator's key and a clock that moves on by a second at each look.
+    pub(super) fn client(&self, options: Options) -> AzureTables {
+        let credential = Credential::shared_key(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
+        let options = options.target(Target::Service).clock(clock());
+        AzureTables::with_options(&self.endpoint, credential, options).unwrap()
+    }
+}
+
+pub(super) fn clock() -> Clock {
+    let start: DateTime<Utc> = "2026-11-20T08:00:00Z".parse().unwrap();
+    let count = std::sync::atomic::AtomicI64::new(0);
+    Clock::new(move || {
+        let seconds = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        start + chrono::TimeDelta::seconds(seconds)
+    })
+}
+
+async fn serve(mut stream: TcpStream, script: Arc<Mutex<Script>>) {
+    while let Some(request) = read(&mut stream).await {
+        let by_key = request.header("authorization").starts_with("SharedKey");
+        let signed = !by_key || request.is_signed();
+        let reply = {
+            let mut script = script.lock().unwrap();
+            script.received.push(request);
+            script.replies.pop_front()
+        };
+        let reply = match reply {
+            _ if !signed => refusal(403, "AuthenticationFailed"),
+            Some(reply) => reply,
+            None => refusal(400, "NothingMoreWasExpected"),
+        };
+        let part =
+            || (format!("HTTP/1.1 200 OK\r\n{JSON}\r\nContent-Length: 100\r\n"), r#"{"value":["#.to_owned());
+        let ((head, body), then) = match reply {
+            Reply::Answer { head, body } if head.starts_with("HTTP/1.1 204") => ((head, body), Then::GoOn),
+            Reply::Answer { head, body } => {
+                ((format!("{head}Content-Length: {}\r\n", body.len()), body), Then::GoOn)
+            }
+            Reply::Cut => return,
+            Reply::Silence => std::future::pending().await,
+            Reply::CutBody => (part(), Then::Close),
+            Reply::SlowBody => (part(), Then::Wait),
+        };
+        stream.write_all(format!("{head}\r\n{body}").as_bytes()).await.unwrap();
+        match then {
+            Then::GoOn => {}
+            Then::Close => return,
+            Then::Wait => std::future::pending().await,
+        }
+    }
+}
+
+enum Then {
+    GoOn,
+    Close,
+    Wait,
+}
+
+/// Reads one request; `None` when the client has closed the connection.
+async fn read(stream: &mut TcpStream) -> Option<Received> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break end;
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+    let mut lines = head.lines();
+    let mut first = lines.next()?.split(' ').map(str::to_owned);
+    let (method, target) = (first.next()?, first.next()?);
+    let headers: Vec<_> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    let mut request = Received { method, target, headers, body: String::new() };
+    let length: usize = request.header("content-length").parse().unwrap_or(0);
+    while bytes.len() < end + 4 + length {
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    }
+    request.body = String::from_utf8(bytes[end + 4..].to_vec()).unwrap();
+    Some(request)
+}
+
+pub(super) fn table() -> TableName {
+    TableName::new("Employee").unwrap()
+}
+
+/// A row with one `Int32`.
+pub(super) fn row(a: i32) -> Row {
+    let mut row = RowWriter::new();
+    row.property("A", ValueRef::Int32(a));
+    row.finish()
+}
+
+/// Submits operations on rows of the partition `p`.
+pub(super) async fn submit(
+    client: &AzureTables,
+    operations: impl IntoIterator<Item = (&str, OperationKind)>,
+) -> Result<Vec<Option<String>>> {
+    let limits = client.capabilities().limits;
+    let mut transaction = Transaction::new(PartitionKey::new("p").unwrap(), limits).unwrap();
+    for (row_key, kind) in operations {
+        transaction.push(Operation { row_key: RowKey::new(row_key).unwrap(), kind }).unwrap();
+    }
+    let etags = client.submit(&table(), transaction).await?;
+    Ok(etags.into_iter().map(|etag| etag.map(|etag| etag.to_string())).collect())
+}

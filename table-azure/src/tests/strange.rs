@@ -1,0 +1,129 @@
+//! Answers that no table service should give: typed errors, no panic, no secret (ERR-2, KEY-5).
+
+use table_core::query::{KeyRange, Query, Select};
+use table_core::{EntityKey, ErrorCode, OperationKind, TableStore};
+
+use super::server::*;
+use crate::{Options, ServiceError};
+
+fn key() -> EntityKey {
+    EntityKey::new("p", "r").unwrap()
+}
+
+const HTML: &str = "Content-Type: text/html; charset=us-ascii";
+
+#[tokio::test]
+async fn key_5_and_err_2_a_refusal_in_html() {
+    let server =
+        Server::start([answer(400, &[HTML], "<html><title>Bad Request - Invalid URL</title>")]).await;
+    let client = server.client(Options::new());
+    let error = submit(&client, [("r", OperationKind::InsertOrReplace(row(1)))]).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidInput);
+    assert!(!error.to_string().contains('<'), "{error}");
+}
+
+#[tokio::test]
+async fn get_2_a_page_of_html_does_not_say_that_an_entity_is_missing() {
+    let replies = [
+        answer(404, &[HTML], "<html>"),
+        answer(404, &[], ""),
+        refusal(404, "NotFound"),
+        refusal(404, "EntityNotFound"),
+    ];
+    let server = Server::start(replies).await;
+    let client = server.client(Options::new());
+    for _ in 0..2 {
+        assert!(client.get(&table(), &key(), &Select::All).await.unwrap_err().is_not_found());
+    }
+    for _ in 0..2 {
+        assert_eq!(client.get(&table(), &key(), &Select::All).await.unwrap(), None); // COS-12, GET-2
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_json_or_not_the_json_expected_is_the_backends_fault() {
+    let bodies = [
+        "",
+        "{",
+        "[]",
+        "{\"value\":1}",
+        "{\"value\":[1]}",
+        "{\"value\":[{\"PartitionKey\":\"p\"}]}",
+        "\u{0}",
+        r#"{"value":[{"PartitionKey":"p","RowKey":"r","A@odata.type":"Edm.Int64","A":"zz"}]}"#,
+    ];
+    let json_bodies = bodies.map(|body| json(200, body));
+    let types = [
+        answer(200, &[HTML], "<html>"),
+        answer(200, &[], "{}"),
+        answer(200, &["Content-Type: application/atom+xml"], "<x/>"),
+    ];
+    for reply in json_bodies.into_iter().chain(types) {
+        let server = Server::start([reply.clone(), reply.clone(), reply.clone()]).await;
+        let client = server.client(Options::new());
+        let query = client.query(&table(), &Query::new(KeyRange::ALL), None).await;
+        let list = client.list_tables("", None, 10).await;
+        let errors = [query.unwrap_err(), list.unwrap_err()];
+        for error in errors {
+            assert_eq!(error.code(), ErrorCode::InternalError, "{reply:?}: {error}");
+        }
+    }
+    for body in ["", "{}", r#"{"odata.etag":"strong"}"#, r#"{"A":[1]}"#] {
+        let server = Server::start([json(200, body)]).await;
+        let error = server.client(Options::new()).get(&table(), &key(), &Select::All).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InternalError, "{body}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn errors_carry_the_services_code_request_id_and_operation() {
+    let server = Server::start([refusal(403, "AccountIsDisabled")]).await;
+    let client = server.client(Options::new());
+    let error = submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::AuthorizationFailure);
+    assert_eq!((error.table(), error.key()), (Some("Employee"), Some(("p", "r"))));
+    let source = std::error::Error::source(&error).unwrap().downcast_ref::<ServiceError>().unwrap();
+    assert_eq!(source.code(), Some("AccountIsDisabled"));
+    assert_eq!((source.operation(), source.status(), source.message()), ("insert", 403, "no"));
+    assert_eq!(source.request_id(), Some("c0ffee"));
+    let text = "AuthorizationFailure: insert: no [request c0ffee] (operation 0; table `Employee`; PartitionKey 'p', RowKey 'r')";
+    assert_eq!(error.to_string(), text);
+    assert_eq!(source.to_string(), "the service answered 403 AccountIsDisabled");
+}
+
+#[tokio::test]
+async fn a_batch_in_the_wrong_type_is_in_doubt() {
+    let server = Server::start([answer(202, &[HTML], "<html>")]).await;
+    let client = server.client(Options::new());
+    let operations = [("r", OperationKind::Insert(row(1))), ("s", OperationKind::Insert(row(1)))];
+    assert!(submit(&client, operations).await.unwrap_err().is_ambiguous());
+}
+
+#[tokio::test]
+async fn egt_3_12_and_req_7_what_no_batch_can_hold_is_not_sent() {
+    let server = Server::start([]).await;
+    let client = server.client(Options::new());
+    assert_eq!(submit(&client, []).await.unwrap_err().rule(), Some("EGT-12"));
+    // Base64 makes 48 KiB of 36: the entities fit, their batch does not (ENG-17).
+    let mut large = table_core::row::RowWriter::new();
+    for name in ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"] {
+        large.property(name, table_core::ValueRef::Binary(&vec![0; 65_536]));
+    }
+    let large = large.finish();
+    let rows = ["1", "2", "3", "4", "5"];
+    let operations = rows.map(|row| (row, OperationKind::Insert(large.clone())));
+    let error = submit(&client, operations).await.unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::RequestBodyTooLarge, Some("EGT-3")));
+    assert!(server.received().is_empty());
+}
+
+/// The other side speaks no TLS: no request was sent, and nothing panics.
+#[tokio::test(start_paused = true)]
+async fn acc_1_https_is_tls() {
+    let mut server = Server::start([done()]).await;
+    server.endpoint = server.endpoint.replace("http://", "https://");
+    let client = server.client(Options::new());
+    let error = submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Io);
+    assert!(server.received().is_empty());
+}

@@ -1,0 +1,138 @@
+//! One operation as the service wants it: method, path, condition, body (IFM-1).
+
+use reqwest::Method;
+use table_core::etag::IfMatch;
+use table_core::odata::{MetadataLevel, entity_link, write_body};
+use table_core::{Operation, OperationKind, Result, TableName};
+
+use crate::http::Request;
+use crate::target::Target;
+
+/// A write of one entity, alone or as a part of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WriteRequest {
+    pub(crate) operation: &'static str,
+    pub(crate) method: Method,
+    /// Whether it is a merge in the dress of a `POST` (REQ-2).
+    pub(crate) tunnelled: bool,
+    /// After the endpoint's base.
+    pub(crate) path: String,
+    /// `None` inserts or upserts: the absence of the header is what says so (UPS-1).
+    pub(crate) if_match: Option<String>,
+    /// Whether the stored entity must be asked not to come back (INS-3).
+    pub(crate) no_content: bool,
+    /// `None` for a delete.
+    pub(crate) body: Option<String>,
+}
+
+impl WriteRequest {
+    pub(crate) fn new(table: &TableName, partition_key: &str, operation: &Operation) -> Result<Self> {
+        let row_key = operation.row_key.as_str();
+        let entity = || format!("/{}", entity_link(table.as_str(), partition_key, row_key));
+        let (method, path) = match &operation.kind {
+            OperationKind::Insert(_) => (Method::POST, format!("/{table}")),
+            OperationKind::Replace(..) | OperationKind::InsertOrReplace(_) => (Method::PUT, entity()),
+            // The same as `MERGE`, which not every proxy knows (MRG-5).
+            OperationKind::Merge(..) | OperationKind::InsertOrMerge(_) => (Method::PATCH, entity()),
+            OperationKind::Delete(_) => (Method::DELETE, entity()),
+        };
+        let if_match = match &operation.kind {
+            OperationKind::Replace(_, condition)
+            | OperationKind::Merge(_, condition)
+            | OperationKind::Delete(condition) => Some(IfMatch::to_string(condition)),
+            _ => None,
+        };
+        let no_content = matches!(operation.kind, OperationKind::Insert(_));
+        // Every write but an insert has its keys in the URL, and there alone (UPD-5).
+        let key = no_content.then_some((partition_key, row_key));
+        let body = operation.kind.row().map(|row| write_body(key, row.view())).transpose()?;
+        let (operation, tunnelled) = (operation.kind.name(), false);
+        Ok(Self { operation, method, tunnelled, path, if_match, no_content, body })
+    }
+
+    /// The same for a server: Cosmos DB takes no `PATCH`, but a `POST` that says that it means `MERGE` (REQ-2), which is what
+    /// the official clients send it.
+    pub(crate) fn to(self, target: Target) -> Self {
+        if target == Target::Cosmos && self.method == Method::PATCH {
+            return Self { method: Method::POST, tunnelled: true, ..self };
+        }
+        self
+    }
+
+    /// As a request of its own.
+    pub(crate) fn into_request(self) -> Result<Request> {
+        let mut request = Request::new(self.operation, self.method, self.path)
+            .fixed("accept", MetadataLevel::Minimal.media_type())
+            .fixed("dataserviceversion", "3.0");
+        if let Some(condition) = &self.if_match {
+            request = request.header("if-match", condition)?;
+        }
+        if self.tunnelled {
+            request = request.fixed("x-http-method", "MERGE");
+        }
+        if self.no_content {
+            request = request.fixed("prefer", "return-no-content");
+        }
+        Ok(match self.body {
+            Some(body) => request.body("application/json", body),
+            None => request,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::row::RowWriter;
+    use table_core::{ETag, RowKey, ValueRef};
+
+    use super::*;
+
+    fn request(kind: OperationKind) -> WriteRequest {
+        let operation = Operation { row_key: RowKey::new("a b+c%").unwrap(), kind };
+        WriteRequest::new(&TableName::new("Employee").unwrap(), "O'Neil & co", &operation).unwrap()
+    }
+
+    #[test]
+    fn ifm_1_ups_1_mrg_5_and_upd_5_the_six_writes() {
+        let mut row = RowWriter::new();
+        row.property("Age", ValueRef::Int32(1));
+        let row = row.finish();
+        let etag = ETag::parse("W/\"datetime'2020-10-02T22%3A48%3A03.9197632Z'\"").unwrap();
+        let entity = "/Employee(PartitionKey='O%27%27Neil%20%26%20co',RowKey='a%20b%2Bc%25')"; // EX-26
+        for (kind, method, if_match) in [
+            (OperationKind::Replace(row.clone(), IfMatch::Any), "PUT", Some("*".to_owned())),
+            (OperationKind::Replace(row.clone(), (&etag).into()), "PUT", Some(etag.to_string())),
+            (OperationKind::InsertOrReplace(row.clone()), "PUT", None),
+            (OperationKind::Merge(row.clone(), IfMatch::Any), "PATCH", Some("*".to_owned())),
+            (OperationKind::InsertOrMerge(row.clone()), "PATCH", None),
+        ] {
+            let found = request(kind);
+            assert_eq!((found.method.as_str(), found.path.as_str()), (method, entity));
+            assert_eq!((found.if_match, found.body.as_deref()), (if_match, Some(r#"{"Age":1}"#)));
+            assert!(!found.no_content);
+        }
+        let delete = request(OperationKind::Delete(IfMatch::Any));
+        assert_eq!((delete.method.as_str(), delete.path.as_str(), delete.body), ("DELETE", entity, None));
+        assert_eq!(delete.if_match.as_deref(), Some("*")); // DEL-1
+        let insert = request(OperationKind::Insert(row));
+        assert_eq!((insert.method.as_str(), insert.path.as_str()), ("POST", "/Employee"));
+        assert_eq!((insert.if_match, insert.no_content), (None, true)); // INS-6
+        let body = r#"{"PartitionKey":"O'Neil & co","RowKey":"a b+c%","Age":1}"#;
+        assert_eq!(insert.body.as_deref(), Some(body));
+    }
+
+    #[test]
+    fn req_2_a_merge_is_tunnelled_to_cosmos_alone() {
+        let merge = || request(OperationKind::Merge(RowWriter::new().finish(), IfMatch::Any));
+        assert_eq!(merge().to(Target::Service), merge());
+        let tunnelled = merge().to(Target::Cosmos);
+        assert_eq!((tunnelled.method.as_str(), tunnelled.tunnelled), ("POST", true));
+        let sent = tunnelled.into_request().unwrap();
+        assert_eq!(
+            (sent.method.as_str(), sent.headers["x-http-method"].to_str().unwrap()),
+            ("POST", "MERGE")
+        );
+        let insert = || request(OperationKind::Insert(RowWriter::new().finish()));
+        assert_eq!(insert().to(Target::Cosmos), insert());
+    }
+}

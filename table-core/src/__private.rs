@@ -1,0 +1,64 @@
+//! What generated code calls. No API: it changes without notice, and is public only because macros expand in other crates.
+//!
+//! An expansion is facts and calls; each function here says which expansion calls it. All that an expansion names is
+//! reached through this module, so that a crate that re-exports it can stand for this one.
+
+mod access;
+mod bucket;
+mod hot;
+mod index;
+mod key;
+mod levels;
+mod message;
+mod part;
+mod property;
+mod reader;
+mod require;
+mod rows;
+mod set;
+mod text;
+
+pub use std::option::Option::{None, Some};
+pub use std::result::Result::{Err, Ok};
+pub use std::string::String;
+pub use std::vec::Vec;
+
+pub use access::{index_name, require_fan_out, table_name};
+pub use bucket::KeyTexts;
+pub use hot::require_spread;
+pub use index::{indexed, project, write_key_text};
+pub use key::KeyOf;
+pub use levels::{LevelsOf, require_cardinality, require_levels};
+pub use part::Place;
+pub use property::{
+    Encode, debug, encoded, entered, of_field, property_schema, put, put_literal, read_field, select, stub,
+    written,
+};
+pub use reader::{Decode, EntityReader};
+pub use require::require_key;
+pub use rows::RowsOf;
+pub use set::{read_member, require_members, require_one_partition, require_under, write_kind};
+pub use text::{KeyText, partition, partitions, point};
+
+pub use crate::bag::TableEntity;
+pub use crate::column::{Column, Indexed, KeyColumn, Plain, Projected};
+pub use crate::entity::{Entity, FromEntity, PlainEntity, ProjectionOf, Versioned};
+pub use crate::error::Result;
+pub use crate::group::{EntityGroup, GroupField, GroupOf, unknown};
+pub use crate::index::{Behind, CopyIndex, InStep, Index, IndexOf, IndexPart, Keeps};
+pub use crate::key::EntityKey;
+pub use crate::key::codec::compound::keeps_order;
+pub use crate::key::codec::{
+    Bucket, DerivedPart, Desc, Digits, Escaped, Hour, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec,
+    Newtype, Variant, Without,
+};
+pub use crate::property::{Json, Property};
+pub use crate::query::{EntityRef, KeyRange, Select};
+pub use crate::row::{Row, RowWriter};
+pub use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};
+pub use crate::selection::{
+    Copies, FanOut, InOrder, KeyArg, KeyBounds, KeyPrefix, Lists, Narrowed, Partition, PartitionRange, Point,
+    Primary, Reads, RowRange, Scan, Selection,
+};
+pub use crate::set::{EntitySet, SetOf, is_of};
+pub use crate::value::EdmType;

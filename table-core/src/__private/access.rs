@@ -1,0 +1,126 @@
+//! What the lists of `access_patterns!` call: facts of an entity, and the check that a type cannot make.
+
+use crate::query::QueryClass;
+use crate::schema::{EntitySchema, IndexSchema, KeyPiece};
+
+use super::message::Message;
+
+/// Refuses to compile a `fanout(n)` below the number of buckets that the partition key read spreads over.
+///
+/// # Panics
+/// While the list is compiled, if `n` is smaller.
+pub const fn require_fan_out(
+    pattern: &str,
+    entity: &EntitySchema,
+    index: Option<&IndexSchema>,
+    ceiling: QueryClass,
+) {
+    let QueryClass::FanOut(most) = ceiling else { return };
+    let partition_key = match index {
+        Some(IndexSchema { partition_key: Some(pieces), .. }) => pieces,
+        _ => entity.partition_key,
+    };
+    if spread(partition_key) > most {
+        let message = Message::new().with("[T090] the access pattern `").with(pattern).with(
+            "` costs more than its ceiling: its `fanout(n)` is smaller than the number of buckets that the PartitionKey of `",
+        );
+        let message = message
+            .with(entity.entity)
+            .with("` spreads over, and a fan-out asks for each of them: raise `n` to it");
+        panic!("{}", message.as_str());
+    }
+}
+
+/// Over how many partitions its buckets spread a key: those of fields that the key does not hold.
+const fn spread(pieces: &[KeyPiece]) -> usize {
+    let (mut partitions, mut at) = (1, 0);
+    while at < pieces.len() {
+        if let KeyPiece::Field { field, codec, .. } = pieces[at]
+            && let Some(buckets) = buckets(codec)
+            && !holds(pieces, field)
+        {
+            partitions *= buckets;
+        }
+        at += 1;
+    }
+    partitions
+}
+
+/// Whether a piece gives the field's value.
+const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
+    let mut at = 0;
+    while at < pieces.len() {
+        if let KeyPiece::Field { field, codec, .. } = pieces[at]
+            && buckets(codec).is_none()
+            && is_same(field, wanted)
+        {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// The 16 of `bucket(text,16)`, which is how the codec names itself.
+const fn buckets(codec: &str) -> Option<usize> {
+    let Some((b"bucket(", rest)) = codec.as_bytes().split_first_chunk() else { return None };
+    let (mut number, mut at) = (0, 0);
+    while at < rest.len() {
+        number = match rest[at] {
+            b',' => 0,
+            digit @ b'0'..=b'9' => number * 10 + (digit - b'0') as usize,
+            _ => number,
+        };
+        at += 1;
+    }
+    Some(number)
+}
+
+const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
+}
+
+/// The table that a source reads.
+#[must_use]
+pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchema>) -> &'static str {
+    match index {
+        Some(IndexSchema { table: Some(table), .. }) => table,
+        _ => entity.table,
+    }
+}
+
+/// The name of an index.
+#[must_use]
+pub const fn index_name(index: Option<&'static IndexSchema>) -> Option<&'static str> {
+    match index {
+        Some(index) => Some(index.name),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::codec::{Alphabet, Form};
+
+    const fn part(field: &'static str, codec: &'static str) -> KeyPiece {
+        let form = Form { min: 1, max: 9, ordered: true, alphabet: Alphabet::LEGAL };
+        KeyPiece::Field { field, codec, form }
+    }
+
+    #[test]
+    fn buckets_of_what_the_key_does_not_hold_spread_it() {
+        assert_eq!(spread(&[KeyPiece::Literal("a_"), part("user", "text")]), 1);
+        assert_eq!(spread(&[part("user", "bucket(digits(10),16)")]), 16);
+        assert_eq!(spread(&[part("user", "bucket(text,16)"), part("day", "bucket(date,3)")]), 48);
+        assert_eq!(
+            spread(&[part("user", "bucket(text,16)"), KeyPiece::Literal("_"), part("user", "text")]),
+            1
+        );
+    }
+}

@@ -1,0 +1,46 @@
+//! What the indexes of an expansion and the projections that read them call.
+
+use crate::entity::FromEntity;
+use crate::error::{Error, ErrorCode, Result};
+use crate::index::{CopyIndex, IndexPart, read_copy};
+use crate::query::EntityRef;
+use crate::row::RowWriter;
+use crate::value::ValueRef;
+
+use super::property::{Encode, of_field};
+
+/// Appends a field of the entity's own key to a copy, as the text that the key has of it (`Index::to_row`).
+///
+/// # Errors
+/// `KeyEncoding` if the value has no text.
+pub fn write_key_text<T>(
+    field: &'static str,
+    name: &str,
+    value: &T,
+    encode: Encode<T>,
+    row: &mut RowWriter,
+) -> Result<()> {
+    let mut text = String::new();
+    of_field(field, encode(value, &mut text))?;
+    row.property(name, ValueRef::String(&text));
+    Ok(())
+}
+
+/// The value of a field that stands in the index's key.
+///
+/// # Errors
+/// `EntityMismatch` if there is none, which no copy can say.
+pub fn indexed<'a, T: IndexPart>(field: &'static str, value: &'a T) -> Result<&'a T::Part> {
+    value.indexed().ok_or_else(|| {
+        let message = "the value is absent, and its copy is of a value: write the copy again";
+        Error::new(ErrorCode::EntityMismatch, message).with_property(field)
+    })
+}
+
+/// Reads a copy of the index `I` as a projection (`Reads::read`).
+///
+/// # Errors
+/// Those of [`FromEntity::from_entity`].
+pub fn project<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>) -> Result<P> {
+    read_copy::<I, P>(copy)
+}

@@ -1,0 +1,72 @@
+//! Checks of a design whose types are known: what the constants of an expansion call.
+
+use crate::key::codec::compound::{self, Fault, Piece};
+use crate::schema::KeyPiece;
+
+use super::key::KeyOf;
+use super::message::Message;
+
+/// The pieces of a key without their names.
+pub(super) const fn forms<const N: usize>(pieces: &[KeyPiece; N]) -> [Piece; N] {
+    let mut forms = [Piece::Literal(""); N];
+    let mut at = 0;
+    while at < N {
+        forms[at] = pieces[at].piece();
+        at += 1;
+    }
+    forms
+}
+
+/// Refuses to compile pieces that make no key, with the entity and the piece in the message (K2, KEY-3, KEY-7).
+///
+/// # Panics
+/// While the declaration is compiled, if they make none.
+pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str) {
+    let KeyOf { pieces, forms } = of;
+    let Some(fault) = compound::fault(forms) else { return };
+    let number = match fault {
+        Fault::Empty => "[T021] the ",
+        Fault::IllegalLiteral { .. } => "[T024] the ",
+        Fault::Ambiguous { .. } => "[T027] the ",
+        Fault::TooLong { .. } => "[T028] the ",
+    };
+    let message = Message::new().with(number).with(key).with(" of `").with(entity).with("`");
+    let message = match fault {
+        Fault::Ambiguous { part } | Fault::IllegalLiteral { piece: part } => match pieces[part] {
+            KeyPiece::Literal(literal) => message.with(", literal '").with(literal).with("'"),
+            KeyPiece::Field { field, .. } => message.with(", field `").with(field).with("`"),
+        },
+        Fault::Empty | Fault::TooLong { .. } => message,
+    };
+    let message = message.with(": ").with(fault.message());
+    panic!("{}", message.as_str());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::codec::{Alphabet, Form};
+
+    const TEXT: KeyPiece = KeyPiece::Field {
+        field: "name",
+        codec: "text",
+        form: Form { min: 0, max: 512, ordered: true, alphabet: Alphabet::LEGAL },
+    };
+
+    #[test]
+    fn a_sound_key_passes() {
+        require_key(&KeyOf::new([KeyPiece::Literal("a_"), TEXT]), "RowKey", "Employee");
+    }
+
+    #[test]
+    #[should_panic(expected = "the RowKey of `Employee`, field `name`: ")]
+    fn k2_an_ambiguous_part_is_named() {
+        require_key(&KeyOf::new([TEXT, KeyPiece::Literal("_"), TEXT]), "RowKey", "Employee");
+    }
+
+    #[test]
+    #[should_panic(expected = "the PartitionKey of `Employee`, literal 'a/b': ")]
+    fn key_3_an_illegal_literal_is_named() {
+        require_key(&KeyOf::new([KeyPiece::Literal("a/b")]), "PartitionKey", "Employee");
+    }
+}

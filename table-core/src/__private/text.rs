@@ -1,0 +1,59 @@
+//! The text of a key from arguments: what `key`, `partition` and `rows` of an expansion call.
+
+use crate::error::Result;
+use crate::query::KeyRange;
+use crate::selection::{FanOut, KeyArg, Partition, Point, Selection};
+
+use super::bucket::KeyTexts;
+use super::property::{Encode, of_field};
+
+/// A key under construction; an error stays until the selection is used.
+#[derive(Clone, Debug)]
+pub struct KeyText(pub(super) Result<String>);
+
+impl KeyText {
+    /// The empty text, with room for a key of usual length.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Ok(String::with_capacity(32)))
+    }
+
+    /// Appends a literal of the key.
+    #[must_use]
+    pub fn literal(mut self, literal: &str) -> Self {
+        if let Ok(text) = &mut self.0 {
+            text.push_str(literal);
+        }
+        self
+    }
+
+    /// Appends the value of a field, or its bucket, by the codec's `encode`.
+    #[must_use]
+    pub fn part<T>(self, field: &'static str, value: &impl KeyArg<T>, encode: Encode<T>) -> Self {
+        Self(self.0.and_then(|mut text| {
+            of_field(field, value.with(|value| encode(value, &mut text)))?;
+            Ok(text)
+        }))
+    }
+}
+
+impl Default for KeyText {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The selection of one entity.
+pub fn point<E, F>(partition_key: KeyText, row_key: KeyText) -> Selection<E, Point, F> {
+    Selection::of_texts(partition_key.0.and_then(|partition_key| Ok((partition_key, row_key.0?))))
+}
+
+/// The selection of one partition.
+pub fn partition<E>(partition_key: KeyText) -> Selection<E, Partition> {
+    Selection::new(partition_key.0.map(|partition_key| vec![KeyRange::partition(partition_key)]))
+}
+
+/// The selection of all partitions that a bucket spreads over.
+pub fn partitions<E>(partition_keys: KeyTexts) -> Selection<E, FanOut> {
+    Selection::new(partition_keys.0.map(|texts| texts.into_iter().map(KeyRange::partition).collect()))
+}

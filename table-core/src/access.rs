@@ -1,0 +1,53 @@
+//! Access patterns: the questions asked of a table, declared with what each may cost at most (design promise 2).
+
+mod ceiling;
+mod list;
+
+#[doc(hidden)]
+pub use ceiling::Asked;
+pub use ceiling::{SameSource, WithinCeiling};
+
+use crate::query::QueryClass;
+
+/// One declared question, as data: for documents, for estimates of cost and of heat. Made by
+/// [`access_patterns!`](crate::access_patterns), which describes the declaration.
+///
+/// ```
+/// use table_core::{Entity, access_patterns};
+/// # #[derive(Entity)]
+/// # #[partition_key(department)]
+/// # #[row_key(digits(6, id))]
+/// # struct Employee { department: String, id: u32 }
+///
+/// access_patterns! {
+///     Personnel for Employee {
+///         /// One employee.
+///         by_id(department: &str, id: u32) <= point = Employee::key(department, id);
+///         /// A whole department.
+///         department(department: &str) <= partition = Employee::partition(department);
+///     }
+/// }
+///
+/// let mut page = String::new();
+/// for pattern in Personnel::PATTERNS {
+///     page += &format!("{} At most a {}.\n", pattern.doc, pattern.ceiling);
+/// }
+/// assert_eq!(page, "One employee. At most a point query.\nA whole department. At most a partition scan.\n");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessPattern {
+    /// The name of the function that selects.
+    pub name: &'static str,
+    /// Its documentation, as written, a line each.
+    pub doc: &'static str,
+    /// The names of its arguments.
+    pub arguments: &'static [&'static str],
+    /// The name of the entity's type.
+    pub entity: &'static str,
+    /// The table that is read: the entity's own, or that of the index.
+    pub table: &'static str,
+    /// The most that it may cost (CLS-1).
+    pub ceiling: QueryClass,
+    /// The index that is read instead of the entity's key.
+    pub index: Option<&'static str>,
+}

@@ -1,0 +1,119 @@
+//! What a selection may cost: which classes lie within which, and the methods that hold a selection to its ceiling.
+
+use std::marker::PhantomData;
+
+use crate::error::{Error, ErrorCode};
+use crate::selection::{Class, FanOut, Partition, PartitionRange, Point, RowRange, Scan, Selection};
+
+/// A cost class that is no dearer than the class `K`.
+///
+/// Each class lies within itself and within those that follow it: [`Point`], [`RowRange`], [`Partition`], then [`FanOut`] or
+/// [`PartitionRange`], then [`Scan`]. Of a fan-out and a range of partitions neither bounds the other: the one is so many
+/// requests, the other as many as there are partitions.
+#[diagnostic::on_unimplemented(
+    message = "[T090] the access pattern costs more than its ceiling: its selection is a `{Self}`, its ceiling a `{K}`",
+    label = "a `{Self}` is dearer than a `{K}`",
+    note = "pin more of the key, or declare an index, until the selection is no dearer than its ceiling",
+    note = "if it may cost that much, raise the ceiling: `point`, `range`, `partition`, `partitions`, `fanout(n)`, `scan`"
+)]
+pub trait WithinCeiling<K: Class>: Class {}
+
+macro_rules! within {
+    ($($class:ident: $($ceiling:ident)*;)*) => {$($(impl WithinCeiling<$ceiling> for $class {})*)*};
+}
+
+within! {
+    Point: Point RowRange Partition PartitionRange FanOut Scan;
+    RowRange: RowRange Partition PartitionRange FanOut Scan;
+    Partition: Partition PartitionRange FanOut Scan;
+    PartitionRange: PartitionRange Scan;
+    FanOut: FanOut Scan;
+    Scan: Scan;
+}
+
+/// That a selection reads where its pattern says: every source is the same as itself.
+#[diagnostic::on_unimplemented(
+    message = "[T092] the access pattern is declared to read `{F}`, and its selection reads `{Self}`",
+    label = "selects from `{Self}`",
+    note = "name the source after the ceiling: `<= point from Copies<EmployeeByEmail> = …`; without `from` it is the entity's own key"
+)]
+pub trait SameSource<F> {}
+
+impl<F> SameSource<F> for F {}
+
+/// A pattern of `E` that reads `F`, whose selection is still to come. The functions that `access_patterns!` makes call the method
+/// of their ceiling: its name is the word that stands in the list, so that rustc says there what is too dear.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<E, F>(&'static str, PhantomData<fn() -> (E, F)>);
+
+macro_rules! ceilings {
+    ($($ceiling:ident $class:ident;)*) => {$(
+        pub fn $ceiling<C: WithinCeiling<$class>, G: SameSource<F>>(
+            self,
+            selection: impl Into<Selection<E, C, G>>,
+        ) -> Selection<E, $class, F> {
+            self.widen(selection.into())
+        }
+    )*};
+}
+
+impl<E, F> Asked<E, F> {
+    #[must_use]
+    pub const fn of(pattern: &'static str) -> Self {
+        Self(pattern, PhantomData)
+    }
+
+    ceilings! {
+        point Point;
+        range RowRange;
+        partition Partition;
+        partitions PartitionRange;
+        scan Scan;
+    }
+
+    /// A fan-out over more ranges than the ceiling says is an error where the selection is used: `InvalidInput` (CLS-1).
+    pub fn fanout<C: WithinCeiling<FanOut>, G: SameSource<F>>(
+        self,
+        most: usize,
+        selection: impl Into<Selection<E, C, G>>,
+    ) -> Selection<E, FanOut, F> {
+        let selection = selection.into();
+        let ranges = selection.ranges().map_or(0, |ranges| ranges.len());
+        if ranges <= most {
+            return self.widen(selection);
+        }
+        let message = format!(
+            "the access pattern `{}` asks for {ranges} ranges, and its ceiling is `fanout({most})`: ask for fewer, or raise the \
+             ceiling",
+            self.0
+        );
+        Selection::new(Err(Error::new(ErrorCode::InvalidInput, message).with_rule("CLS-1")))
+    }
+
+    fn widen<K: Class, C: WithinCeiling<K>, G: SameSource<F>>(
+        self,
+        selection: Selection<E, C, G>,
+    ) -> Selection<E, K, F> {
+        selection.widen(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::KeyRange;
+    use crate::selection::Primary;
+
+    #[test]
+    fn cls_1_a_fan_out_over_more_ranges_than_declared_is_refused_when_used() {
+        let three = || {
+            let ranges = ["a", "b", "c"].map(KeyRange::partition);
+            Selection::<(), FanOut>::new(Ok(ranges.to_vec()))
+        };
+        let within = |most| Asked::<(), Primary>::of("logins").fanout(most, three());
+        assert_eq!(within(3).ranges().map(|ranges| ranges.len()).ok(), Some(3));
+        let refused = within(2).ranges().map(|ranges| ranges.len()).unwrap_err();
+        assert_eq!((refused.code(), refused.rule()), (ErrorCode::InvalidInput, Some("CLS-1")));
+    }
+}

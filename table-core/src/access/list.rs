@@ -1,0 +1,166 @@
+//! The macro that declares access patterns.
+
+/// Declares the questions asked of an entity's table: a name, what it may cost at most, and the selection that answers it.
+///
+/// ```
+/// use table_core::query::QueryClass;
+/// use table_core::selection::Copies;
+/// use table_core::{Engine, Entity, TableStoreExt, access_patterns};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company")]
+/// #[partition_key(department)]
+/// #[row_key("empid_", digits(6, id))]
+/// #[index(ByEmail, unique, table = "Emails", row_key("email_", email))]
+/// pub struct Employee {
+///     department: String,
+///     id: u32,
+///     email: String,
+/// }
+///
+/// access_patterns! {
+///     /// What the personnel office asks.
+///     pub Personnel for Employee {
+///         /// One employee.
+///         by_id(department: &str, id: u32) <= point = Employee::key(department, id);
+///         /// Those with the first hundred numbers.
+///         founders(department: &str) <= range = Employee::rows(department).id(..100);
+///         /// Whose address is it?
+///         by_email(department: &str, email: &str) <= point from Copies<EmployeeByEmail> =
+///             Employee::by_email(department, email);
+///         /// Everybody, once a year.
+///         audit() <= scan = Employee::scan("the yearly audit");
+///     }
+/// }
+///
+/// let employees = Engine::in_memory().table::<Employee>();
+/// assert_eq!(employees.plan(Personnel::by_id("Sales", 223))?.class, QueryClass::Point);
+/// assert_eq!(employees.query(Personnel::founders("Sales")).plan()?.class, QueryClass::Range);
+///
+/// let [by_id, _, by_email, audit] = Personnel::PATTERNS else { panic!("four are declared") };
+/// assert_eq!((by_id.name, by_id.doc, by_id.arguments), ("by_id", "One employee.", &["department", "id"][..]));
+/// assert_eq!((by_email.index, by_email.table), (Some("ByEmail"), "Emails"));
+/// assert_eq!((audit.entity, audit.ceiling), ("Employee", QueryClass::TableScan));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+///
+/// The list is a type without values. For each pattern it has a function of that name, as visible as the list, which gives the
+/// selection; and it has `PATTERNS`, the patterns as data, in the order declared: [`AccessPattern`](crate::access::AccessPattern).
+///
+/// # Ceilings
+///
+/// From the cheapest, each with what it admits (CLS-1, [`WithinCeiling`](crate::access::WithinCeiling)):
+///
+/// - `point` one look-up;
+/// - `range` that, and a range of rows of one partition;
+/// - `partition` those, and one whole partition;
+/// - `partitions` those, and a range of partitions;
+/// - `fanout(n)` what `partition` admits, and up to `n` partitions or ranges, each asked for itself;
+/// - `scan` everything.
+///
+/// What costs more does not compile. That includes a `fanout(n)` where the buckets of the partition key are more than `n`. A
+/// fan-out that is put together while the program runs is counted when it is built: above `n` it is an error where the
+/// selection is used.
+///
+/// ```compile_fail
+/// # use table_core::{Entity, access_patterns};
+/// # #[derive(Entity)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, id: u32 }
+/// access_patterns! {
+///     Personnel for Employee {
+///         everybody_of(department: &str) <= range = Employee::partition(department); // a whole partition
+///     }
+/// }
+/// ```
+///
+/// A selection has the class of its ceiling, also where it is cheaper, so that the pattern can become as dear as was declared
+/// without a change where it is used. What is read from an index says where: `from Copies<EmployeeByEmail>`, or
+/// `from Lists<…>`.
+#[macro_export]
+macro_rules! access_patterns {
+    (
+        $(#[$attribute:meta])*
+        $vis:vis $list:ident for $entity:ty {$(
+            $(#[doc = $doc:literal])*
+            $name:ident($($argument:ident: $ty:ty),* $(,)?) <= $ceiling:ident $(($most:expr))? $(from $source:ty)?
+                = $selection:expr;
+        )*}
+    ) => {
+        $(#[$attribute])*
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
+        $vis enum $list {}
+
+        #[allow(dead_code, reason = "generated: a list is data also where a function of it is not called")]
+        impl $list {
+            /// The access patterns, in the order declared.
+            $vis const PATTERNS: &'static [$crate::access::AccessPattern] = &[$({
+                const INDEX: ::core::option::Option<&'static $crate::schema::IndexSchema> =
+                    <$crate::access_patterns!(@source $($source)?) as $crate::selection::Source>::INDEX;
+                const ENTITY: &$crate::schema::EntitySchema = <$entity as $crate::Entity>::SCHEMA;
+                const CEILING: $crate::query::QueryClass =
+                    $crate::access_patterns!(@ceiling $name $ceiling $($most)?);
+                const _: () = $crate::__private::require_fan_out(::core::stringify!($name), ENTITY, INDEX, CEILING);
+                $crate::access::AccessPattern {
+                    name: ::core::stringify!($name),
+                    doc: ::core::concat!($($doc, "\n"),*).trim_ascii(),
+                    arguments: &[$(::core::stringify!($argument)),*],
+                    entity: ENTITY.entity,
+                    table: $crate::__private::table_name(ENTITY, INDEX),
+                    ceiling: CEILING,
+                    index: $crate::__private::index_name(INDEX),
+                }
+            }),*];
+
+            $(
+                $(#[doc = $doc])*
+                $vis fn $name($($argument: $ty),*) -> $crate::selection::Selection<
+                    $entity,
+                    $crate::access_patterns!(@class $ceiling),
+                    $crate::access_patterns!(@source $($source)?),
+                > {
+                    let asked = $crate::access::Asked::<$entity, $crate::access_patterns!(@source $($source)?)>::of(
+                        ::core::stringify!($name),
+                    );
+                    $crate::access_patterns!(@ask $ceiling $ceiling $(($most))? asked, $selection)
+                }
+            )*
+        }
+    };
+
+    (@source) => { $crate::selection::Primary };
+    (@source $source:ty) => { $source };
+
+    (@class point) => { $crate::selection::Point };
+    (@class range) => { $crate::selection::RowRange };
+    (@class partition) => { $crate::selection::Partition };
+    (@class partitions) => { $crate::selection::PartitionRange };
+    (@class fanout) => { $crate::selection::FanOut };
+    // Also what is no ceiling, which `@ceiling` tells: everything lies within a scan.
+    (@class $other:ident) => { $crate::selection::Scan };
+
+    // The word twice: once to be known, once to be written where it stands in the list.
+    (@ask fanout $word:ident ($most:expr) $asked:ident, $selection:expr) => { $asked.$word($most, $selection) };
+    (@ask point $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
+    (@ask range $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
+    (@ask partition $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
+    (@ask partitions $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
+    (@ask scan $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
+    (@ask fanout $word:ident $asked:ident, $selection:expr) => { $asked.$word(0, $selection) };
+    (@ask $other:ident $word:ident $(($most:expr))? $asked:ident, $selection:expr) => { $asked.scan($selection) };
+
+    (@ceiling $name:ident point) => { $crate::query::QueryClass::Point };
+    (@ceiling $name:ident range) => { $crate::query::QueryClass::Range };
+    (@ceiling $name:ident partition) => { $crate::query::QueryClass::PartitionScan };
+    (@ceiling $name:ident partitions) => { $crate::query::QueryClass::PartitionRange };
+    (@ceiling $name:ident fanout $most:expr) => { $crate::query::QueryClass::FanOut($most) };
+    (@ceiling $name:ident scan) => { $crate::query::QueryClass::TableScan };
+    (@ceiling $name:ident $other:ident $($most:expr)?) => {
+        ::core::compile_error!(::core::concat!(
+            "[T091] the access pattern `", ::core::stringify!($name), "` has no known ceiling: `",
+            ::core::stringify!($other), $("(", ::core::stringify!($most), ")",)? "`\n\n",
+            "help: the ceilings are `point`, `range`, `partition`, `partitions`, `fanout(n)` and `scan`",
+        ))
+    };
+}

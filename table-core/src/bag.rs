@@ -1,0 +1,198 @@
+//! The untyped entity: a key and named values, for data whose shape is not known to the program.
+
+mod json;
+
+use chrono::{DateTime, Utc};
+
+use crate::entity::{Entity, FromEntity, ProjectionOf, ToEntity};
+use crate::error::Result;
+use crate::etag::ETag;
+use crate::key::EntityKey;
+use crate::query::EntityRef;
+use crate::row::{Row, RowWriter};
+use crate::ticks;
+use crate::value::{Value, edm_ticks};
+
+/// An entity as a bag of properties: its key, its values by name, and, if it was read, its version.
+///
+/// - Properties keep the order in which they were first inserted; it carries no meaning, also not for equality (PROP-7).
+/// - Names are case-sensitive (PROP-1). They, the number of properties and their sizes are checked when a store is given the
+///   entity, under the store's own limits.
+/// - A look-up compares names one by one: an entity holds at most 252 (ENT-2).
+/// - With serde it is the service's JSON at minimal metadata: types that JSON lacks are annotated (JSON-3).
+///
+/// ```
+/// use table_core::{TableEntity, Value};
+///
+/// let mut ada = TableEntity::new("Sales", "000223")?.with("FirstName", "Ada").with("Age", 34);
+/// assert_eq!(ada.get("Age"), Some(&Value::Int32(34)));
+/// ada.insert("Age", 35_i64);
+/// assert_eq!(ada.remove("FirstName"), Some(Value::from("Ada")));
+/// assert_eq!(ada.iter().collect::<Vec<_>>(), [("Age", &Value::Int64(35))]); // TYPE-12
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TableEntity {
+    key: EntityKey,
+    etag: Option<ETag>,
+    timestamp: Option<u64>,
+    properties: Vec<(String, Value)>,
+}
+
+impl TableEntity {
+    /// An entity without properties.
+    ///
+    /// # Errors
+    /// Those of [`EntityKey::new`].
+    pub fn new(partition_key: impl Into<String>, row_key: impl Into<String>) -> Result<Self> {
+        Ok(EntityKey::new(partition_key, row_key)?.into())
+    }
+
+    /// The entity with a property added, or replaced if it has one of this name.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.insert(name, value);
+        self
+    }
+
+    /// Adds a property, or replaces it where it stands; gives back the value it had.
+    ///
+    /// ```
+    /// use table_core::{TableEntity, Value};
+    ///
+    /// let mut entity = TableEntity::new("p", "r")?;
+    /// assert_eq!(entity.insert("Age", 34), None);
+    /// assert_eq!(entity.insert("Age", 35), Some(Value::Int32(34)));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
+        let (name, value) = (name.into(), value.into());
+        if let Some((_, place)) = self.properties.iter_mut().find(|(found, _)| *found == name) {
+            return Some(std::mem::replace(place, value));
+        }
+        self.properties.push((name, value));
+        None
+    }
+
+    /// Takes a property out. Stored entities lose one only by replace: a merge keeps what it is not given (MRG-3).
+    pub fn remove(&mut self, name: &str) -> Option<Value> {
+        let index = self.properties.iter().position(|(found, _)| found == name)?;
+        Some(self.properties.remove(index).1)
+    }
+
+    /// The value of a property; `None` if the entity lacks it.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.properties.iter().find(|(found, _)| found == name).map(|(_, value)| value)
+    }
+
+    /// Names and values, in order.
+    #[must_use]
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
+        self.properties.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// How many properties, key and Timestamp not counted.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.properties.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.properties.is_empty()
+    }
+
+    /// The key.
+    #[must_use]
+    pub const fn key(&self) -> &EntityKey {
+        &self.key
+    }
+
+    /// The version it was read at; `None` if it was not read.
+    #[must_use]
+    pub const fn etag(&self) -> Option<&ETag> {
+        self.etag.as_ref()
+    }
+
+    /// When the store last wrote it; `None` if it was not read. Not to be used to order events across entities (ETAG-7).
+    #[must_use]
+    pub fn timestamp(&self) -> Option<DateTime<Utc>> {
+        self.timestamp.and_then(ticks::to_datetime)
+    }
+
+    /// The properties, encoded; the version is the store's to give and not part of it.
+    ///
+    /// # Errors
+    /// `OutOfRangeInput` for an instant outside the years 1601 to 9999 (TYPE-6), with the property.
+    ///
+    /// ```
+    /// use chrono::{DateTime, Utc};
+    /// use table_core::TableEntity;
+    ///
+    /// let entity = TableEntity::new("p", "r")?.with("Hired", DateTime::<Utc>::MIN_UTC);
+    /// assert_eq!(entity.to_row().unwrap_err().rule(), Some("TYPE-6"));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn to_row(&self) -> Result<Row> {
+        let mut writer = RowWriter::with_capacity(self.len());
+        for (name, value) in self.iter() {
+            if let Value::DateTime(instant) = value {
+                edm_ticks(name, *instant)?;
+            }
+            writer.property(name, value.as_ref());
+        }
+        Ok(writer.finish())
+    }
+}
+
+impl From<EntityKey> for TableEntity {
+    fn from(key: EntityKey) -> Self {
+        Self { key, etag: None, timestamp: None, properties: Vec::new() }
+    }
+}
+
+impl PartialEq for TableEntity {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.key, &self.etag, self.timestamp, self.len())
+            == (&other.key, &other.etag, other.timestamp, other.len())
+            && self.iter().all(|(name, value)| other.get(name) == Some(value))
+    }
+}
+
+impl ToEntity for TableEntity {
+    fn entity_key(&self) -> Result<EntityKey> {
+        self.key.clone().of_entity()
+    }
+
+    fn entity_row(&self) -> Result<Row> {
+        self.to_row()
+    }
+
+    fn on_written(&mut self, etag: &ETag, ticks: u64) {
+        self.etag = Some(etag.clone());
+        self.timestamp = Some(ticks).filter(|ticks| *ticks > 0);
+    }
+}
+
+impl<E: Entity> ProjectionOf<E> for TableEntity {}
+impl<T: FromEntity> ProjectionOf<TableEntity> for T {}
+
+impl FromEntity for TableEntity {
+    fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
+        let mut bag = Self::from(EntityKey::new(entity.partition_key, entity.row_key)?);
+        bag.properties.reserve_exact(entity.row.len());
+        for property in entity.row.properties() {
+            let property = property?;
+            // A stored row has each name once (PROP-6).
+            bag.properties.push((property.name.to_owned(), property.value.to_owned()));
+        }
+        bag.etag = Some(entity.etag());
+        bag.timestamp = Some(entity.row.timestamp()).filter(|ticks| *ticks > 0);
+        Ok(bag)
+    }
+}
+
+#[cfg(test)]
+mod tests;

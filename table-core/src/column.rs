@@ -1,0 +1,289 @@
+//! Typed columns: a property of an entity by name and type, and the conditions made of it.
+
+mod key;
+mod operand;
+mod role;
+
+use std::marker::PhantomData;
+
+use crate::filter::{Comparison, Filter};
+use crate::fnv::fnv1a64;
+use crate::key::order;
+pub use key::KeyColumn;
+pub use operand::{Operand, Text, Truth};
+pub use role::{Indexed, IsType, Plain, Projected, SetAlone, Settable};
+
+/// A property of the entity `E`, of type `T`: `Employee::AGE`. Made by `#[derive(Entity)]`.
+///
+/// The constants of its conditions have the Edm type of the column (FIL-15, FIL-16): a comparison that could only be a type
+/// mismatch does not compile.
+///
+/// ```
+/// use table_core::Column;
+///
+/// struct Employee;
+/// const AGE: Column<Employee, i32> = Column::new("Age");
+/// const BADGE: Column<Employee, i64> = Column::new("Badge");
+/// const LAST_NAME: Column<Employee, Option<String>> = Column::new("LastName");
+///
+/// let condition = AGE.ge(30).and(LAST_NAME.starts_with("Jo")).and(!BADGE.eq(7));
+/// let text = "Age ge 30 and (LastName ge 'Jo' and LastName lt 'Jp') and not (Badge eq 7L)";
+/// assert_eq!(condition.into_filter().to_string(), text);
+/// ```
+///
+/// The marker `K` says whether a declared index holds the property: [`Plain`], or [`Indexed`], which a patch cannot set.
+pub struct Column<E, T, K = Plain> {
+    name: &'static str,
+    of: PhantomData<Of<E, T, K>>,
+}
+
+/// What a column speaks of, none of which it holds.
+type Of<E, T, K> = fn() -> (E, T, K);
+
+impl<E, T, K> Column<E, T, K> {
+    /// A column of this property name. For generated code: the name and the type must be those of the entity.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, of: PhantomData }
+    }
+
+    /// The number of the property in types. For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn number(&self) -> u64 {
+        fnv1a64(self.name.as_bytes())
+    }
+
+    /// That it is no field of the key. For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn is_of_key(&self) -> bool {
+        false
+    }
+
+    /// The name of the property.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn compare(self, operator: Comparison, value: impl Operand<T>) -> Condition<E> {
+        Condition::from_filter(Filter::compare(self.name, operator, value.into_value()))
+    }
+
+    /// The property is there and equals the value.
+    pub fn eq(self, value: impl Operand<T>) -> Condition<E> {
+        self.compare(Comparison::Eq, value)
+    }
+
+    /// The property is there and differs from the value; one that is stored as another type differs (FIL-16). An entity
+    /// without it does not match (FIL-11): for that write `!column.eq(value)` (FIL-12).
+    pub fn ne(self, value: impl Operand<T>) -> Condition<E> {
+        self.compare(Comparison::Ne, value)
+    }
+
+    /// The property is there and greater than the value. Not portable for a `Uuid`, whose order stores may not share (FIL-14).
+    pub fn gt(self, value: impl Operand<T>) -> Condition<E> {
+        self.compare(Comparison::Gt, value)
+    }
+
+    /// The property is there and at least the value. Not portable for a `Uuid` (FIL-14).
+    pub fn ge(self, value: impl Operand<T>) -> Condition<E> {
+        self.compare(Comparison::Ge, value)
+    }
+
+    /// The property is there and less than the value, or stored as another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    pub fn lt(self, value: impl Operand<T>) -> Condition<E> {
+        self.compare(Comparison::Lt, value)
+    }
+
+    /// The property is there and at most the value, or stored as another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    pub fn le(self, value: impl Operand<T>) -> Condition<E> {
+        self.compare(Comparison::Le, value)
+    }
+
+    /// The entity lacks the property, whatever its type elsewhere (FIL-12). `!column.is_absent()` is its being there.
+    ///
+    /// ```
+    /// use table_core::Column;
+    ///
+    /// struct Employee;
+    /// const EMAIL: Column<Employee, Option<String>> = Column::new("Email");
+    /// assert_eq!(EMAIL.is_absent().into_filter().to_string(), "not (Email ne '') and not (Email eq '')");
+    /// ```
+    pub fn is_absent(self) -> Condition<E> {
+        let with = |operator| Filter::compare(self.name, operator, "");
+        Condition::from_filter((!with(Comparison::Ne)).and(!with(Comparison::Eq)))
+    }
+}
+
+// Bounds of the methods and not of their block: so rustc tells the bound's own message, with its number.
+impl<E, T, K> Column<E, T, K> {
+    /// The property is there and true (FIL-13); `!column.is_true()` matches where it is missing, too.
+    pub fn is_true(self) -> Condition<E>
+    where
+        T: Truth,
+    {
+        Condition::from_filter(Filter::flag(self.name))
+    }
+
+    /// The property is there and begins with the prefix (FIL-19), case-sensitive; with an empty prefix, any text.
+    pub fn starts_with(self, prefix: &str) -> Condition<E>
+    where
+        T: Text,
+    {
+        let from = Filter::compare(self.name, Comparison::Ge, prefix);
+        Condition::from_filter(match order::after_prefix(prefix) {
+            Some(end) => from.and(Filter::compare(self.name, Comparison::Lt, end)),
+            None => from,
+        })
+    }
+}
+
+impl<E, T, K> Clone for Column<E, T, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E, T, K> Copy for Column<E, T, K> {}
+
+impl<E, T, K> std::fmt::Debug for Column<E, T, K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Column({})", self.name)
+    }
+}
+
+/// A [`Filter`] on the entity `E`, made of its typed columns.
+#[must_use = "a condition does nothing until it is given to a query"]
+pub struct Condition<E> {
+    filter: Filter,
+    of: PhantomData<fn() -> E>,
+}
+
+impl<E> Condition<E> {
+    /// Takes a filter without checking that its names and types are the entity's.
+    pub const fn from_filter(filter: Filter) -> Self {
+        Self { filter, of: PhantomData }
+    }
+
+    /// The filter.
+    #[must_use]
+    pub fn into_filter(self) -> Filter {
+        self.filter
+    }
+
+    /// Both hold.
+    pub fn and(self, other: Self) -> Self {
+        Self::from_filter(self.filter.and(other.filter))
+    }
+
+    /// One or both hold.
+    pub fn or(self, other: Self) -> Self {
+        Self::from_filter(self.filter.or(other.filter))
+    }
+}
+
+/// The condition does not hold; matches entities that lack the property (FIL-12).
+impl<E> std::ops::Not for Condition<E> {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self::from_filter(!self.filter)
+    }
+}
+
+impl<E> Clone for Condition<E> {
+    fn clone(&self) -> Self {
+        Self::from_filter(self.filter.clone())
+    }
+}
+
+impl<E> std::fmt::Debug for Condition<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.filter.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, Utc};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::property::Property;
+    use crate::value::EdmType;
+
+    struct Thing;
+
+    fn text(condition: Condition<Thing>) -> String {
+        let filter = condition.into_filter();
+        let text = filter.to_string();
+        assert_eq!(Filter::parse(&text).unwrap(), Some(filter));
+        text
+    }
+
+    const fn column<T: Property>() -> Column<Thing, T> {
+        Column::new("P")
+    }
+
+    #[test]
+    fn fil_15_the_constant_has_the_type_of_the_column() {
+        let instant: DateTime<Utc> = "2014-08-22T00:50:32.123456789Z".parse().unwrap();
+        assert_eq!(text(column::<String>().eq("O'Neil")), "P eq 'O''Neil'");
+        assert_eq!(text(column::<String>().ne(String::from("a"))), "P ne 'a'");
+        assert_eq!(text(column::<i32>().gt(30)), "P gt 30");
+        assert_eq!(text(column::<i64>().ge(30)), "P ge 30L");
+        assert_eq!(text(column::<i64>().ge(30_i64)), "P ge 30L");
+        assert_eq!(text(column::<u32>().lt(u32::MAX)), "P lt 4294967295L");
+        assert_eq!(text(column::<u8>().le(255)), "P le 255");
+        assert_eq!(text(column::<f64>().lt(2.5)), "P lt 2.5");
+        assert_eq!(text(column::<f64>().lt(2)), "P lt 2.0");
+        assert_eq!(text(column::<f32>().lt(0.5_f32)), "P lt 0.5");
+        assert_eq!(text(column::<bool>().eq(false)), "P eq false");
+        assert_eq!(
+            text(column::<DateTime<Utc>>().ge(instant)),
+            "P ge datetime'2014-08-22T00:50:32.1234567Z'"
+        );
+        assert_eq!(
+            text(column::<Uuid>().eq(Uuid::from_u128(5))),
+            "P eq guid'00000000-0000-0000-0000-000000000005'"
+        );
+        assert_eq!(text(column::<Vec<u8>>().eq(vec![1, 255])), "P eq X'01ff'");
+        assert_eq!(text(column::<Vec<u8>>().eq([1, 255].as_slice())), "P eq X'01ff'");
+        assert_eq!(text(column::<Option<i64>>().eq(1)), "P eq 1L");
+        assert_eq!(text(column::<Option<String>>().eq("a")), "P eq 'a'");
+    }
+
+    #[test]
+    fn fil_13_and_19_truth_and_prefixes() {
+        assert_eq!(text(!column::<bool>().is_true()), "not P");
+        assert_eq!(text(column::<Option<bool>>().is_true()), "P");
+        assert_eq!(text(column::<String>().starts_with("ab")), "P ge 'ab' and P lt 'ac'");
+        assert_eq!(text(column::<String>().starts_with("")), "P ge ''");
+        assert_eq!(text(column::<String>().starts_with("\u{FFFF}")), "P ge '\u{FFFF}'");
+    }
+
+    /// The operands and the properties are two lists of types; they must agree on each Edm type.
+    #[test]
+    fn operands_have_the_edm_type_of_their_property() {
+        fn same<T: Property + Operand<T>>(value: T, edm: EdmType) {
+            assert_eq!((T::EDM, value.into_value().edm_type()), (edm, edm));
+        }
+        same(String::new(), EdmType::String);
+        same(1_i8, EdmType::Int32);
+        same(1_i16, EdmType::Int32);
+        same(1_i32, EdmType::Int32);
+        same(1_u8, EdmType::Int32);
+        same(1_u16, EdmType::Int32);
+        same(1_u32, EdmType::Int64);
+        same(1_i64, EdmType::Int64);
+        same(1_f32, EdmType::Double);
+        same(1_f64, EdmType::Double);
+        same(true, EdmType::Boolean);
+        same(Uuid::nil(), EdmType::Guid);
+        same(Vec::new(), EdmType::Binary);
+        same(DateTime::<Utc>::UNIX_EPOCH, EdmType::DateTime);
+    }
+}

@@ -1,0 +1,99 @@
+//! Typed key fields: what a projection reads from the key instead of a property.
+
+use std::marker::PhantomData;
+
+use crate::error::Result;
+use crate::key::codec::compound::{Piece, Splitter};
+use crate::query::EntityRef;
+
+/// A field of the key of the entity `E`, of type `T`: `Employee::ID`. Made by `#[derive(Entity)]`.
+///
+/// It is no [`Column`](crate::Column): the store has no such property, so that it stands in no filter and no patch. Rows are
+/// selected by it with `Employee::key` and `Employee::rows`; a projection can read it.
+pub struct KeyColumn<E, T> {
+    field: &'static str,
+    in_row_key: bool,
+    pieces: &'static [Piece],
+    part: usize,
+    decode: fn(&str) -> Result<T>,
+    of: PhantomData<fn() -> E>,
+}
+
+impl<E, T> KeyColumn<E, T> {
+    /// No number of a property. For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn number(&self) -> u64 {
+        0
+    }
+
+    /// That it is a field of the key, which a copy has in another place: no projection reads it there. For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn is_of_key(&self) -> bool {
+        true
+    }
+
+    /// A part of the `PartitionKey`. For generated code: the pieces must be the entity's.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of_partition_key(
+        field: &'static str,
+        pieces: &'static [Piece],
+        part: usize,
+        decode: fn(&str) -> Result<T>,
+    ) -> Self {
+        Self { field, in_row_key: false, pieces, part, decode, of: PhantomData }
+    }
+
+    /// A part of the `RowKey`, likewise.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of_row_key(
+        field: &'static str,
+        pieces: &'static [Piece],
+        part: usize,
+        decode: fn(&str) -> Result<T>,
+    ) -> Self {
+        Self { field, in_row_key: true, pieces, part, decode, of: PhantomData }
+    }
+
+    /// The name of the field.
+    #[must_use]
+    pub const fn field(&self) -> &'static str {
+        self.field
+    }
+
+    /// Reads the value from a stored entity's key.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if the key is not of the entity's design, with the field.
+    pub(super) fn read(&self, entity: EntityRef<'_>) -> Result<T> {
+        let text = if self.in_row_key { entity.row_key } else { entity.partition_key };
+        let mut key = Splitter::new(self.pieces, text);
+        let mut found = "";
+        let parts = self.pieces.iter().filter(|piece| matches!(piece, Piece::Part(_))).count();
+        for at in 0..parts {
+            let part = key.next_part()?;
+            if at == self.part {
+                found = part;
+            }
+        }
+        key.finish()?;
+        (self.decode)(found).map_err(|error| error.with_property(self.field))
+    }
+}
+
+impl<E, T> Clone for KeyColumn<E, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E, T> Copy for KeyColumn<E, T> {}
+
+impl<E, T> std::fmt::Debug for KeyColumn<E, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "KeyColumn({})", self.field)
+    }
+}

@@ -1,0 +1,80 @@
+//! What a column can be compared with: values of its own type, and those that widen to it.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::value::Value;
+
+/// A value that a column of type `T` can be compared with.
+///
+/// A type of your own that is a [`Property`](crate::Property) becomes an operand of its columns by implementing this for
+/// itself, with a value of the same Edm type.
+#[diagnostic::on_unimplemented(
+    message = "[T087] a column of type `{T}` cannot be compared with `{Self}`",
+    label = "not of the column's type",
+    note = "the constant must have the column's Edm type, or the store would see a type mismatch (FIL-16)"
+)]
+pub trait Operand<T> {
+    /// The constant to compare with.
+    fn into_value(self) -> Value;
+}
+
+/// A column of an optional property takes what a column of the property takes.
+impl<T, V: Operand<T>> Operand<Option<T>> for V {
+    fn into_value(self) -> Value {
+        Operand::<T>::into_value(self)
+    }
+}
+
+macro_rules! operand {
+    ($($column:ty: $($operand:ty),+ => $this:ident $value:expr;)*) => {$($(
+        impl Operand<$column> for $operand {
+            fn into_value(self) -> Value {
+                let $this = self;
+                $value
+            }
+        }
+    )+)*};
+}
+
+operand! {
+    String: String => text Value::String(text);
+    String: &String, &str => text Value::String(text.to_owned());
+    bool: bool => flag Value::Boolean(flag);
+    i8: i8 => number Value::Int32(number.into());
+    i16: i16 => number Value::Int32(number.into());
+    i32: i32 => number Value::Int32(number);
+    u8: u8 => number Value::Int32(number.into());
+    u16: u16 => number Value::Int32(number.into());
+    u32: u32 => number Value::Int64(number.into());
+    i64: i64 => number Value::Int64(number);
+    i64: i32, u32 => number Value::Int64(number.into());
+    f32: f32 => number Value::Double(number.into());
+    f64: f64 => number Value::Double(number);
+    f64: f32, i32 => number Value::Double(number.into());
+    Uuid: Uuid => guid Value::Guid(guid);
+    Vec<u8>: Vec<u8> => bytes Value::Binary(bytes);
+    Vec<u8>: &Vec<u8> => bytes Value::Binary(bytes.clone());
+    Vec<u8>: &[u8] => bytes Value::Binary(bytes.to_vec());
+    DateTime<Utc>: DateTime<Utc> => instant Value::DateTime(instant);
+}
+
+/// The types of columns that hold texts.
+#[diagnostic::on_unimplemented(
+    message = "[T088] only a column of texts has prefixes",
+    label = "`{Self}` is no text"
+)]
+pub trait Text {}
+
+impl Text for String {}
+impl Text for Option<String> {}
+
+/// The types of columns that hold truth values.
+#[diagnostic::on_unimplemented(
+    message = "[T089] only a column of `bool` is true or false",
+    label = "`{Self}` is no `bool`"
+)]
+pub trait Truth {}
+
+impl Truth for bool {}
+impl Truth for Option<bool> {}

@@ -1,0 +1,104 @@
+//! What a column can be used for: set by a patch, read by a projection.
+
+use crate::column::{Column, KeyColumn};
+use crate::error::Result;
+use crate::property::Property;
+use crate::query::EntityRef;
+
+/// The marker of a [`Column`] that feeds no index: a patch may set it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plain {}
+
+/// The marker of a [`Column`] that feeds an index or is kept in its copies: a patch, which does not know the old value, would
+/// leave these behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Indexed {}
+
+/// Markers of columns that can be set without knowing their old value.
+#[diagnostic::on_unimplemented(
+    message = "[T131] a declared index holds this property: a patch would leave the index behind",
+    label = "this property is in an index or in its copies",
+    note = "a patch does not know the old value, which tells the index row to be removed",
+    note = "read, change and write the entity: `update`, through the patterns crate's `IndexedTable`, which keeps its indexes right"
+)]
+pub trait SetAlone {}
+
+impl SetAlone for Plain {}
+
+/// A column of `E` that a patch can set.
+#[diagnostic::on_unimplemented(
+    message = "[T130] a patch of `{E}` cannot set this",
+    label = "`{Self}` is no property of `{E}` that could be set",
+    note = "a field of the key never changes (UPD-6): insert the entity under its new key and delete the old one, in one transaction if the partition stays"
+)]
+pub trait Settable<E>: Copy {
+    /// The type of its values.
+    type Value: Property;
+
+    /// The name of the property.
+    fn property(&self) -> &'static str;
+}
+
+impl<E, T: Property, K: SetAlone> Settable<E> for Column<E, T, K> {
+    type Value = T;
+
+    fn property(&self) -> &'static str {
+        self.name()
+    }
+}
+
+/// A column or key field that a projection can read.
+pub trait Projected {
+    /// The type of its values.
+    type Value;
+
+    /// The property to ask the store for; `None` if keys tell, which come back with every read.
+    fn property(&self) -> Option<&'static str>;
+
+    /// Reads the value; `hint` is that of [`RowView::find`](crate::row::RowView::find).
+    ///
+    /// # Errors
+    /// `EntityMismatch` if it is absent or of another type, or the key is of another design.
+    fn read(&self, entity: EntityRef<'_>, hint: &mut usize) -> Result<Self::Value>;
+}
+
+/// A type that is this one: what a field of a projection must be of its column's.
+#[diagnostic::on_unimplemented(
+    message = "[T121] a projection cannot read `{Self}` as `{T}`",
+    label = "the entity's field is a `{Self}`",
+    note = "a field of a projection has the type that the entity's field of this name has: a projection leaves out, and changes nothing"
+)]
+pub trait IsType<T> {
+    /// The value.
+    fn into_value(self) -> T;
+}
+
+impl<T> IsType<T> for T {
+    fn into_value(self) -> T {
+        self
+    }
+}
+
+impl<E, T: Property, K> Projected for Column<E, T, K> {
+    type Value = T;
+
+    fn property(&self) -> Option<&'static str> {
+        Some(self.name())
+    }
+
+    fn read(&self, entity: EntityRef<'_>, hint: &mut usize) -> Result<T> {
+        crate::property::read(entity.row, self.name(), hint)
+    }
+}
+
+impl<E, T> Projected for KeyColumn<E, T> {
+    type Value = T;
+
+    fn property(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn read(&self, entity: EntityRef<'_>, _: &mut usize) -> Result<T> {
+        KeyColumn::read(self, entity)
+    }
+}

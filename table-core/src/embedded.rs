@@ -1,0 +1,41 @@
+//! The embedded engine: tables in a folder or in memory, with the service's semantics.
+//!
+//! How to think of it:
+//! - The **journal** makes a write durable: frames in append-only files, one sync for all who wait.
+//! - **Recent** holds what was written since the last checkpoint, in a map whose clone is a snapshot; the **base** holds the
+//!   rest, in a B-tree on disk, and is fed by checkpoints in the background.
+//! - One thread, the committer, changes the **state**; readers load it whole and never wait.
+//!
+//! The files' formats are in `docs/format.md`.
+
+mod apply;
+mod base;
+mod bytes;
+mod catalog;
+mod checkpointer;
+mod committer;
+pub mod disk;
+mod engine;
+pub mod failpoint;
+mod folder;
+mod journal;
+mod key;
+mod manifest;
+mod options;
+mod page;
+mod queue;
+mod recent;
+mod recover;
+mod shared;
+mod snapshot;
+mod state;
+mod store;
+mod timestamps;
+
+#[cfg(test)]
+mod tests;
+
+pub use engine::Engine;
+pub use options::{Durability, EngineOptions, Faults};
+pub use snapshot::Snapshot;
+pub use timestamps::Clock;

@@ -1,0 +1,115 @@
+//! Validates one transaction against the latest state: existence, `ETag`, limits of a merge; and says what it changes.
+//!
+//! Nothing is applied here, so a transaction that fails half-way leaves nothing behind (EGT-9). That each operation may be
+//! judged by the state before the transaction follows from EGT-4: no entity occurs in it twice.
+
+use crate::embedded::journal::frame::Change;
+use crate::embedded::key::Key;
+use crate::embedded::state::State;
+use crate::error::{Error, ErrorCode, Result};
+use crate::etag::{ETag, IfMatch};
+use crate::key::PartitionKey;
+use crate::limits::Limits;
+use crate::operation::{Operation, OperationKind};
+use crate::row::{self, Row, entity_bytes};
+use crate::store::Committed;
+
+/// The writes of one partition, with the keys of their rows.
+#[derive(Debug)]
+pub(crate) struct Writes {
+    pub(crate) partition_key: PartitionKey,
+    pub(crate) operations: Vec<(Key, Operation)>,
+}
+
+/// What the writes change, if all of them may be applied; the entities get this Timestamp.
+///
+/// # Errors
+/// That of the first operation that fails, with its position (EGT-33, EGT-34).
+pub(crate) fn changes(
+    state: &State,
+    limits: &Limits,
+    writes: Writes,
+    ticks: u64,
+) -> Result<(Vec<Change>, Committed)> {
+    let Writes { partition_key, operations } = writes;
+    let mut changes = Vec::with_capacity(operations.len());
+    let mut committed = Vec::with_capacity(operations.len());
+    for (index, (key, Operation { row_key, kind })) in operations.into_iter().enumerate() {
+        let merged = |current: &Row, patch: &Row| {
+            let merged = row::merge(current.view(), patch.view())?;
+            check_merged(limits, partition_key.as_str(), row_key.as_str(), &merged)?; // SIZE-6
+            Ok(merged)
+        };
+        let row = result(state, &key, kind, merged)
+            .map_err(|error| error.with_operation(index).with_key(partition_key.as_str(), row_key.as_str()))?
+            .map(|row| row.with_timestamp(ticks));
+        committed.push(row.is_some().then(|| ETag::from_ticks(ticks)));
+        changes.push(Change { key, row });
+    }
+    Ok((changes, committed))
+}
+
+/// The row that an operation leaves behind; none for a delete.
+fn result(
+    state: &State,
+    key: &[u8],
+    kind: OperationKind,
+    merged: impl Fn(&Row, &Row) -> Result<Row>,
+) -> Result<Option<Row>> {
+    match kind {
+        OperationKind::Insert(row) => {
+            if state.get(key)?.is_some() {
+                let message = "the entity exists already: replace it, or use an upsert";
+                return Err(Error::new(ErrorCode::EntityAlreadyExists, message).with_rule("INS-1"));
+            }
+            Ok(Some(row))
+        }
+        OperationKind::Replace(row, condition) => {
+            existing(state, key, &condition, "UPD-2", "UPD-3")?;
+            Ok(Some(row))
+        }
+        OperationKind::Merge(patch, condition) => {
+            let current = existing(state, key, &condition, "MRG-2", "MRG-2")?;
+            merged(&current, &patch).map(Some)
+        }
+        OperationKind::InsertOrReplace(row) => Ok(Some(row)),
+        OperationKind::InsertOrMerge(patch) => match state.get(key)? {
+            None => Ok(Some(patch)),
+            Some(current) => merged(&current, &patch).map(Some),
+        },
+        OperationKind::Delete(condition) => {
+            existing(state, key, &condition, "DEL-2", "DEL-2")?;
+            Ok(None)
+        }
+    }
+}
+
+/// The entity that a conditional write needs. That it is there is tested before its version (DEL-3, IFM-1).
+fn existing(
+    state: &State,
+    key: &[u8],
+    condition: &IfMatch,
+    missing_rule: &'static str,
+    version_rule: &'static str,
+) -> Result<Row> {
+    let Some(current) = state.get(key)? else {
+        let message = "the entity does not exist: insert it, or use an upsert";
+        return Err(Error::new(ErrorCode::ResourceNotFound, message).with_rule(missing_rule));
+    };
+    if !condition.accepts(&current.view().etag()) {
+        let message = format!(
+            "the entity is now at {}, not at {condition}: read it again and retry",
+            current.view().etag()
+        );
+        return Err(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule(version_rule));
+    }
+    Ok(current)
+}
+
+fn check_merged(limits: &Limits, partition_key: &str, row_key: &str, merged: &Row) -> Result<()> {
+    // Names and values were checked when they came in; only their number can have grown.
+    if merged.view().len() > limits.properties || merged.view().is_overflown() {
+        limits.check_row(merged.view())?;
+    }
+    limits.check_entity_bytes(entity_bytes(partition_key, row_key, Some(merged)))
+}

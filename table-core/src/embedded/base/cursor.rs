@@ -1,0 +1,82 @@
+//! Steps through the rows of a span of the base: from row to row within a block, then on to the next block.
+
+use std::ops::Range;
+
+use redb::AccessGuard;
+
+use crate::embedded::base::block::Layout;
+use crate::embedded::base::failed;
+use crate::error::Result;
+
+type Blocks = redb::Range<'static, &'static [u8], &'static [u8]>;
+
+/// A place in a span of the base. It stands on a row, or behind the last one.
+pub(crate) struct BaseCursor {
+    blocks: Blocks,
+    end: Vec<u8>,
+    block: Option<Block>,
+    key: Vec<u8>,
+}
+
+struct Block {
+    bytes: AccessGuard<'static, &'static [u8]>,
+    layout: Layout,
+    prefix: usize,
+    /// The entries of the span that come after the row stood on.
+    left: Range<usize>,
+    row: Range<usize>,
+    /// Whether the span ends in this block.
+    last: bool,
+}
+
+impl BaseCursor {
+    /// On the first row of a span. `blocks` begin with the one that may hold `start`.
+    pub(super) fn new(blocks: Blocks, start: &[u8], end: Vec<u8>) -> Result<Self> {
+        let mut cursor = Self { blocks, end, block: None, key: Vec::new() };
+        if cursor.next_block(Some(start))? {
+            cursor.advance()?;
+        }
+        Ok(cursor)
+    }
+
+    /// The key and the row stood on; `None` behind the last.
+    pub(crate) fn current(&self) -> Option<(&[u8], &[u8])> {
+        let block = self.block.as_ref()?;
+        Some((&self.key, block.bytes.value().get(block.row.clone())?))
+    }
+
+    /// Goes on to the next row.
+    pub(crate) fn advance(&mut self) -> Result<()> {
+        while let Some(block) = &mut self.block {
+            if let Some(index) = block.left.next() {
+                let bytes = block.bytes.value();
+                self.key.truncate(block.prefix);
+                self.key.extend_from_slice(block.layout.key(bytes, index)?);
+                block.row = block.layout.row(bytes, index)?;
+                return Ok(());
+            }
+            let last = block.last;
+            self.block = None;
+            if last || !self.next_block(None)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Before the first row of the next block; `false` if there is none.
+    fn next_block(&mut self, start: Option<&[u8]>) -> Result<bool> {
+        let Some(found) = self.blocks.next() else { return Ok(false) };
+        let (largest, bytes) = found.map_err(failed)?;
+        let layout = Layout::read(bytes.value())?;
+        let last = largest.value() >= self.end.as_slice();
+        let to = if last { layout.search(bytes.value(), &self.end)?.0 } else { layout.len() };
+        let from = start.map_or(Ok(0), |start| layout.search(bytes.value(), start).map(|found| found.0))?;
+        let prefix = layout.prefix(bytes.value())?;
+        self.key.clear();
+        self.key.extend_from_slice(prefix);
+        let prefix = prefix.len();
+        self.block = Some(Block { bytes, layout, prefix, left: from..to.max(from), row: 0..0, last });
+        Ok(true)
+    }
+}

@@ -1,0 +1,251 @@
+//! The catalog: which tables there are, their ids, and which names are still being deleted.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::name::TableName;
+use crate::store::TablePage;
+
+/// One table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TableEntry {
+    /// The id at the front of its keys. Never given twice: a table made again has another.
+    pub(crate) id: u32,
+    /// The name in the case it was created with (TBL-2).
+    pub(crate) name: TableName,
+    /// When it was created, in ticks.
+    pub(crate) created: u64,
+}
+
+/// The tables by folded name. Cloning is O(1).
+#[derive(Clone, Debug)]
+pub(crate) struct Catalog {
+    tables: OrdMap<Arc<str>, TableEntry>,
+    names: OrdMap<u32, Arc<str>>,
+    /// Names whose deletion is in progress, and until when, in ticks (OPT-4, ENG-9).
+    leaving: OrdMap<Arc<str>, u64>,
+    next_id: u32,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self { tables: OrdMap::new(), names: OrdMap::new(), leaving: OrdMap::new(), next_id: 1 }
+    }
+}
+
+impl Catalog {
+    /// A table.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4).
+    pub(crate) fn find(&self, name: &TableName, now: impl Fn() -> u64) -> Result<&TableEntry> {
+        if let Some(entry) = self.tables.get(name.folded()) {
+            return Ok(entry);
+        }
+        self.check_leaving(name, now)?;
+        let message = "the table does not exist: create it first";
+        Err(Error::new(ErrorCode::TableNotFound, message).with_rule("OPT-6").with_table(name.as_str()))
+    }
+
+    fn check_leaving(&self, name: &TableName, now: impl Fn() -> u64) -> Result<()> {
+        match self.leaving.get(name.folded()) {
+            Some(until) if now() < *until => {
+                let message = "the table is being deleted: retry later with back-off";
+                Err(Error::new(ErrorCode::TableBeingDeleted, message)
+                    .with_rule("OPT-4")
+                    .with_table(name.as_str()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The entry of a table to be created.
+    ///
+    /// # Errors
+    /// `TableAlreadyExists` (OPT-2), `TableBeingDeleted` (OPT-4).
+    pub(crate) fn prepare_create(&self, name: &TableName, now: u64) -> Result<TableEntry> {
+        self.check_leaving(name, || now)?;
+        if let Some(entry) = self.tables.get(name.folded()) {
+            let message = format!("the table exists already as `{}`", entry.name);
+            return Err(Error::new(ErrorCode::TableAlreadyExists, message)
+                .with_rule("OPT-2")
+                .with_table(name.as_str()));
+        }
+        self.new_entry(name, now)
+    }
+
+    fn new_entry(&self, name: &TableName, now: u64) -> Result<TableEntry> {
+        // The last id is never given out: the span of a table ends at the next id.
+        if self.next_id == u32::MAX {
+            let message = "the engine has no table ids left: copy the tables into a new folder";
+            return Err(Error::new(ErrorCode::InternalError, message).with_table(name.as_str()));
+        }
+        Ok(TableEntry { id: self.next_id, name: name.clone(), created: now })
+    }
+
+    /// The id of a table to be dropped.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` (OPT-3), `TableBeingDeleted` (OPT-4).
+    pub(crate) fn prepare_drop(&self, name: &TableName, now: u64) -> Result<u32> {
+        self.check_leaving(name, || now)?;
+        self.tables.get(name.folded()).map(|entry| entry.id).ok_or_else(|| {
+            let message = "the table does not exist";
+            Error::new(ErrorCode::ResourceNotFound, message).with_rule("OPT-3").with_table(name.as_str())
+        })
+    }
+
+    /// The entry of a table that takes the place of one that is there, empty.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4).
+    pub(crate) fn prepare_renew(&self, name: &TableName, now: u64) -> Result<TableEntry> {
+        let name = self.find(name, || now)?.name.clone();
+        self.new_entry(&name, now)
+    }
+
+    /// Adds a table. One of the same name gives way to it in the same step; its id, whose rows are to go.
+    pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
+        self.next_id = self.next_id.max(entry.id.saturating_add(1));
+        self.leaving.remove(entry.name.folded());
+        let folded: Arc<str> = entry.name.folded().into();
+        self.names.insert(entry.id, Arc::clone(&folded));
+        let replaced = self.tables.insert(folded, entry)?.id;
+        self.names.remove(&replaced);
+        Some(replaced)
+    }
+
+    /// Removes a table; whether it was there. Its name answers `TableBeingDeleted` until the given instant.
+    pub(crate) fn remove(&mut self, id: u32, leaving_until: Option<u64>) -> bool {
+        let Some(folded) = self.names.remove(&id) else { return false };
+        self.tables.remove(&folded);
+        if let Some(until) = leaving_until {
+            self.leaving.insert(folded, until);
+        }
+        true
+    }
+
+    /// Whether a table of this id is there.
+    pub(crate) fn contains(&self, id: u32) -> bool {
+        self.names.contains_key(&id)
+    }
+
+    /// The id that the next table gets.
+    pub(crate) fn next_id(&self) -> u32 {
+        self.next_id
+    }
+
+    /// Sets the id that the next table gets, if it is larger than what is known.
+    pub(crate) fn reserve_ids(&mut self, next_id: u32) {
+        self.next_id = self.next_id.max(next_id);
+    }
+
+    /// All tables in order of their folded names.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &TableEntry> {
+        self.tables.values()
+    }
+
+    /// One page of names (OPT-5, PAGE-12). Prefix and position ignore case, as all comparison of table names does (TBL-2).
+    pub(crate) fn page(&self, prefix: &str, from: Option<&str>, top: usize) -> TablePage {
+        let prefix = prefix.to_ascii_lowercase();
+        // A program's tables begin with a letter. What the engine keeps for itself begins with `$`, sorts before, and is not
+        // listed.
+        let from = from.map(str::to_ascii_lowercase).unwrap_or_default();
+        let start = from.max(prefix.clone()).max("a".to_owned());
+        let mut found = self
+            .tables
+            .range::<_, str>((Bound::Included(start.as_str()), Bound::Unbounded))
+            .map(|(_, entry)| entry);
+        let mut names = Vec::new();
+        let next = loop {
+            match found.next() {
+                Some(entry) if entry.name.folded().starts_with(&prefix) => {
+                    if names.len() == top {
+                        break (top > 0).then(|| entry.name.as_str().to_owned());
+                    }
+                    names.push(entry.name.clone());
+                }
+                _ => break None,
+            }
+        };
+        TablePage { names, next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalog(names: &[&str]) -> Catalog {
+        let mut catalog = Catalog::default();
+        for name in names {
+            let entry = catalog.prepare_create(&TableName::new(name).unwrap(), 5).unwrap();
+            catalog.add(entry);
+        }
+        catalog
+    }
+
+    #[test]
+    fn tbl_2_names_ignore_case_and_keep_that_of_creation() {
+        let catalog = catalog(&["Employee"]);
+        let other_case = TableName::new("EMPLOYEE").unwrap();
+        let error = catalog.prepare_create(&other_case, 5).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::TableAlreadyExists, Some("OPT-2")));
+        assert_eq!(catalog.find(&other_case, || 0).unwrap().name.as_str(), "Employee");
+    }
+
+    #[test]
+    fn page_12_and_opt_5_pages_of_names_in_order() {
+        let catalog = catalog(&["Beta", "alpha2", "Alpha1", "gamma", "alpha3"]);
+        let texts = |page: &TablePage| page.names.iter().map(|n| n.as_str().to_owned()).collect::<Vec<_>>();
+        let page = catalog.page("", None, 2);
+        assert_eq!(
+            (texts(&page), page.next.as_deref()),
+            (vec!["Alpha1".into(), "alpha2".into()], Some("alpha3"))
+        );
+        let page = catalog.page("", page.next.as_deref(), 1_000);
+        assert_eq!((texts(&page), page.next), (vec!["alpha3".into(), "Beta".into(), "gamma".into()], None));
+        let page = catalog.page("alpha", None, 3);
+        assert_eq!((page.names.len(), page.next), (3, None)); // PAGE-5
+        assert_eq!(catalog.page("", None, 0), TablePage::default()); // ENG-5
+    }
+
+    #[test]
+    fn que_3_the_engines_own_tables_are_not_listed_and_not_named_by_programs() {
+        let mut catalog = catalog(&["Employee"]);
+        let own = TableName::internal("queue-work");
+        catalog.add(catalog.prepare_create(&own, 5).unwrap());
+        for prefix in ["", "$", "e"] {
+            assert!(catalog.page(prefix, None, 10).names.iter().all(|name| name.as_str() == "Employee"));
+        }
+        assert_eq!(catalog.page("", Some("$"), 10).names.len(), 1);
+        assert!(TableName::new(own.as_str()).is_err());
+        assert_eq!(TableName::stored(own.as_str()).unwrap(), own);
+    }
+
+    #[test]
+    fn a_table_renewed_has_a_new_id_in_one_step() {
+        let mut catalog = catalog(&["Employee"]);
+        let name = TableName::new("employee").unwrap();
+        let entry = catalog.prepare_renew(&name, 9).unwrap();
+        assert_eq!(catalog.add(entry), Some(1));
+        assert!(!catalog.contains(1) && catalog.contains(2));
+        assert_eq!(catalog.find(&name, || 9).unwrap().name.as_str(), "Employee");
+        assert!(catalog.prepare_renew(&TableName::new("Other").unwrap(), 9).is_err());
+    }
+
+    #[test]
+    fn a_table_made_again_has_a_new_id_and_eng_9_the_name_waits() {
+        let mut catalog = catalog(&["Employee"]);
+        let name = TableName::new("employee").unwrap();
+        assert!(catalog.remove(1, Some(100)));
+        assert_eq!(catalog.prepare_create(&name, 99).unwrap_err().code(), ErrorCode::TableBeingDeleted);
+        assert_eq!(catalog.find(&name, || 99).unwrap_err().code(), ErrorCode::TableBeingDeleted);
+        assert_eq!(catalog.find(&name, || 100).unwrap_err().code(), ErrorCode::TableNotFound);
+        assert_eq!(catalog.prepare_create(&name, 100).unwrap().id, 2);
+        assert_eq!(catalog.prepare_drop(&name, 100).unwrap_err().rule(), Some("OPT-3"));
+    }
+}

@@ -1,0 +1,315 @@
+//! The committer: the one thread that changes the state. It takes requests in groups, and makes each group durable at once.
+
+mod checkpoints;
+pub(crate) mod decision;
+pub(crate) mod request;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_channel::{Receiver, TryRecvError};
+use futures_channel::oneshot::Sender;
+
+use crate::embedded::apply::{self, Writes};
+use crate::embedded::committer::decision::{Decision, Ground};
+use crate::embedded::committer::request::{Answer, Request, Write};
+use crate::embedded::disk::DiskLock;
+use crate::embedded::failpoint::{Hook, Step, reach};
+use crate::embedded::journal::Journal;
+use crate::embedded::journal::frame::{Change, Record};
+use crate::embedded::key::{self, Span};
+use crate::embedded::options::{Durability, EngineOptions};
+use crate::embedded::shared::Shared;
+use crate::embedded::state::State;
+use crate::embedded::timestamps::Timestamps;
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::name::TableName;
+use crate::store::Committed;
+
+pub(crate) use checkpoints::{Checkpoints, Thresholds};
+
+/// The most requests of one group.
+const GROUP: usize = 1_024;
+/// The longest wait for writers to come again.
+const GATHER: Duration = Duration::from_micros(200);
+/// The most bytes of frames of one group, but for its last.
+const GROUP_BYTES: usize = 8 << 20;
+/// Rows of dropped tables that are taken out of memory between two groups.
+const RECLAIM_ROWS: usize = 500;
+
+/// What the committer works with.
+pub(crate) struct Committer {
+    requests: Receiver<Request>,
+    pub(crate) shared: Arc<Shared>,
+    hook: Option<Hook>,
+    limits: Limits,
+    /// Whether a group is synced before it is acknowledged.
+    sync: bool,
+    table_delete_delay: Duration,
+    /// The latest state, ahead of the published one while a group is under way.
+    state: State,
+    timestamps: Timestamps,
+    /// Journal and base; `None` in memory.
+    disk: Option<OnDisk>,
+    /// How many requests may come for the next group.
+    expected: usize,
+    /// Dropped tables whose rows are still in memory; used without a disk.
+    reclaim: Vec<u32>,
+    /// For each table that decisions keep one for: an instant before which nothing is left to be found.
+    fronts: HashMap<u32, u64>,
+}
+
+/// What only an engine on disk has. Dropped in this order: the lock outlives all that it protects.
+pub(crate) struct OnDisk {
+    pub(crate) journal: Journal,
+    pub(crate) checkpoints: Checkpoints,
+    pub(crate) _lock: Box<dyn DiskLock>,
+}
+
+impl Committer {
+    /// A committer that goes on from a state, above a Timestamp.
+    pub(crate) fn new(
+        options: &EngineOptions,
+        requests: Receiver<Request>,
+        state: State,
+        timestamp: u64,
+        disk: Option<OnDisk>,
+    ) -> Self {
+        Self {
+            requests,
+            shared: Arc::new(Shared::new(state.clone())),
+            hook: options.hook.clone(),
+            limits: options.limits,
+            sync: options.durability == Durability::Durable,
+            table_delete_delay: options.table_delete_delay,
+            state,
+            timestamps: Timestamps::new(options.clock.clone(), timestamp),
+            disk,
+            expected: 0,
+            reclaim: Vec::new(),
+            fronts: HashMap::new(),
+        }
+    }
+
+    /// Works until it is asked to close, or every handle is gone. Gives back who waits for the close; they are to be answered
+    /// once the committer is dropped, and the folder free.
+    pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
+        let mut closers = Vec::new();
+        let mut answers = Vec::new();
+        while closers.is_empty() {
+            if let Err(error) = self.tend() {
+                self.shared.poison(&error);
+                continue;
+            }
+            let mut request = self.next();
+            if request.is_none() {
+                break;
+            }
+            self.gather();
+            while let Some(next) = request.take() {
+                match next {
+                    Request::Write(write) => answers.push(self.apply(write)),
+                    Request::Checkpoint { compact, answer } => self.ask_checkpoint(compact, answer),
+                    Request::Close { answer } => closers.push(answer),
+                    Request::Wake => {}
+                }
+                if answers.len() < GROUP && self.group_bytes() < GROUP_BYTES && closers.is_empty() {
+                    request = self.requests.try_recv().ok();
+                }
+            }
+            self.finish_group(&mut answers);
+        }
+        self.requests.close();
+        let outcome = self.shared.check_writable().and_then(|()| match &mut self.disk {
+            Some(disk) => disk.journal.sync(),
+            None => Ok(()),
+        });
+        // IMPORTANT: readers let go of the base before it is dropped with `self`, and the folder's lock goes last.
+        self.shared.close();
+        (closers, outcome)
+    }
+
+    /// The next request. Takes dropped rows out of memory while there is none.
+    fn next(&mut self) -> Option<Request> {
+        while !self.reclaim.is_empty() {
+            // Whoever was just answered goes first.
+            std::thread::yield_now();
+            match self.requests.try_recv() {
+                Ok(request) => {
+                    self.reclaim_some();
+                    return Some(request);
+                }
+                Err(TryRecvError::Closed) => return None,
+                Err(TryRecvError::Empty) => {
+                    self.reclaim_some();
+                    self.shared.publish(self.state.clone());
+                }
+            }
+        }
+        self.requests.recv_blocking().ok()
+    }
+
+    /// Waits a moment for the writers of the last group, who have just been answered and are about to come again: a sync that
+    /// all share is worth more than the moment, which is a small part of a sync at most. One writer alone is not kept waiting.
+    fn gather(&self) {
+        let Some(disk) = self.disk.as_ref().filter(|_| self.expected > 1) else { return };
+        let until = Instant::now() + (disk.journal.sync_time() / 8).min(GATHER);
+        while self.requests.len() + 1 < self.expected && Instant::now() < until {
+            std::thread::yield_now();
+        }
+    }
+
+    fn reclaim_some(&mut self) {
+        if let Some(table) = self.reclaim.last()
+            && !self.state.recent.remove_some(&Span::table(*table), RECLAIM_ROWS)
+        {
+            self.reclaim.pop();
+        }
+    }
+
+    /// Applies one write to the working state, and adds its frame to the group.
+    fn apply(&mut self, write: Write) -> Answer {
+        match write {
+            Write::Submit { table, writes, answer } => {
+                let outcome = self.submit(&table, writes).map_err(|error| error.with_table(table.as_str()));
+                Answer::Committed(answer, outcome)
+            }
+            Write::Decide { table, mut decision } => {
+                let decided = self.decide(&table, &mut *decision);
+                decided.unwrap_or_else(|error| decision.refuse(error));
+                Answer::Decided(decision)
+            }
+            Write::Renew { table, answer } => Answer::Done(answer, self.renew_table(&table)),
+            Write::Create { table, answer } => Answer::Done(answer, self.create_table(&table)),
+            Write::Drop { table, answer } => Answer::Done(answer, self.drop_table(&table)),
+        }
+    }
+
+    fn submit(&mut self, table: &TableName, mut writes: Writes) -> Result<Committed> {
+        self.shared.check_writable()?;
+        let id = self.state.catalog.find(table, || self.timestamps.now())?.id;
+        for (key, _) in &mut writes.operations {
+            key::set_table(key, id);
+        }
+        let ticks = self.timestamps.next();
+        let (changes, committed) = apply::changes(&self.state, &self.limits, writes, ticks)?;
+        self.write(ticks, changes);
+        Ok(committed)
+    }
+
+    /// Lets a decision say what it writes, by the latest state.
+    fn decide(&mut self, table: &TableName, decision: &mut dyn Decision) -> Result<()> {
+        self.shared.check_writable()?;
+        let id = self.state.catalog.find(table, || self.timestamps.now())?.id;
+        let now = self.timestamps.latest();
+        let front = self.fronts.entry(id).or_default();
+        let mut ground = Ground::new(&self.state, id, (now, self.timestamps.next()), front);
+        decision.decide(&mut ground)?;
+        let (ticks, changes) = ground.into_changes();
+        if !changes.is_empty() {
+            self.write(ticks, changes);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, ticks: u64, changes: Vec<Change>) {
+        let record = Record::Write { ticks, changes };
+        self.record(&record);
+        if let Record::Write { changes, .. } = record {
+            for Change { key, row } in changes {
+                // A tombstone is needed only where something lies beneath.
+                if row.is_none() && self.disk.is_none() {
+                    self.state.recent.remove(&key);
+                } else {
+                    self.state.recent.set(key, row);
+                }
+            }
+        }
+    }
+
+    fn renew_table(&mut self, table: &TableName) -> Result<()> {
+        self.shared.check_writable()?;
+        let entry = self.state.catalog.prepare_renew(table, self.timestamps.next())?;
+        self.record(&Record::Create { entry: entry.clone() });
+        match self.state.catalog.add(entry) {
+            Some(replaced) => self.give_up(replaced),
+            None => Ok(()),
+        }
+    }
+
+    fn create_table(&mut self, table: &TableName) -> Result<()> {
+        self.shared.check_writable()?;
+        let entry = self.state.catalog.prepare_create(table, self.timestamps.next())?;
+        self.record(&Record::Create { entry: entry.clone() });
+        self.state.catalog.add(entry);
+        Ok(())
+    }
+
+    fn drop_table(&mut self, table: &TableName) -> Result<()> {
+        self.shared.check_writable()?;
+        let ticks = self.timestamps.next();
+        let id = self.state.catalog.prepare_drop(table, ticks)?;
+        self.record(&Record::Drop { ticks, id });
+        let delay = u64::try_from(self.table_delete_delay.as_nanos() / 100).unwrap_or(u64::MAX);
+        self.state.catalog.remove(id, (delay > 0).then(|| ticks.saturating_add(delay)));
+        self.give_up(id)
+    }
+
+    /// Rows of a table that is no more are taken out bit by bit.
+    fn give_up(&mut self, id: u32) -> Result<()> {
+        self.fronts.remove(&id);
+        if let Some(disk) = &mut self.disk {
+            return disk.checkpoints.dropped(id, &self.state);
+        }
+        self.reclaim.push(id);
+        Ok(())
+    }
+
+    fn group_bytes(&self) -> usize {
+        self.disk.as_ref().map_or(0, |disk| disk.journal.group_bytes())
+    }
+
+    fn record(&mut self, record: &Record) {
+        if let Some(disk) = &mut self.disk {
+            disk.journal.push(record);
+        }
+    }
+
+    /// Makes the group durable, then visible, then known to its writers.
+    fn finish_group(&mut self, answers: &mut Vec<Answer>) {
+        // Those who wait already, and those who are answered now.
+        self.expected = self.requests.len() + answers.len();
+        if answers.is_empty() {
+            return;
+        }
+        if self.shared.check_writable().is_ok()
+            && let Err(error) = self.commit_group()
+        {
+            self.shared.poison(&error);
+        }
+        let failure = self.shared.check_writable().err();
+        for answer in answers.drain(..) {
+            answer.send(failure.as_ref());
+        }
+    }
+
+    fn commit_group(&mut self) -> Result<()> {
+        // IMPORTANT: durable before visible. A reader must never see what a power loss could take back.
+        if let Some(disk) = &mut self.disk {
+            disk.journal.commit(self.sync)?;
+        }
+        reach(self.hook.as_ref(), Step::Publish)?;
+        // IMPORTANT: visible before acknowledged. A read that begins after an acknowledged write sees it (CON-2).
+        self.shared.publish(self.state.clone());
+        reach(self.hook.as_ref(), Step::Acknowledge)
+    }
+
+    fn ask_checkpoint(&mut self, compact: bool, answer: Sender<Result<()>>) {
+        match (&mut self.disk, self.shared.check_writable()) {
+            (Some(disk), Ok(())) => disk.checkpoints.ask(compact, answer),
+            (_, outcome) => Answer::Done(answer, outcome).send(None),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The committer's side of checkpoints: when one begins, what it is given, and what becomes of its result.
+
+use std::sync::mpsc::{Receiver, Sender};
+use std::thread::JoinHandle;
+
+use futures_channel::oneshot;
+
+use crate::embedded::base::Meta;
+use crate::embedded::checkpointer::{Done, Job};
+use crate::embedded::committer::{Committer, OnDisk};
+use crate::embedded::failpoint::{Step, reach};
+use crate::embedded::key::Span;
+use crate::embedded::recent::Recent;
+use crate::embedded::state::State;
+use crate::error::{Error, ErrorCode, Result};
+
+type Waiting = Vec<oneshot::Sender<Result<()>>>;
+
+/// When a checkpoint begins, and when writers wait for one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Thresholds {
+    pub(crate) checkpoint_bytes: usize,
+    pub(crate) recent_bytes: usize,
+}
+
+/// What the committer knows of the checkpoint thread.
+pub(crate) struct Checkpoints {
+    thresholds: Thresholds,
+    jobs: Option<Sender<Job>>,
+    done: Receiver<Done>,
+    thread: Option<JoinHandle<()>>,
+    /// Tables dropped since the last checkpoint began, which may have rows in the base.
+    dropped: Vec<u32>,
+    /// A checkpoint is wanted whatever the size of what is recent.
+    wanted: bool,
+    compact: bool,
+    /// Who waits for the checkpoint to come.
+    next: Waiting,
+    /// Who waits for the one that runs.
+    running: Waiting,
+}
+
+impl Checkpoints {
+    pub(crate) fn new(
+        thresholds: Thresholds,
+        (jobs, done): (Sender<Job>, Receiver<Done>),
+        thread: JoinHandle<()>,
+        dropped: Vec<u32>,
+    ) -> Self {
+        Self {
+            thresholds,
+            jobs: Some(jobs),
+            done,
+            thread: Some(thread),
+            dropped,
+            wanted: false,
+            compact: false,
+            next: Waiting::new(),
+            running: Waiting::new(),
+        }
+    }
+
+    /// Begins one as soon as it can; answers when the base has what is recent now.
+    pub(super) fn ask(&mut self, compact: bool, answer: oneshot::Sender<Result<()>>) {
+        self.wanted = true;
+        self.compact |= compact;
+        self.next.push(answer);
+    }
+
+    /// A table was dropped: its rows in the base go, if it has any.
+    pub(super) fn dropped(&mut self, id: u32, state: &State) -> Result<()> {
+        let in_base = match &state.base {
+            Some(base) => base.range(&Span::table(id))?.current().is_some(),
+            None => false,
+        };
+        // What is frozen is on its way into the base.
+        if in_base || state.frozen.is_some() {
+            self.dropped.push(id);
+            self.wanted = true;
+        }
+        Ok(())
+    }
+
+    fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
+        let most = self.thresholds.checkpoint_bytes;
+        self.wanted || state.recent.bytes() >= most || journal_bytes >= 2 * most as u64
+    }
+
+    /// Whether writers must wait: memory and journal do not grow without end beside a slow disk.
+    fn is_full(&self, state: &State, journal_bytes: u64) -> bool {
+        let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
+        held >= self.thresholds.recent_bytes || journal_bytes >= 4 * self.thresholds.recent_bytes as u64
+    }
+
+    fn send(&self, job: Job) -> Result<()> {
+        self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or_else(stopped)
+    }
+}
+
+fn stopped() -> Error {
+    Error::new(ErrorCode::InternalError, "the checkpoint thread has stopped")
+}
+
+impl Drop for Checkpoints {
+    /// Lets the checkpoint thread finish what it is at.
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Committer {
+    /// Takes up what the checkpoint thread has finished, and begins the next checkpoint if one is due.
+    pub(super) fn tend(&mut self) -> Result<()> {
+        let Some(disk) = &mut self.disk else { return Ok(()) };
+        if let Err(error) = self.shared.check_writable() {
+            for answer in disk.checkpoints.next.drain(..).chain(disk.checkpoints.running.drain(..)) {
+                let _ = answer.send(Err(error.clone()));
+            }
+            return Ok(());
+        }
+        while let Some(done) = self.finished() {
+            self.finish(done)?;
+        }
+        loop {
+            let Some(disk) = &mut self.disk else { return Ok(()) };
+            let bytes = disk.journal.bytes();
+            if self.state.frozen.is_none() {
+                if disk.checkpoints.is_due(&self.state, bytes) {
+                    reach(self.hook.as_ref(), Step::Freeze)?;
+                    disk.freeze(&mut self.state, self.timestamps.last())?;
+                    self.shared.publish(self.state.clone());
+                }
+                return Ok(());
+            }
+            if !disk.checkpoints.is_full(&self.state, bytes) {
+                return Ok(());
+            }
+            let done = disk.checkpoints.done.recv().map_err(|_| stopped())?;
+            self.finish(done)?;
+        }
+    }
+
+    fn finished(&self) -> Option<Done> {
+        self.disk.as_ref().and_then(|disk| disk.checkpoints.done.try_recv().ok())
+    }
+
+    fn finish(&mut self, done: Done) -> Result<()> {
+        let Some(disk) = &mut self.disk else { return Ok(()) };
+        match done {
+            Done::Checkpointed(view) => {
+                reach(self.hook.as_ref(), Step::CheckpointPublish)?;
+                let view = self.state.base.replace(view);
+                let frozen = self.state.frozen.take();
+                self.shared.publish(self.state.clone());
+                // Freeing large maps takes a while: not on this thread.
+                disk.checkpoints.send(Job::Discard(frozen, view))?;
+                for answer in disk.checkpoints.running.drain(..) {
+                    let _ = answer.send(Ok(()));
+                }
+                Ok(())
+            }
+            Done::Reclaimed(view) => {
+                self.state.base = Some(view);
+                self.shared.publish(self.state.clone());
+                Ok(())
+            }
+            Done::Failed(error) => Err(error),
+        }
+    }
+}
+
+impl OnDisk {
+    /// Begins a checkpoint of all that is recent.
+    fn freeze(&mut self, state: &mut State, timestamp: u64) -> Result<()> {
+        // IMPORTANT: between groups, so that the new file begins exactly where what is frozen ends.
+        let (journal, sequence) = self.journal.rotate()?;
+        let checkpoints = &mut self.checkpoints;
+        let frozen = std::mem::take(&mut state.recent);
+        let dropped = std::mem::take(&mut checkpoints.dropped);
+        let meta = Meta { journal, sequence, timestamp, catalog: state.catalog.clone(), dropped };
+        let compact = std::mem::take(&mut checkpoints.compact);
+        state.frozen = Some(frozen.clone());
+        checkpoints.wanted = false;
+        checkpoints.running = std::mem::take(&mut checkpoints.next);
+        checkpoints.send(Job::Checkpoint { frozen, meta, compact })
+    }
+}

@@ -1,0 +1,101 @@
+//! Decisions: transactions that read the latest state and then say what they write.
+//!
+//! A conditional transaction rests on what its caller read before, and fails where that has changed since. Many callers that
+//! want the same row, as receivers of a queue do, would all but one fail. A decision is taken by the committer itself: it
+//! always rests on the latest state, and what it writes is one ordinary frame of the journal.
+
+use std::fmt;
+
+use futures_channel::oneshot::Sender;
+
+use crate::embedded::journal::frame::Change;
+use crate::embedded::key::Key;
+use crate::embedded::state::State;
+use crate::error::{Error, Result};
+use crate::row::Row;
+
+/// What a decision rests on, and what it has decided so far.
+pub(crate) struct Ground<'a> {
+    pub(crate) state: &'a State,
+    /// The id of the table.
+    pub(crate) table: u32,
+    /// The present instant by the engine's clock; never before that of an earlier decision.
+    pub(crate) now: u64,
+    /// The Timestamp of what is written: no other transaction has it.
+    pub(crate) ticks: u64,
+    /// Kept between the decisions of one table while the engine is open; 0 at first.
+    pub(crate) front: &'a mut u64,
+    changes: Vec<Change>,
+}
+
+impl<'a> Ground<'a> {
+    pub(crate) fn new(state: &'a State, table: u32, (now, ticks): (u64, u64), front: &'a mut u64) -> Self {
+        Self { state, table, now, ticks, front, changes: Vec::new() }
+    }
+
+    /// Puts a row. All keys of a decision are of one partition.
+    pub(crate) fn put(&mut self, key: Key, row: Row) {
+        self.changes.push(Change { key, row: Some(row.with_timestamp(self.ticks)) });
+    }
+
+    /// Deletes a row.
+    pub(crate) fn delete(&mut self, key: Key) {
+        self.changes.push(Change { key, row: None });
+    }
+
+    pub(crate) fn into_changes(self) -> (u64, Vec<Change>) {
+        (self.ticks, self.changes)
+    }
+}
+
+/// A decision with a caller who waits for it.
+pub(crate) trait Decision: Send {
+    /// Takes it. An error writes nothing.
+    fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()>;
+
+    /// Keeps an error for the caller.
+    fn refuse(&mut self, error: Error);
+
+    /// Tells the caller the outcome, or the failure of the whole group instead.
+    fn answer(self: Box<Self>, failure: Option<&Error>);
+}
+
+impl fmt::Debug for dyn Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Decision")
+    }
+}
+
+/// The decision that a closure takes.
+pub(crate) struct Decide<F, T> {
+    take: Option<F>,
+    outcome: Option<Result<T>>,
+    to: Sender<Result<T>>,
+}
+
+impl<F, T> Decide<F, T> {
+    pub(crate) const fn new(take: F, to: Sender<Result<T>>) -> Self {
+        Self { take: Some(take), outcome: None, to }
+    }
+}
+
+impl<T: Send, F: FnOnce(&mut Ground<'_>) -> Result<T> + Send> Decision for Decide<F, T> {
+    fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()> {
+        if let Some(take) = self.take.take() {
+            self.outcome = Some(Ok(take(ground)?));
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, error: Error) {
+        self.outcome = Some(Err(error));
+    }
+
+    fn answer(self: Box<Self>, failure: Option<&Error>) {
+        let outcome = failure.map(|error| Err(error.clone())).or(self.outcome);
+        // A caller that has gone away is no error; one that was told nothing sees the channel closed.
+        if let Some(outcome) = outcome {
+            let _ = self.to.send(outcome);
+        }
+    }
+}

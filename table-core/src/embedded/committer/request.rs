@@ -1,0 +1,60 @@
+//! What the committer is asked for, and how it answers.
+
+use futures_channel::oneshot::Sender;
+
+use crate::embedded::apply::Writes;
+use crate::embedded::committer::decision::Decision;
+use crate::error::{Error, Result};
+use crate::name::TableName;
+use crate::store::Committed;
+
+/// One request.
+#[derive(Debug)]
+pub(crate) enum Request {
+    /// Change something.
+    Write(Write),
+    /// Write what is recent into the base, and perhaps compact it.
+    Checkpoint { compact: bool, answer: Sender<Result<()>> },
+    /// Make everything durable and stop.
+    Close { answer: Sender<Result<()>> },
+    /// The checkpoint thread has finished something.
+    Wake,
+}
+
+/// A change, made durable with its group.
+#[derive(Debug)]
+pub(crate) enum Write {
+    /// Apply a transaction.
+    Submit { table: TableName, writes: Writes, answer: Sender<Result<Committed>> },
+    /// Let a transaction decide by the latest state what it writes.
+    Decide { table: TableName, decision: Box<dyn Decision> },
+    /// Empty a table.
+    Renew { table: TableName, answer: Sender<Result<()>> },
+    /// Create a table.
+    Create { table: TableName, answer: Sender<Result<()>> },
+    /// Drop a table.
+    Drop { table: TableName, answer: Sender<Result<()>> },
+}
+
+/// An answer that waits for its group to be durable. Refusals wait too: they may rest on what the group has not yet made so.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Committed(Sender<Result<Committed>>, Result<Committed>),
+    Done(Sender<Result<()>>, Result<()>),
+    Decided(Box<dyn Decision>),
+}
+
+impl Answer {
+    /// Sends it, or the failure of the whole group instead. A caller that has gone away is no error.
+    pub(crate) fn send(self, failure: Option<&Error>) {
+        match self {
+            Self::Committed(to, outcome) => {
+                let _ = to.send(failure.map_or(outcome, |error| Err(error.clone())));
+            }
+            Self::Decided(decision) => decision.answer(failure),
+            Self::Done(to, outcome) => {
+                let _ = to.send(failure.map_or(outcome, |error| Err(error.clone())));
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The disk as the engine sees it: the few calls that journal and base make, so that tests can put a simulated one under both.
+
+mod real;
+
+use std::fmt::Debug;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+pub use real::RealDisk;
+
+/// A file system, as far as the engine uses one.
+///
+/// What the engine relies on, and a simulated disk may take to its limits:
+/// - After [`sync_data`](DiskFile::sync_data) returns, all that was written to the file before, and its length, survive a
+///   power loss. Until then any part of it may be lost, in any order.
+/// - After [`sync_dir`](Disk::sync_dir) returns, files created, renamed and removed in the folder before stay so.
+/// - A rename is atomic: after a power loss the old name or the new one is there, never neither.
+/// - Bytes that a write does not touch stay as they were, also if the power fails during the write.
+pub trait Disk: Debug + Send + Sync + 'static {
+    /// Creates a folder and those above it, durably; no error if it is there.
+    fn create_dir(&self, folder: &Path) -> io::Result<()>;
+
+    /// The names of the files in a folder, in any order.
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
+
+    /// Opens a file for reading and writing. With `create`, makes it empty, also if it is there.
+    fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Gives a file another name, replacing a file that has it.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes the entries of a folder durable.
+    fn sync_dir(&self, folder: &Path) -> io::Result<()>;
+
+    /// Takes a lock on a file, creating it; it is held until the value is dropped, or the process ends.
+    ///
+    /// # Errors
+    /// `WouldBlock` if another holds it.
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>>;
+}
+
+/// An open file. Calls may come from several threads at once.
+pub trait DiskFile: Debug + Send + Sync + 'static {
+    /// Its length in bytes.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Whether it has no bytes.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Fills the buffer from an offset on.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` if the file ends before.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+
+    /// Writes all bytes from an offset on, extending the file where needed.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Cuts the file or extends it with zeros.
+    fn set_len(&self, bytes: u64) -> io::Result<()>;
+
+    /// Makes all that was written durable, and the length.
+    fn sync_data(&self) -> io::Result<()>;
+}
+
+/// A lock that is held while this lives.
+pub trait DiskLock: Debug + Send + Sync + 'static {}

@@ -1,0 +1,127 @@
+//! The disk of this computer, through `std::fs`.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::embedded::disk::{Disk, DiskFile, DiskLock};
+
+/// The file system of this computer.
+///
+/// ```
+/// use table_core::embedded::disk::{Disk, RealDisk};
+///
+/// let folder = tempfile::tempdir()?;
+/// let file = RealDisk.open(&folder.path().join("a"), true)?;
+/// file.write_at(0, b"abc")?;
+/// assert_eq!((file.len()?, RealDisk.list(folder.path())?), (3, vec!["a".to_owned()]));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealDisk;
+
+#[derive(Debug)]
+struct RealFile(File);
+
+#[derive(Debug)]
+struct RealLock(#[expect(dead_code, reason = "the lock is held while the file is open")] File);
+
+impl DiskLock for RealLock {}
+
+impl Disk for RealDisk {
+    fn create_dir(&self, folder: &Path) -> io::Result<()> {
+        if folder.is_dir() {
+            return Ok(());
+        }
+        std::fs::create_dir_all(folder)?;
+        match folder.parent() {
+            Some(parent) if parent.as_os_str().is_empty() => self.sync_dir(Path::new(".")),
+            Some(parent) => self.sync_dir(parent),
+            None => Ok(()),
+        }
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+        std::fs::read_dir(folder)?
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .collect()
+    }
+
+    fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
+        let file = OpenOptions::new().read(true).write(true).create(create).truncate(create).open(path)?;
+        Ok(Arc::new(RealFile(file)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn sync_dir(&self, folder: &Path) -> io::Result<()> {
+        // Windows keeps directory entries without being asked, and does not open folders as files.
+        if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Box::new(RealLock(file))),
+            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+impl DiskFile for RealFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        self.0.set_len(bytes)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.0, buffer, offset)
+    }
+
+    #[cfg(unix)]
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.0, bytes, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, mut offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
+        while !buffer.is_empty() {
+            let read = std::os::windows::fs::FileExt::seek_read(&self.0, buffer, offset)?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            buffer = buffer.get_mut(read..).unwrap_or_default();
+            offset += read as u64;
+        }
+        Ok(())
+    }
+
+    #[cfg(windows)]
+    fn write_at(&self, mut offset: u64, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let written = std::os::windows::fs::FileExt::seek_write(&self.0, bytes, offset)?;
+            if written == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            bytes = bytes.get(written..).unwrap_or_default();
+            offset += written as u64;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,243 @@
+//! The engine: the handle that programs hold, and how it starts and stops.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
+
+use async_channel::Sender;
+use futures_channel::oneshot;
+
+use crate::embedded::checkpointer::Checkpointer;
+use crate::embedded::committer::request::Request;
+use crate::embedded::committer::{Checkpoints, Committer, OnDisk, Thresholds};
+use crate::embedded::options::EngineOptions;
+use crate::embedded::recover::{self, Recovered};
+use crate::embedded::shared::Shared;
+use crate::embedded::snapshot::Snapshot;
+use crate::embedded::state::State;
+use crate::error::{Error, ErrorCode, Result};
+use crate::store::Capabilities;
+
+/// Requests that wait for the committer. Writers beyond wait for room.
+const QUEUE: usize = 1_024;
+
+/// The embedded engine: tables in a folder or in memory, with the service's semantics and limits.
+///
+/// Cloning makes another handle of the same engine; the last one that goes stops it. A write is durable when it is
+/// acknowledged, unless [`Durability::Relaxed`](crate::embedded::Durability::Relaxed) was chosen; writers that wait together share one sync of the disk.
+///
+/// The futures need no particular runtime. Waiting for a commit is a real wait; reads answer at once, from memory or with
+/// blocking reads of pages that are not cached. Dropping the future of a write does not take the write back.
+///
+/// ```
+/// use table_core::embedded::Engine;
+/// use table_core::{TableName, TableStore};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(folder.path())?; // or Engine::in_memory()
+/// let employees = TableName::new("Employee")?;
+/// pollster::block_on(engine.create_table(&employees))?;
+/// pollster::block_on(engine.close())?;
+///
+/// let engine = Engine::open(folder.path())?;
+/// let page = pollster::block_on(engine.list_tables("", None, 1_000))?;
+/// assert_eq!(page.names, [employees]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) requests: Sender<Request>,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) options: EngineOptions,
+    pub(crate) calls: Calls,
+    folder: Option<PathBuf>,
+    committer: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Counts calls, for faults that come every n-th time.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    pub(crate) all: AtomicU32,
+    pub(crate) pages: AtomicU32,
+    pub(crate) transactions: AtomicU32,
+}
+
+impl Engine {
+    /// Opens a folder with the default options, creating it if it is not there, and recovers what it holds.
+    ///
+    /// # Errors
+    /// Those of [`EngineOptions::open`].
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        EngineOptions::new().open(folder)
+    }
+
+    /// An engine that keeps everything in memory and forgets it in the end.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        EngineOptions::new().in_memory()
+    }
+
+    /// Options to open an engine with.
+    pub fn builder() -> EngineOptions {
+        EngineOptions::new()
+    }
+
+    pub(crate) fn start_in_memory(options: EngineOptions) -> Self {
+        let (requests, queue) = async_channel::bounded(QUEUE);
+        let committer = Committer::new(&options, queue, State::default(), 0, None);
+        Self::start(options, None, requests, committer)
+    }
+
+    pub(crate) fn start_on_disk(options: EngineOptions, folder: &Path) -> Result<Self> {
+        let recovered = recover::open(&options, folder)?;
+        let Recovered { state, timestamp, dropped, journal, base, base_number, meta, lock } = recovered;
+        let (requests, queue) = async_channel::bounded(QUEUE);
+        let (jobs, job_queue) = mpsc::channel();
+        let (done, done_queue) = mpsc::channel();
+        let checkpointer = Checkpointer {
+            disk: Arc::clone(&options.disk),
+            folder: folder.to_owned(),
+            hook: options.hook.clone(),
+            cache_bytes: options.cache_bytes,
+            base,
+            number: base_number,
+            retired: Vec::new(),
+            meta,
+            jobs: job_queue,
+            done,
+            wake: requests.clone(),
+        };
+        let thread = spawn("tables-checkpoint", move || checkpointer.run())?;
+        let thresholds =
+            Thresholds { checkpoint_bytes: options.checkpoint_bytes, recent_bytes: options.recent_bytes };
+        let checkpoints = Checkpoints::new(thresholds, (jobs, done_queue), thread, dropped);
+        let disk = OnDisk { journal, checkpoints, _lock: lock };
+        let committer = Committer::new(&options, queue, state, timestamp, Some(disk));
+        let engine = Self::start(options, Some(folder.to_owned()), requests, committer);
+        engine.inner.shared.check_writable()?;
+        Ok(engine)
+    }
+
+    fn start(
+        options: EngineOptions,
+        folder: Option<PathBuf>,
+        requests: Sender<Request>,
+        committer: Committer,
+    ) -> Self {
+        let shared = Arc::clone(&committer.shared);
+        let run = move || {
+            let (closers, outcome) = committer.run();
+            for closer in closers {
+                let _ = closer.send(outcome.clone());
+            }
+        };
+        let committer = spawn("tables-commit", run).inspect_err(|error| shared.poison(error)).ok();
+        Self {
+            inner: Arc::new(Inner {
+                shared,
+                requests,
+                capabilities: Capabilities::service(options.limits),
+                options,
+                calls: Calls::default(),
+                folder,
+                committer: Mutex::new(committer),
+            }),
+        }
+    }
+
+    /// Writes what is not in the base yet into it, and deletes the journal it covers. The engine does so by itself as rows
+    /// come in; before a copy of the folder is taken, or a long pause, it shortens the next open.
+    ///
+    /// # Errors
+    /// `EnginePoisoned`, `EngineClosed`.
+    pub async fn checkpoint(&self) -> Result<()> {
+        self.ask(|answer| Request::Checkpoint { compact: false, answer }).await
+    }
+
+    /// Does a checkpoint and writes the base anew, without holes, into a file of its own, which then takes the place of the
+    /// old one. Readers and writers go on meanwhile; needs room for a second copy.
+    ///
+    /// # Errors
+    /// `EnginePoisoned`, `EngineClosed`.
+    pub async fn compact(&self) -> Result<()> {
+        self.ask(|answer| Request::Checkpoint { compact: true, answer }).await
+    }
+
+    /// Makes everything durable, stops, and frees the folder. Handles and snapshots that are left answer `EngineClosed`.
+    ///
+    /// # Errors
+    /// `EnginePoisoned`, if an earlier write failed; the folder is free all the same. `EngineClosed`.
+    pub async fn close(self) -> Result<()> {
+        let outcome = self.ask(|answer| Request::Close { answer }).await;
+        self.inner.join();
+        outcome
+    }
+
+    /// A state of the engine to read from as long as it is kept, across pages; an embedded-only capability (ENG-15).
+    ///
+    /// While it is kept, the space of rows that are deleted or replaced meanwhile is not used again.
+    ///
+    /// # Errors
+    /// `EngineClosed`.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        Ok(Snapshot::new(self.clone(), self.inner.shared.state_to_keep()?))
+    }
+
+    /// Sends a request and waits for its answer.
+    pub(crate) async fn ask<T>(
+        &self,
+        request: impl FnOnce(oneshot::Sender<Result<T>>) -> Request,
+    ) -> Result<T> {
+        self.inner.shared.check_writable()?;
+        let (answer, outcome) = oneshot::channel();
+        let gone = || self.inner.shared.gone();
+        self.inner.requests.send(request(answer)).await.map_err(|_| gone())?;
+        outcome.await.map_err(|_| gone())?
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map_err(|error| {
+        Error::new(ErrorCode::Io, format!("the thread {name} cannot be started: {error}")).with_source(error)
+    })
+}
+
+impl Inner {
+    /// Waits until the committer has stopped and let go of the folder.
+    fn join(&self) {
+        self.requests.close();
+        let committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(committer) = committer {
+            let _ = committer.join();
+        }
+    }
+}
+
+impl Drop for Inner {
+    /// Waits for what was accepted to be done, so that the folder is free afterwards.
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.inner.folder {
+            Some(folder) => write!(f, "embedded engine in {}", folder.display()),
+            None => f.write_str("embedded engine in memory"),
+        }
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("folder", &self.inner.folder).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,98 @@
+//! Failpoints: a seam through which tests stop the engine at any step of its way to the disk.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorCode, Result};
+
+/// A step the engine is about to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Step {
+    /// Write a group's frames to the journal.
+    JournalWrite,
+    /// Sync the journal.
+    JournalSync,
+    /// Publish a group to readers.
+    Publish,
+    /// Answer the writers of a group.
+    Acknowledge,
+    /// Create the next journal file.
+    JournalCreate,
+    /// Begin a checkpoint: what is recent is frozen, the journal is rotated.
+    Freeze,
+    /// Write frozen rows into the base.
+    CheckpointWrite,
+    /// Commit the checkpoint.
+    CheckpointCommit,
+    /// Publish the base with the checkpoint in it.
+    CheckpointPublish,
+    /// Delete a journal file that the base covers.
+    JournalDelete,
+    /// Write a compacted copy of the base.
+    CompactWrite,
+    /// Give the compacted copy its name.
+    CompactRename,
+    /// Delete the base that was compacted.
+    CompactDelete,
+    /// Remove a slice of a dropped table's rows from the base.
+    Reclaim,
+}
+
+impl Step {
+    /// All steps.
+    pub const ALL: [Self; 14] = [
+        Self::JournalWrite,
+        Self::JournalSync,
+        Self::Publish,
+        Self::Acknowledge,
+        Self::JournalCreate,
+        Self::Freeze,
+        Self::CheckpointWrite,
+        Self::CheckpointCommit,
+        Self::CheckpointPublish,
+        Self::JournalDelete,
+        Self::CompactWrite,
+        Self::CompactRename,
+        Self::CompactDelete,
+        Self::Reclaim,
+    ];
+}
+
+/// What is to happen at a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Take the step.
+    #[default]
+    Continue,
+    /// Fail as if the disk had refused; the engine is poisoned.
+    Fail,
+}
+
+/// Asked before every step.
+#[derive(Clone)]
+pub struct Hook(Arc<dyn Fn(Step) -> Action + Send + Sync>);
+
+impl Hook {
+    /// Asks this closure. It runs on the engine's threads: it must not wait for the engine.
+    pub fn new(ask: impl Fn(Step) -> Action + Send + Sync + 'static) -> Self {
+        Self(Arc::new(ask))
+    }
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hook")
+    }
+}
+
+/// Asks the hook, if there is one.
+pub(crate) fn reach(hook: Option<&Hook>, step: Step) -> Result<()> {
+    match hook {
+        Some(hook) if (hook.0)(step) == Action::Fail => {
+            Err(Error::new(ErrorCode::Io, format!("failpoint at {step:?}")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,200 @@
+//! Keys in the engine's maps: how a table, a partition and a row become bytes that sort as the service sorts (ORD-1).
+//!
+//! `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, both texts in the order-preserving bytes of
+//! [`order`](crate::key::order). No stored key holds a character below U+0020 (KEY-3), so the one byte 0x00 is the end of the
+//! partition, and a partition that is a prefix of another sorts before it.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::key::order;
+use crate::query::{KeyRange, Position, TextRange};
+
+/// The bytes of a stored key; clones share them.
+pub(crate) type Key = Arc<[u8]>;
+
+/// Bytes of the table's id at the front of a key.
+pub(crate) const TABLE_BYTES: usize = 4;
+/// Ends the partition within a key.
+const END: u8 = 0;
+/// The smallest byte above [`END`]: no text of a stored key begins with it.
+const ABOVE_END: u8 = 1;
+
+/// Appends a partition's part of a key, its end included.
+fn push_partition(table: u32, partition_key: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(&table.to_be_bytes());
+    order::encode(partition_key, out);
+    out.push(END);
+}
+
+/// The key of one entity, into a buffer that is reused.
+pub(crate) fn encode(table: u32, partition_key: &str, row_key: &str, out: &mut Vec<u8>) {
+    out.clear();
+    out.reserve(TABLE_BYTES + 1 + partition_key.len() + row_key.len());
+    push_partition(table, partition_key, out);
+    order::encode(row_key, out);
+}
+
+/// The keys of several entities of one partition, for a table whose id is put in later by [`set_table`].
+pub(crate) fn encode_all<'a>(
+    partition_key: &str,
+    row_keys: impl Iterator<Item = &'a str>,
+) -> impl Iterator<Item = Key> {
+    let mut buffer = Vec::new();
+    push_partition(0, partition_key, &mut buffer);
+    let prefix = buffer.len();
+    row_keys.map(move |row_key| {
+        buffer.truncate(prefix);
+        order::encode(row_key, &mut buffer);
+        Key::from(buffer.as_slice())
+    })
+}
+
+/// Puts the table's id into a key. A key that is shared by now is copied.
+pub(crate) fn set_table(key: &mut Key, table: u32) {
+    if let Some(place) = Arc::make_mut(key).get_mut(..TABLE_BYTES) {
+        place.copy_from_slice(&table.to_be_bytes());
+    }
+}
+
+/// The table that a key belongs to.
+pub(crate) fn table_of(key: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(key.get(..TABLE_BYTES)?.try_into().ok()?))
+}
+
+/// A half-open range of keys: from `start` on, up to but without `end`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: Vec<u8>,
+    pub(crate) end: Vec<u8>,
+}
+
+impl Span {
+    /// Every key of a table.
+    pub(crate) fn table(table: u32) -> Self {
+        // Ids stop below the largest (`Catalog`), so the next id always has bytes.
+        Self { start: table.to_be_bytes().to_vec(), end: table.saturating_add(1).to_be_bytes().to_vec() }
+    }
+
+    /// The keys of a range. Where the partitions are several, the rows are not bounded by it: they are a condition on each.
+    pub(crate) fn of(table: u32, keys: &KeyRange) -> Self {
+        match keys.partition_key.single() {
+            Some(partition_key) => Self::rows(table, partition_key, &keys.row_key),
+            None => Self::partitions(table, &keys.partition_key),
+        }
+    }
+
+    fn rows(table: u32, partition_key: &str, rows: &TextRange) -> Self {
+        let mut prefix = Vec::new();
+        push_partition(table, partition_key, &mut prefix);
+        let bound = |text: &str, tail: &[u8]| {
+            let mut bytes = prefix.clone();
+            order::encode(text, &mut bytes);
+            bytes.extend_from_slice(tail);
+            bytes
+        };
+        // The row is the last part of a key: its bytes compare as its text does whatever the bound holds, U+0000 included.
+        let start = match &rows.lower {
+            Bound::Included(text) => bound(text, &[]),
+            Bound::Excluded(text) => bound(text, &[0]),
+            Bound::Unbounded => prefix.clone(),
+        };
+        let end = match &rows.upper {
+            Bound::Included(text) => bound(text, &[0]),
+            Bound::Excluded(text) => bound(text, &[]),
+            Bound::Unbounded => {
+                let mut bytes = prefix.clone();
+                bytes.pop();
+                bytes.push(ABOVE_END);
+                bytes
+            }
+        };
+        Self { start, end }
+    }
+
+    fn partitions(table: u32, partitions: &TextRange) -> Self {
+        let Self { start, end } = Self::table(table);
+        let bound = |text: &str, tail: &[u8]| {
+            let mut bytes = table.to_be_bytes().to_vec();
+            order::encode(text, &mut bytes);
+            bytes.extend_from_slice(tail);
+            bytes
+        };
+        // A bound may hold what no stored key holds. With `t = u ‖ c ‖ …` and c below U+0020, a stored p is below t exactly
+        // if p ≤ u: so the bound is cut to u, and to one side of every key of the partition u.
+        let start = match &partitions.lower {
+            Bound::Included(text) => match cut(text) {
+                Some(head) => bound(head, &[ABOVE_END]),
+                None => bound(text, &[]),
+            },
+            Bound::Excluded(text) => bound(cut(text).unwrap_or(text), &[ABOVE_END]),
+            Bound::Unbounded => start,
+        };
+        let end = match &partitions.upper {
+            Bound::Included(text) => bound(cut(text).unwrap_or(text), &[ABOVE_END]),
+            Bound::Excluded(text) => match cut(text) {
+                Some(head) => bound(head, &[ABOVE_END]),
+                None => bound(text, &[]),
+            },
+            Bound::Unbounded => end,
+        };
+        Self { start, end }
+    }
+
+    /// The same without what lies before a position; a position below the range changes nothing.
+    pub(crate) fn from(mut self, table: u32, position: &Position) -> Self {
+        let mut bytes = Vec::new();
+        encode(table, &position.partition_key, position.row_key.as_deref().unwrap_or_default(), &mut bytes);
+        if bytes > self.start {
+            self.start = bytes;
+        }
+        self
+    }
+
+    /// Whether no key lies in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.start >= self.end
+    }
+}
+
+/// What stands before the first character that no stored key may hold and that sorts below all that it may.
+fn cut(text: &str) -> Option<&str> {
+    text.find(|character| character < '\u{20}').and_then(|at| text.get(..at))
+}
+
+/// Reads keys back into texts. A run of keys of one partition decodes it once.
+#[derive(Debug, Default)]
+pub(crate) struct KeyReader {
+    prefix: Vec<u8>,
+    partition_key: String,
+    row_key: String,
+}
+
+impl KeyReader {
+    /// `(PartitionKey, RowKey)` of a key.
+    pub(crate) fn read<'a>(&'a mut self, key: &'a [u8]) -> Result<(&'a str, &'a str)> {
+        let corrupted = || Error::new(ErrorCode::Corrupted, "stored key has no end of its partition");
+        let known = !self.prefix.is_empty() && key.starts_with(&self.prefix);
+        if !known {
+            let texts = key.get(TABLE_BYTES..).ok_or_else(corrupted)?;
+            let end = texts.iter().position(|byte| *byte == END).ok_or_else(corrupted)?;
+            self.partition_key.clear();
+            order::decode(texts.get(..end).unwrap_or_default(), &mut self.partition_key)?;
+            self.prefix.clear();
+            self.prefix.extend_from_slice(key.get(..=TABLE_BYTES + end).unwrap_or_default());
+        }
+        let row = key.get(self.prefix.len()..).unwrap_or_default();
+        if row.is_ascii()
+            && let Ok(text) = std::str::from_utf8(row)
+        {
+            return Ok((&self.partition_key, text));
+        }
+        self.row_key.clear();
+        order::decode(row, &mut self.row_key)?;
+        Ok((&self.partition_key, &self.row_key))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! Reads one page of a query from a state (PAGE rules).
+
+use std::ops::{Bound, ControlFlow};
+
+use crate::embedded::key::{self, KeyReader, Span};
+use crate::embedded::state::State;
+use crate::error::{Error, ErrorCode, Result};
+use crate::filter::Matcher;
+use crate::limits::PAGE_ENTITIES;
+use crate::name::TableName;
+use crate::query::{Continuation, EntityRef, Page, Position, Query, QueryClass, Rows, Select};
+use crate::row::{Row, RowView};
+use crate::store::StoredRow;
+
+/// Rows that the size of a page is guessed from.
+const SAMPLE: usize = 8;
+
+/// Where a page ends beside `$top`: the engine's stand-in for the service's five seconds (PAGE-1, PAGE-11).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageBounds {
+    /// Entities returned.
+    pub(crate) entities: usize,
+    /// Bytes of entities returned.
+    pub(crate) bytes: usize,
+    /// Entries looked at, tombstones included.
+    pub(crate) examined: u64,
+    /// Bytes of entries looked at.
+    pub(crate) examined_bytes: usize,
+    /// Whether a page ends with its partition.
+    pub(crate) partition: bool,
+}
+
+impl PageBounds {
+    /// About ten milliseconds of work and 4 MiB of answer.
+    pub(crate) const DEFAULT: Self = Self {
+        entities: PAGE_ENTITIES,
+        bytes: 4 << 20,
+        examined: 20_000,
+        examined_bytes: 16 << 20,
+        partition: false,
+    };
+}
+
+/// One entity of a table with the properties asked for.
+pub(crate) fn get(
+    state: &State,
+    table: u32,
+    partition_key: &str,
+    row_key: &str,
+    select: &Select,
+) -> Result<Option<StoredRow>> {
+    let mut bytes = Vec::new();
+    key::encode(table, partition_key, row_key, &mut bytes);
+    let Some(row) = state.get(&bytes)? else { return Ok(None) };
+    row.view().check_version()?;
+    let etag = row.view().etag();
+    let row = match select {
+        Select::All => row,
+        Select::Names(_) => project(&row, select)?,
+    };
+    Ok(Some(StoredRow { row, etag }))
+}
+
+fn project(row: &Row, select: &Select) -> Result<Row> {
+    let mut rows = Rows::default();
+    rows.push_selected(EntityRef::new("", "", row.view()), select)?;
+    let bytes = rows.iter().next().map(|entity| entity.row.as_bytes().into());
+    Ok(bytes.map_or_else(|| row.clone(), Row::from_bytes))
+}
+
+/// The most entities of a page of this query.
+///
+/// # Errors
+/// `InvalidInput` above 1,000 (TOP-2).
+pub(crate) fn check_top(top: Option<usize>) -> Result<usize> {
+    match top {
+        Some(top) if top > PAGE_ENTITIES => {
+            let message =
+                format!("$top is {top}; at most {PAGE_ENTITIES} are allowed: follow the continuation");
+            Err(Error::new(ErrorCode::InvalidInput, message).with_rule("TOP-2"))
+        }
+        Some(top) => Ok(top),
+        None => Ok(PAGE_ENTITIES),
+    }
+}
+
+/// One page.
+pub(crate) fn read(
+    state: &State,
+    table: (u32, &TableName),
+    query: &Query,
+    from: Option<&Continuation>,
+    bounds: PageBounds,
+) -> Result<Page> {
+    let (id, name) = table;
+    query.check(PAGE_ENTITIES)?;
+    let top = query.top.unwrap_or(PAGE_ENTITIES).min(bounds.entities);
+    let position = from.map(|continuation| continuation.position(name, query)).transpose()?;
+    let mut span = Span::of(id, &query.keys);
+    if let Some(position) = position {
+        span = span.from(id, position);
+    }
+    if top == 0 {
+        return Ok(Page { rows_read: Some(0), ..Page::default() }); // ENG-5
+    }
+    let mut pager = Pager::new(query, top, bounds);
+    state.scan(&span, |key, row| pager.visit(key, row))?;
+    let point = query.keys.partition_key.single().is_some() && query.keys.row_key.single().is_some();
+    let next = pager.next.filter(|_| !point); // PAGE-10
+    Ok(Page {
+        rows: pager.rows,
+        continuation: next.map(|position| Continuation::new(name, query, position)),
+        rows_read: Some(pager.rows_read),
+    })
+}
+
+/// A page with nothing but a token to where it began (ENG-14); `None` where no page may have a token (PAGE-10, ENG-5) or
+/// none can name the beginning.
+pub(crate) fn empty_page(name: &TableName, query: &Query, from: Option<&Continuation>) -> Option<Page> {
+    if query.keys.class() == QueryClass::Point || query.top == Some(0) {
+        return None;
+    }
+    let beginning = || Position { partition_key: lowest(&query.keys.partition_key.lower), row_key: None };
+    let continuation = from.cloned().unwrap_or_else(|| Continuation::new(name, query, beginning()));
+    continuation.check(name, query).ok()?;
+    Some(Page { rows: Rows::default(), continuation: Some(continuation), rows_read: Some(0) })
+}
+
+fn lowest(bound: &Bound<String>) -> String {
+    match bound {
+        Bound::Included(text) | Bound::Excluded(text) => text.clone(),
+        Bound::Unbounded => String::new(),
+    }
+}
+
+/// A page in the making.
+struct Pager<'q> {
+    query: &'q Query,
+    matcher: Option<Matcher>,
+    /// The rows are a condition on each entity where the partitions are several.
+    check_row_key: bool,
+    top: usize,
+    bounds: PageBounds,
+    reader: KeyReader,
+    partition_key: Option<String>,
+    rows: Rows,
+    bytes: usize,
+    rows_read: u64,
+    examined: u64,
+    examined_bytes: usize,
+    next: Option<Position>,
+}
+
+impl<'q> Pager<'q> {
+    fn new(query: &'q Query, top: usize, bounds: PageBounds) -> Self {
+        let several = query.keys.partition_key.single().is_none();
+        Self {
+            query,
+            matcher: query.filter.as_ref().map(Matcher::new),
+            check_row_key: several && !query.keys.row_key.is_all(),
+            top,
+            bounds,
+            reader: KeyReader::default(),
+            partition_key: None,
+            rows: Rows::default(),
+            bytes: 0,
+            rows_read: 0,
+            examined: 0,
+            examined_bytes: 0,
+            next: None,
+        }
+    }
+
+    fn visit(&mut self, key: &[u8], row: Option<&[u8]>) -> Result<ControlFlow<()>> {
+        let (partition_key, row_key) = self.reader.read(key)?;
+        let mut stop =
+            self.examined >= self.bounds.examined || self.examined_bytes >= self.bounds.examined_bytes;
+        if self.bounds.partition {
+            stop |= self.partition_key.as_ref().is_some_and(|earlier| earlier != partition_key);
+            self.partition_key.get_or_insert_with(|| partition_key.to_owned());
+        }
+        if !stop {
+            self.examined += 1;
+            self.examined_bytes += key.len() + row.map_or(0, <[u8]>::len);
+            let Some(row) = row else { return Ok(ControlFlow::Continue(())) };
+            let entity = EntityRef::new(partition_key, row_key, RowView::new(row));
+            let wanted = (!self.check_row_key || self.query.keys.row_key.contains(row_key))
+                && match &mut self.matcher {
+                    Some(matcher) => matcher.matches(entity)?,
+                    None => true,
+                };
+            // A full page looks on for the next match, so that the last page has no token (PAGE-5) and a token is the key of
+            // the next entity (PAGE-6).
+            let full = self.rows.len() >= self.top
+                || (!self.rows.is_empty() && self.bytes + row.len() > self.bounds.bytes);
+            if !(wanted && full) {
+                self.rows_read += 1;
+                if wanted {
+                    if self.rows.len() == SAMPLE {
+                        // A large buffer that grows step by step is copied again and again.
+                        let likely = if self.matcher.is_some() { self.top.min(SAMPLE * 8) } else { self.top };
+                        let left = likely.saturating_sub(SAMPLE);
+                        self.rows.reserve(left, (self.bytes / SAMPLE * left).min(self.bounds.bytes));
+                    }
+                    self.rows.push_selected(entity, &self.query.select)?;
+                    self.bytes += row.len();
+                }
+                return Ok(ControlFlow::Continue(()));
+            }
+        }
+        self.next =
+            Some(Position { partition_key: partition_key.to_owned(), row_key: Some(row_key.to_owned()) });
+        Ok(ControlFlow::Break(()))
+    }
+}

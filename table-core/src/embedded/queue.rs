@@ -1,0 +1,158 @@
+//! The engine as a [`QueueStore`]: a queue is a table of the engine's own, and each verb one decision on it.
+//!
+//! - A message lies in two rows (`docs/format.md`, "Queues"): what it says, by its id, and from when it shows, by that instant.
+//!   So the next message to receive is the first row of a range, and receiving writes no text again.
+//! - The committer takes the decisions one after another by the latest state, in the groups of all writes: receivers never
+//!   conflict, share syncs, and never get one message at one time.
+//! - Instants come from the engine's [clock](crate::embedded::EngineOptions::clock), which tests can set.
+
+mod decisions;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use tracing::Instrument;
+
+use crate::embedded::committer::decision::{Decide, Ground};
+use crate::embedded::committer::request::{Request, Write};
+use crate::embedded::engine::Engine;
+use crate::error::{Error, ErrorCode, Result};
+use crate::name::TableName;
+use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore, check};
+use crate::row::RowView;
+use crate::ticks;
+
+/// The table of a queue: no program can name it.
+fn table_of(queue: &QueueName) -> TableName {
+    TableName::internal(&format!("queue-{queue}"))
+}
+
+/// An error of the queue's table in the words of queues.
+fn in_queue(queue: &QueueName, error: Error) -> Error {
+    let with = |code, rule, why: &str| Error::new(code, format!("queue `{queue}` {why}")).with_rule(rule);
+    match error.code() {
+        ErrorCode::TableNotFound | ErrorCode::ResourceNotFound => {
+            with(ErrorCode::QueueNotFound, "QUE-3", "does not exist: create it first")
+        }
+        ErrorCode::TableBeingDeleted => {
+            let why = "is being deleted: retry later with back-off";
+            with(ErrorCode::QueueBeingDeleted, "QUE-15", why)
+        }
+        _ => error,
+    }
+}
+
+impl Engine {
+    /// Asks the committer for a decision on a queue.
+    async fn decide<T: Send + 'static>(
+        &self,
+        queue: &QueueName,
+        verb: &'static str,
+        take: impl FnOnce(&mut Ground<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.check_busy()?;
+        let span = tracing::debug_span!(target: "table_core::engine", "queue", verb, queue = queue.as_str());
+        let table = table_of(queue);
+        let decided = self.ask(|answer| {
+            Request::Write(Write::Decide { table, decision: Box::new(Decide::new(take, answer)) })
+        });
+        decided.instrument(span).await.map_err(|error| in_queue(queue, error))
+    }
+
+    fn count_now(&self, queue: &QueueName) -> Result<u64> {
+        self.check_busy()?;
+        let state = self.inner.shared.state()?;
+        let table = self.table_id(&state, &table_of(queue))?;
+        let now = self.inner.options.clock.now();
+        let mut count = 0;
+        state.scan(&rows::shown_span(table, 0, ticks::MAX), |_, row| {
+            if let Some(row) = row
+                && !rows::Shown::read(RowView::new(row))?.is_expired(now)
+            {
+                count += 1;
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(count)
+    }
+}
+
+impl QueueStore for Engine {
+    async fn create_queue(&self, queue: &QueueName) -> Result<bool> {
+        self.check_busy()?;
+        let table = table_of(queue);
+        match self.ask(|answer| Request::Write(Write::Create { table, answer })).await {
+            Ok(()) => Ok(true),
+            Err(error) if error.code() == ErrorCode::TableAlreadyExists => Ok(false),
+            Err(error) => Err(in_queue(queue, error)),
+        }
+    }
+
+    async fn delete_queue(&self, queue: &QueueName) -> Result<()> {
+        self.check_busy()?;
+        let table = table_of(queue);
+        let deleted = self.ask(|answer| Request::Write(Write::Drop { table, answer })).await;
+        deleted.map_err(|error| in_queue(queue, error))
+    }
+
+    /// Reads what shows when of every message: about 100 ns a message.
+    async fn approximate_count(&self, queue: &QueueName) -> Result<u64> {
+        self.count_now(queue).map_err(|error| in_queue(queue, error))
+    }
+
+    async fn put(&self, queue: &QueueName, message: PutMessage) -> Result<Lease> {
+        check::message(queue, &message)?;
+        self.decide(queue, "put", move |ground| Ok(decisions::put(ground, &message))).await
+    }
+
+    async fn receive(&self, queue: &QueueName, count: usize, hidden: Duration) -> Result<Vec<Lease>> {
+        check::count(queue, count)?;
+        check::hidden(queue, hidden, Duration::from_secs(1))?;
+        loop {
+            let decided =
+                self.decide(queue, "receive", move |ground| decisions::receive(ground, count, hidden));
+            let (leases, more) = decided.await?;
+            // None may be returned only where none shows.
+            if !(leases.is_empty() && more) {
+                return Ok(leases);
+            }
+        }
+    }
+
+    async fn peek(&self, queue: &QueueName, count: usize) -> Result<Vec<Message>> {
+        check::count(queue, count)?;
+        self.decide(queue, "peek", move |ground| decisions::peek(ground, count)).await
+    }
+
+    async fn update(
+        &self,
+        queue: &QueueName,
+        lease: &Lease,
+        hidden: Duration,
+        text: Option<String>,
+    ) -> Result<Lease> {
+        check::hidden(queue, hidden, Duration::ZERO)?;
+        if let Some(text) = &text {
+            check::text(queue, text)?;
+        }
+        let lease = lease.clone();
+        let update =
+            move |ground: &mut Ground<'_>| decisions::update(ground, &lease, hidden, text.as_deref());
+        self.decide(queue, "update", update).await
+    }
+
+    async fn delete(&self, queue: &QueueName, id: &MessageId, receipt: &PopReceipt) -> Result<()> {
+        let (id, receipt) = (id.clone(), receipt.clone());
+        self.decide(queue, "delete", move |ground| decisions::delete(ground, &id, &receipt)).await
+    }
+
+    async fn clear(&self, queue: &QueueName) -> Result<()> {
+        self.check_busy()?;
+        let table = table_of(queue);
+        let cleared = self.ask(|answer| Request::Write(Write::Renew { table, answer })).await;
+        cleared.map_err(|error| in_queue(queue, error))
+    }
+}

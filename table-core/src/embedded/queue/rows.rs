@@ -1,0 +1,167 @@
+//! How a queue lies in its table (`docs/format.md`, "Queues"): two rows a message, one by its id, one by when it shows.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::embedded::committer::decision::Ground;
+use crate::embedded::key::{self, Key, Span};
+use crate::error::{Error, ErrorCode, Result};
+use crate::query::{KeyRange, TextRange};
+use crate::queue::{Message, MessageId, PopReceipt};
+use crate::row::{Row, RowView, RowWriter};
+use crate::ticks;
+use crate::value::ValueRef;
+
+/// All rows of a queue are in one partition: what a message is and when it shows change in one transaction.
+pub(crate) const PARTITION: &str = "";
+/// Digits of a tick count.
+const TICKS: usize = 19;
+/// Digits of a place within a transaction.
+const PLACE: usize = 2;
+
+/// The key of a message that shows from an instant on, written by a transaction at a place of it. Its digits are the receipt.
+pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (Key, PopReceipt) {
+    let receipt = format!("{visible:0TICKS$}{ticks:0TICKS$}{place:0PLACE$}");
+    (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
+}
+
+/// The key that a receipt stands for; `None` for a text that is no receipt.
+pub(crate) fn key_of_receipt(table: u32, receipt: &PopReceipt) -> Option<Key> {
+    let digits = receipt.as_str();
+    let legal = digits.len() == 2 * TICKS + PLACE && digits.bytes().all(|byte| byte.is_ascii_digit());
+    legal.then(|| key_of(table, &format!("v{digits}")))
+}
+
+/// The key of a message by its id; `None` for a text that is no id.
+pub(crate) fn message_key(table: u32, id: &MessageId) -> Option<Key> {
+    let id = Uuid::parse_str(id.as_str()).ok()?;
+    Some(key_of(table, &format!("m{}", id.simple())))
+}
+
+/// A new message's id: a GUID that sorts by when it was put.
+pub(crate) fn new_id(ticks: u64) -> MessageId {
+    MessageId::new(Uuid::from_u128(u128::from(ticks)).hyphenated().to_string())
+}
+
+fn key_of(table: u32, row_key: &str) -> Key {
+    let mut bytes = Vec::new();
+    key::encode(table, PARTITION, row_key, &mut bytes);
+    bytes.into()
+}
+
+/// The messages that show from one instant up to and with another.
+pub(crate) fn shown_span(table: u32, from: u64, to: u64) -> Span {
+    let lower = std::ops::Bound::Included(format!("v{from:0TICKS$}"));
+    let upper = std::ops::Bound::Excluded(format!("v{:0TICKS$}", to.saturating_add(1)));
+    Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
+}
+
+/// When the message of a key shows.
+pub(crate) fn visible_of(key: &[u8]) -> Result<u64> {
+    let mut reader = key::KeyReader::default();
+    let (_, row_key) = reader.read(key)?;
+    let digits = row_key.get(1..=TICKS).and_then(|digits| digits.parse().ok());
+    digits.ok_or_else(|| corrupted("key"))
+}
+
+fn corrupted(what: &str) -> Error {
+    Error::new(ErrorCode::Corrupted, format!("a stored message has a broken {what}"))
+}
+
+/// What stands beside the instant from which a message shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) id: MessageId,
+    pub(crate) expires: Option<u64>,
+    pub(crate) dequeue_count: i32,
+}
+
+impl Shown {
+    pub(crate) fn read(row: RowView<'_>) -> Result<Self> {
+        let hint = &mut 0;
+        let Some(ValueRef::Guid(id)) = row.find("Id", hint)? else { return Err(corrupted("id")) };
+        let Some(ValueRef::Int32(dequeue_count)) = row.find("DequeueCount", hint)? else {
+            return Err(corrupted("count"));
+        };
+        let id = MessageId::new(id.hyphenated().to_string());
+        Ok(Self { id, dequeue_count, expires: instant(row, "Expires", hint)? })
+    }
+
+    pub(crate) fn write(&self) -> Row {
+        let mut writer = RowWriter::with_capacity(3);
+        writer.property("Id", ValueRef::Guid(Uuid::parse_str(self.id.as_str()).unwrap_or_default()));
+        writer.property("DequeueCount", ValueRef::Int32(self.dequeue_count));
+        if let Some(ticks) = self.expires {
+            writer.property("Expires", ValueRef::DateTime(ticks));
+        }
+        writer.finish()
+    }
+
+    /// Whether its time to live is over.
+    pub(crate) fn is_expired(&self, now: u64) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
+}
+
+fn instant(row: RowView<'_>, name: &str, hint: &mut usize) -> Result<Option<u64>> {
+    match row.find(name, hint)? {
+        None => Ok(None),
+        Some(ValueRef::DateTime(ticks)) => Ok(Some(ticks)),
+        Some(_) => Err(corrupted("instant")),
+    }
+}
+
+/// What of a message does not change when it is received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Body<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) inserted: u64,
+    expires: Option<u64>,
+}
+
+impl<'a> Body<'a> {
+    pub(crate) fn write(text: &str, inserted: u64, expires: Option<u64>) -> Row {
+        let mut writer = RowWriter::with_capacity(3);
+        writer.property("Inserted", ValueRef::DateTime(inserted));
+        if let Some(ticks) = expires {
+            writer.property("Expires", ValueRef::DateTime(ticks));
+        }
+        // Not a string: 64 KiB of UTF-8 (QUE-6) are more than a string's 32,768 code units.
+        writer.property("Text", ValueRef::Binary(text.as_bytes()));
+        writer.finish()
+    }
+
+    pub(crate) fn read(row: RowView<'a>) -> Result<Self> {
+        let hint = &mut 0;
+        let inserted = instant(row, "Inserted", hint)?.ok_or_else(|| corrupted("instant"))?;
+        let expires = instant(row, "Expires", hint)?;
+        let Some(ValueRef::Binary(text)) = row.find("Text", hint)? else { return Err(corrupted("text")) };
+        let text = std::str::from_utf8(text).map_err(|_| corrupted("text"))?;
+        Ok(Self { text, inserted, expires })
+    }
+
+    /// Whether its time to live is over.
+    pub(crate) fn is_expired(&self, now: u64) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
+}
+
+/// A whole message, put together from its two rows.
+pub(crate) fn message(ground: &Ground<'_>, shown: &Shown) -> Result<Message> {
+    let key = message_key(ground.table, &shown.id).ok_or_else(|| corrupted("id"))?;
+    let row = ground.state.get(&key)?.ok_or_else(|| corrupted("text"))?;
+    let Body { text, inserted, .. } = Body::read(row.view())?;
+    let count = u32::try_from(shown.dequeue_count).unwrap_or_default();
+    Ok(Message::new(
+        shown.id.clone(),
+        text.to_owned(),
+        datetime(inserted),
+        shown.expires.map(datetime),
+        count,
+    ))
+}
+
+/// An instant of the engine's clock as callers see it.
+pub(crate) fn datetime(instant: u64) -> DateTime<Utc> {
+    ticks::to_datetime(instant).unwrap_or(DateTime::<Utc>::MAX_UTC)
+}

@@ -1,0 +1,98 @@
+//! Recent: the rows that the base does not hold yet, in a map whose clone is a snapshot.
+
+use imbl::OrdMap;
+
+use crate::embedded::key::{Key, Span};
+use crate::row::Row;
+
+/// What one entry costs beside its key and row: two shared allocations and its place in the map.
+const ENTRY_BYTES: usize = 96;
+
+/// Rows by key. `None` is a tombstone: it hides a row of the base. Cloning is O(1).
+#[derive(Clone, Default)]
+pub(crate) struct Recent {
+    rows: OrdMap<Key, Option<Row>>,
+    bytes: usize,
+}
+
+fn cost(key: &[u8], row: Option<&Row>) -> usize {
+    ENTRY_BYTES + key.len() + row.map_or(0, |row| row.as_bytes().len())
+}
+
+impl Recent {
+    /// Puts a row or a tombstone in.
+    pub(crate) fn set(&mut self, key: Key, row: Option<Row>) {
+        self.bytes += cost(&key, row.as_ref());
+        let key_bytes = cost(&key, None);
+        if let Some(old) = self.rows.insert(key, row) {
+            self.bytes -= key_bytes + old.map_or(0, |row| row.as_bytes().len());
+        }
+    }
+
+    /// Takes a row out, with no trace of it.
+    pub(crate) fn remove(&mut self, key: &[u8]) {
+        if let Some(old) = self.rows.remove(key) {
+            self.bytes -= cost(key, old.as_ref());
+        }
+    }
+
+    /// A row, a tombstone (`Some(None)`), or nothing known of the key.
+    pub(crate) fn get(&self, key: &[u8]) -> Option<&Option<Row>> {
+        if self.rows.is_empty() { None } else { self.rows.get(key) }
+    }
+
+    /// The entries of a span, in order.
+    pub(crate) fn range(&self, span: &Span) -> impl Iterator<Item = (&Key, &Option<Row>)> {
+        self.rows.range::<_, [u8]>((
+            std::ops::Bound::Included(span.start.as_slice()),
+            std::ops::Bound::Excluded(span.end.as_slice()),
+        ))
+    }
+
+    /// All entries, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Key, &Option<Row>)> {
+        self.rows.iter()
+    }
+
+    /// Takes up to `most` entries of a span out; whether any may be left.
+    pub(crate) fn remove_some(&mut self, span: &Span, most: usize) -> bool {
+        let keys: Vec<Key> = self.range(span).take(most).map(|(key, _)| key.clone()).collect();
+        for key in &keys {
+            self.remove(key);
+        }
+        keys.len() == most
+    }
+
+    /// About how much memory it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::RowWriter;
+
+    #[test]
+    fn bytes_are_those_of_what_it_holds() {
+        let key = |n: u8| Key::from([0, 0, 0, 1, n].as_slice());
+        let mut recent = Recent::default();
+        recent.set(key(1), Some(RowWriter::new().finish()));
+        let one = recent.bytes();
+        recent.set(key(2), None);
+        recent.set(key(2), Some(RowWriter::new().finish()));
+        assert_eq!(recent.bytes(), 2 * one);
+        recent.set(key(2), Some(RowWriter::new().finish()));
+        assert_eq!(recent.bytes(), 2 * one);
+        recent.remove(&key(1));
+        recent.remove(&key(1));
+        assert_eq!((recent.bytes(), recent.len()), (one, 1));
+        assert!(!recent.remove_some(&Span::table(1), 10));
+        assert_eq!((recent.bytes(), recent.len()), (0, 0));
+    }
+}

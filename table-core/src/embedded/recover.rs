@@ -1,0 +1,214 @@
+//! Opens a folder: checks that it is ours, takes its lock, opens the base, and replays the journal behind it.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::embedded::base::{Base, Meta};
+use crate::embedded::catalog::Catalog;
+use crate::embedded::disk::{Disk, DiskLock};
+use crate::embedded::folder;
+use crate::embedded::journal::file::{self, FileHeader};
+use crate::embedded::journal::frame::{Change, Record};
+use crate::embedded::journal::{Journal, Tail, failed, reader};
+use crate::embedded::manifest::{self, Folder};
+use crate::embedded::options::EngineOptions;
+use crate::embedded::state::State;
+use crate::error::{Error, ErrorCode, Result};
+
+/// What was in a folder, and what goes on with it.
+pub(crate) struct Recovered {
+    pub(crate) state: State,
+    /// The largest Timestamp given out.
+    pub(crate) timestamp: u64,
+    /// Tables dropped since the last checkpoint.
+    pub(crate) dropped: Vec<u32>,
+    pub(crate) journal: Journal,
+    pub(crate) base: Base,
+    pub(crate) base_number: u64,
+    /// What the base recorded last.
+    pub(crate) meta: Meta,
+    pub(crate) lock: Box<dyn DiskLock>,
+}
+
+/// Opens a folder.
+pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
+    let disk = &*options.disk;
+    let io = |error| failed(&format!("the folder {} cannot be opened", path.display()), error);
+    disk.create_dir(path).map_err(io)?;
+    manifest::check(disk, path)?; // before the lock is made: another's folder is left as it is
+    let lock = disk.lock(&path.join(manifest::LOCK)).map_err(|error| match error.kind() {
+        ErrorKind::WouldBlock => {
+            let message = format!("another engine has {} open: close that one first", path.display());
+            Error::new(ErrorCode::FolderLocked, message)
+        }
+        _ => io(error),
+    })?;
+    if manifest::check(disk, path)? == Folder::Empty {
+        manifest::write(disk, path)?;
+    }
+    let names = disk.list(path).map_err(io)?;
+    let (base, base_number) = open_base(disk, path, &names, options.cache_bytes)?;
+    let meta = base.meta()?;
+    let mut replay = Replay {
+        state: State { catalog: meta.catalog.clone(), base: Some(base.view()?), ..State::default() },
+        timestamp: meta.timestamp,
+        dropped: Vec::new(),
+    };
+    let end = replay_all(disk, path, &names, &meta, &mut replay)?;
+    // Nothing was changed so far; from here on the folder is known to be sound.
+    folder::delete(disk, path, |name| {
+        folder::is_unfinished(name)
+            || folder::base_number(name).is_some_and(|number| number < base_number)
+            || file::number(name).is_some_and(|number| number < meta.journal || number > end.tail.number)
+    })?;
+    let tail = mend(end).map_err(|error| failed("the end of the journal cannot be mended", error))?;
+    let folder = PathBuf::from(path);
+    let journal = Journal::new(Arc::clone(&options.disk), folder, options.hook.clone(), tail);
+    let Replay { state, timestamp, dropped } = replay;
+    Ok(Recovered { state, timestamp, dropped, journal, base, base_number, meta, lock })
+}
+
+fn open_base(disk: &dyn Disk, path: &Path, names: &[String], cache_bytes: usize) -> Result<(Base, u64)> {
+    let newest = names.iter().filter_map(|name| folder::base_number(name)).max();
+    if let Some(number) = newest {
+        return Ok((folder::open_base(disk, path, number, cache_bytes)?, number));
+    }
+    if names.iter().any(|name| file::number(name).is_some()) {
+        let message = format!("the base of {} is missing: restore the folder from a copy", path.display());
+        return Err(Error::new(ErrorCode::Corrupted, message));
+    }
+    let fresh =
+        Meta { journal: 1, sequence: 1, timestamp: 0, catalog: Catalog::default(), dropped: Vec::new() };
+    folder::create_base(disk, &folder::base_new_path(path, 1), cache_bytes)?.initialize(&fresh)?;
+    // IMPORTANT: the base is there before the first journal file: a folder with a journal and no base has lost it.
+    folder::name_base(disk, path, 1)?;
+    Ok((folder::open_base(disk, path, 1, cache_bytes)?, 1))
+}
+
+struct Replay {
+    state: State,
+    timestamp: u64,
+    dropped: Vec<u32>,
+}
+
+impl Replay {
+    fn apply(&mut self, record: Record) {
+        self.timestamp = self.timestamp.max(record.ticks());
+        match record {
+            Record::Write { changes, .. } => {
+                for Change { key, row } in changes {
+                    self.state.recent.set(key, row);
+                }
+            }
+            Record::Create { entry } => self.dropped.extend(self.state.catalog.add(entry)),
+            Record::Drop { id, .. } => {
+                self.state.catalog.remove(id, None);
+                self.dropped.push(id);
+            }
+        }
+    }
+}
+
+/// Where the journal ends, and whether that end is to be mended.
+struct End {
+    tail: Tail,
+    torn: bool,
+    /// The offset from which on no sync is known to have succeeded.
+    unsynced: u64,
+}
+
+fn replay_all(
+    disk: &dyn Disk,
+    path: &Path,
+    names: &[String],
+    meta: &Meta,
+    replay: &mut Replay,
+) -> Result<End> {
+    let mut numbers: Vec<u64> =
+        names.iter().filter_map(|name| file::number(name)).filter(|number| *number >= meta.journal).collect();
+    numbers.sort_unstable();
+    // A crash while the folder was made: there is no journal yet, or it was never made whole.
+    let fresh = meta.journal == 1 && meta.sequence == 1;
+    let mut sequence = meta.sequence;
+    let mut last: Option<End> = None;
+    for (expected, number) in (meta.journal..).zip(numbers.iter().copied()) {
+        if number != expected {
+            return Err(missing(path, expected));
+        }
+        if last.as_ref().is_some_and(|end| end.torn) {
+            // Written after the sync of the file before, which is therefore broken, not torn.
+            return Err(reader::corrupted(&file::path(path, number - 1), last.map_or(0, |end| end.tail.end)));
+        }
+        let is_last = numbers.last() == Some(&number);
+        match read_file(disk, path, number, sequence, replay)? {
+            Some(end) => {
+                sequence = end.tail.sequence;
+                last = Some(end);
+            }
+            // A crash while the file was made: it holds nothing, and the one before is the end.
+            None if is_last && (number > meta.journal || fresh) => {}
+            None => return Err(reader::corrupted(&file::path(path, number), 0)),
+        }
+    }
+    match last {
+        Some(end) => Ok(end),
+        None if fresh => {
+            Ok(End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER })
+        }
+        None => Err(missing(path, meta.journal)),
+    }
+}
+
+fn missing(path: &Path, number: u64) -> Error {
+    let message = format!(
+        "journal file {} is missing: restore the folder from a copy",
+        file::path(path, number).display()
+    );
+    Error::new(ErrorCode::Corrupted, message)
+}
+
+/// Replays one file; `None` if it was never made whole.
+fn read_file(
+    disk: &dyn Disk,
+    folder: &Path,
+    number: u64,
+    sequence: u64,
+    replay: &mut Replay,
+) -> Result<Option<End>> {
+    let path = file::path(folder, number);
+    let io = |error| failed(&format!("journal file {} cannot be read", path.display()), error);
+    let file = disk.open(&path, false).map_err(io)?;
+    let filled = file.len().map_err(io)?;
+    let mut bytes = vec![0; usize::try_from(filled.min(file::HEADER)).unwrap_or_default()];
+    file.read_at(0, &mut bytes).map_err(io)?;
+    if FileHeader::read(&bytes) != Some(FileHeader { number, sequence }) {
+        let mut all = vec![0; usize::try_from(filled).unwrap_or_default()];
+        file.read_at(0, &mut all).map_err(io)?;
+        // A header is durable before any frame: one frame of any kind says that it was whole.
+        let frames = FileHeader::read(&bytes).is_some() || reader::holds_frames(&all, sequence);
+        return if frames { Err(reader::corrupted(&path, 0)) } else { Ok(None) };
+    }
+    let end = reader::read(&path, &file, sequence, |record| {
+        replay.apply(record);
+        Ok(())
+    })?;
+    let tail = Tail { number, file, end: end.offset, filled, sequence: end.sequence };
+    Ok(Some(End { tail, torn: !end.clean, unsynced: end.unsynced }))
+}
+
+/// Cuts a torn tail, and makes what was replayed durable.
+fn mend(end: End) -> std::io::Result<Tail> {
+    let End { mut tail, torn, unsynced } = end;
+    if torn {
+        tail.file.set_len(tail.end)?;
+        tail.filled = tail.end;
+    }
+    // IMPORTANT: what was replayed may so far be only in the operating system's memory, and about to be seen. Where an earlier
+    // sync has failed, the system may hold it for written: it is written once more, so that this sync is not an empty one.
+    let mut bytes = vec![0; usize::try_from(tail.end.saturating_sub(unsynced)).unwrap_or_default()];
+    tail.file.read_at(unsynced, &mut bytes)?;
+    tail.file.write_at(unsynced, &bytes)?;
+    tail.file.sync_data()?;
+    Ok(tail)
+}

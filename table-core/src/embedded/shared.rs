@@ -1,0 +1,83 @@
+//! What the engine's handles and its threads share: the published state and whether writes are still accepted.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arc_swap::{ArcSwap, Guard};
+use std::sync::Arc;
+
+use crate::embedded::state::State;
+use crate::error::{Error, ErrorCode, Result};
+
+/// Shared between handles, committer and snapshots.
+pub(crate) struct Shared {
+    state: ArcSwap<State>,
+    failure: OnceLock<Error>,
+    closed: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn new(state: State) -> Self {
+        Self { state: ArcSwap::from_pointee(state), failure: OnceLock::new(), closed: AtomicBool::new(false) }
+    }
+
+    /// The state as of now, without waiting.
+    ///
+    /// # Errors
+    /// `EngineClosed`.
+    pub(crate) fn state(&self) -> Result<Guard<Arc<State>>> {
+        self.check_open()?;
+        Ok(self.state.load())
+    }
+
+    /// The state as of now, to be kept.
+    pub(crate) fn state_to_keep(&self) -> Result<Arc<State>> {
+        self.check_open()?;
+        Ok(self.state.load_full())
+    }
+
+    /// Lets readers see a state. The committer alone calls this.
+    pub(crate) fn publish(&self, state: State) {
+        self.state.store(Arc::new(state));
+    }
+
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(Error::new(ErrorCode::EngineClosed, "the engine was closed: open it again"));
+        }
+        Ok(())
+    }
+
+    /// Ends reading and writing, and lets go of the base.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.state.store(Arc::new(State::default()));
+    }
+
+    /// Ends writing, for this reason. Reading goes on: what is published is durable.
+    pub(crate) fn poison(&self, cause: &Error) {
+        tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
+        let message = format!(
+            "{cause}; writing has stopped, and what was under way may or may not be there: open the engine again to see"
+        );
+        let _ = self.failure.set(Error::new(ErrorCode::EnginePoisoned, message).with_source(cause.clone()));
+    }
+
+    /// Whether writes are still accepted.
+    ///
+    /// # Errors
+    /// `EnginePoisoned`, `EngineClosed`.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if let Some(error) = self.failure.get() {
+            return Err(error.clone());
+        }
+        self.check_open()
+    }
+
+    /// Why a request was not answered: the committer is gone.
+    pub(crate) fn gone(&self) -> Error {
+        self.check_writable().err().unwrap_or_else(|| {
+            Error::new(ErrorCode::EnginePoisoned, "the engine's writer has stopped: open it again")
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! Snapshots: one state, read across pages and look-ups.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::embedded::engine::Engine;
+use crate::embedded::page;
+use crate::embedded::state::State;
+use crate::error::Result;
+use crate::key::EntityKey;
+use crate::name::TableName;
+use crate::query::{Continuation, Page, Query, Select};
+use crate::store::StoredRow;
+
+/// One state of an [`Engine`]: reads from it agree with each other, whatever is written meanwhile.
+///
+/// A capability of the embedded engine alone: no service has it (CON-9, ENG-15). Its continuations are those of the engine,
+/// so a query may be begun here and gone on with there. The engine runs as long as a snapshot is kept.
+///
+/// ```
+/// use table_core::embedded::Engine;
+/// use table_core::query::{KeyRange, Query};
+/// use table_core::{TableName, TableStore};
+///
+/// let engine = Engine::in_memory();
+/// let employees = TableName::new("Employee")?;
+/// pollster::block_on(engine.create_table(&employees))?;
+/// let before = engine.snapshot()?;
+/// pollster::block_on(engine.delete_table(&employees))?;
+/// let page = before.query(&employees, &Query::new(KeyRange::ALL), None)?; // the table is still there
+/// assert!(page.rows.is_empty() && page.continuation.is_none());
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Snapshot {
+    // IMPORTANT: dropped before the engine: the last engine handle waits for the base to be closed.
+    state: Arc<State>,
+    engine: Engine,
+}
+
+impl Snapshot {
+    pub(crate) fn new(engine: Engine, state: Arc<State>) -> Self {
+        Self { state, engine }
+    }
+
+    /// One entity; `None` if it is not there.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6), `EngineClosed`.
+    pub fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.engine.inner.shared.check_open()?;
+        let id = self.engine.table_id(&self.state, table)?;
+        let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
+        page::get(&self.state, id, partition_key, row_key, select)
+            .map_err(|error| error.with_table(table.as_str()).with_key(partition_key, row_key))
+    }
+
+    /// One page of a query.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6), `InvalidInput` (TOP-2, PAGE-9), `EngineClosed`.
+    pub fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.engine.inner.shared.check_open()?;
+        let id = self.engine.table_id(&self.state, table)?;
+        page::read(&self.state, (id, table), query, from, self.engine.page_bounds())
+            .map_err(|error| error.with_table(table.as_str()))
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot").field("engine", &self.engine).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,179 @@
+//! The state: what a reader sees. One immutable value, swapped whole, so that readers never wait and never see a half.
+
+use std::iter::Peekable;
+use std::ops::ControlFlow;
+
+use crate::embedded::base::{BaseCursor, BaseView};
+use crate::embedded::catalog::Catalog;
+use crate::embedded::key::{Key, Span};
+use crate::embedded::recent::Recent;
+use crate::error::Result;
+use crate::row::Row;
+
+/// Tables and rows at one moment. Each layer hides what the next ones hold of a key: recent, frozen, base.
+#[derive(Clone, Default)]
+pub(crate) struct State {
+    pub(crate) catalog: Catalog,
+    /// Written since the last checkpoint began.
+    pub(crate) recent: Recent,
+    /// What a checkpoint is writing into the base.
+    pub(crate) frozen: Option<Recent>,
+    /// The last checkpoint; `None` in memory.
+    pub(crate) base: Option<BaseView>,
+}
+
+impl State {
+    /// The row of a key.
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
+        let newer = || self.recent.get(key);
+        let older = || self.frozen.as_ref().and_then(|frozen| frozen.get(key));
+        match (newer().or_else(older), &self.base) {
+            (Some(row), _) => Ok(row.clone()),
+            (None, Some(base)) => base.get(key),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Visits the keys of a span in order, each with its row, or with `None` where a tombstone hides it, until told to stop.
+    pub(crate) fn scan(
+        &self,
+        span: &Span,
+        mut visit: impl FnMut(&[u8], Option<&[u8]>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        if span.is_empty() {
+            return Ok(());
+        }
+        let frozen = self.frozen.iter().flat_map(|frozen| frozen.range(span));
+        let mut newer =
+            Overlay { newer: self.recent.range(span).peekable(), older: frozen.peekable() }.peekable();
+        let mut base = self.base.as_ref().map(|base| base.range(span)).transpose()?;
+        loop {
+            let below = base.as_ref().and_then(BaseCursor::current);
+            let flow = match (newer.peek(), below) {
+                (None, None) => return Ok(()),
+                (None, Some((key, row))) => visit(key, Some(row))?,
+                (Some((newer, _)), Some((key, row))) if key < &***newer => visit(key, Some(row))?,
+                (Some((key, entry)), below) => {
+                    let hidden = below.is_some_and(|(below, _)| below == &***key);
+                    let flow = visit(key, entry.as_ref().map(Row::as_bytes))?;
+                    newer.next();
+                    if !hidden {
+                        if flow.is_break() {
+                            return Ok(());
+                        }
+                        continue;
+                    }
+                    flow
+                }
+            };
+            if flow.is_break() {
+                return Ok(());
+            }
+            if let Some(base) = &mut base {
+                base.advance()?;
+            }
+        }
+    }
+}
+
+/// Two layers in key order; of one key the newer layer's entry.
+struct Overlay<A: Iterator, B: Iterator> {
+    newer: Peekable<A>,
+    older: Peekable<B>,
+}
+
+impl<'a, A, B> Iterator for Overlay<A, B>
+where
+    A: Iterator<Item = (&'a Key, &'a Option<Row>)>,
+    B: Iterator<Item = (&'a Key, &'a Option<Row>)>,
+{
+    type Item = (&'a Key, &'a Option<Row>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Some((older, _)) = self.older.peek() else { return self.newer.next() };
+        match self.newer.peek() {
+            None => self.older.next(),
+            Some((newer, _)) if older < newer => self.older.next(),
+            Some((newer, _)) => {
+                if older == newer {
+                    self.older.next();
+                }
+                self.newer.next()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::embedded::base::{Base, Change, Meta};
+    use crate::embedded::disk::{Disk, RealDisk};
+    use crate::row::RowWriter;
+
+    fn key(n: u8) -> Key {
+        Key::from([0, 0, 0, 1, n].as_slice())
+    }
+
+    fn row(ticks: u64) -> Row {
+        RowWriter::new().finish().with_timestamp(ticks)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn layers_read_as_the_last_write_of_each_key(
+            writes in prop::collection::vec((0..12_u8, any::<bool>(), 0..3_u8), 0..60),
+            from in 0..12_u8,
+            to in 0..12_u8,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let base = Base::open(RealDisk.open(&folder.path().join("base"), true).unwrap(), 1 << 20).unwrap();
+            let meta = Meta { journal: 1, sequence: 1, timestamp: 0, catalog: Catalog::default(), dropped: vec![] };
+            let (mut recent, mut frozen, mut model) = (Recent::default(), Recent::default(), BTreeMap::new());
+            let writer = base.begin().unwrap();
+            let mut rows = writer.rows().unwrap();
+            let mut sorted = writes.clone();
+            sorted.sort_by_key(|(_, _, layer)| *layer);
+            for (ticks, (n, put, layer)) in sorted.into_iter().enumerate() {
+                let row = put.then(|| row(ticks as u64));
+                match layer {
+                    0 => {
+                        let row = row.as_ref().map(|row| row.as_bytes().to_vec());
+                        rows.apply(std::iter::once(Ok(Change { key: key(n).to_vec(), row }))).unwrap();
+                    }
+                    1 => frozen.set(key(n), row.clone()),
+                    _ => recent.set(key(n), row.clone()),
+                }
+                model.insert(n, row);
+            }
+            drop(rows);
+            writer.commit(&meta).unwrap();
+            let state = State {
+                catalog: Catalog::default(), recent, frozen: Some(frozen), base: Some(base.view().unwrap()),
+            };
+            for n in 0..12 {
+                prop_assert_eq!(state.get(&key(n)).unwrap(), model.get(&n).cloned().flatten());
+            }
+            let span = Span { start: key(from).to_vec(), end: key(to).to_vec() };
+            let mut seen = Vec::new();
+            state.scan(&span, |key, row| {
+                if let Some(row) = row {
+                    seen.push((key[4], Row::from_bytes(Arc::from(row))));
+                }
+                Ok(ControlFlow::Continue(()))
+            }).unwrap();
+            let wanted: Vec<_> = model.into_iter()
+                .filter(|(n, _)| (from..to).contains(n))
+                .filter_map(|(n, row)| row.map(|row| (n, row)))
+                .collect();
+            prop_assert_eq!(seen, wanted);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The engine as a [`TableStore`].
+
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tracing::Instrument;
+
+use crate::embedded::apply::Writes;
+use crate::embedded::committer::request::{Request, Write};
+use crate::embedded::engine::Engine;
+use crate::embedded::key;
+use crate::embedded::page::{self, PageBounds};
+use crate::embedded::state::State;
+use crate::error::{Error, ErrorCode, Result};
+use crate::key::EntityKey;
+use crate::name::TableName;
+use crate::query::{Continuation, Page, Query, Select};
+use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
+use crate::transaction::Transaction;
+
+/// Whether a fault that comes every n-th time comes now.
+fn is_due(every: Option<NonZeroU32>, counter: &AtomicU32) -> bool {
+    // No count is kept, and no cache line shared, where there are no faults.
+    every.is_some_and(|every| (counter.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every.get()))
+}
+
+impl Engine {
+    pub(crate) fn check_busy(&self) -> Result<()> {
+        if is_due(self.inner.options.faults.busy_every, &self.inner.calls.all) {
+            let message = "busy, as asked for by the options: retry with back-off";
+            return Err(Error::new(ErrorCode::ServerBusy, message).with_rule("ENG-14"));
+        }
+        Ok(())
+    }
+
+    /// Where a page ends under the options.
+    pub(crate) fn page_bounds(&self) -> PageBounds {
+        let faults = &self.inner.options.faults;
+        let most = PageBounds::DEFAULT.entities;
+        PageBounds {
+            entities: faults.page_entities.map_or(most, |entities| entities.get().min(most)),
+            partition: faults.partition_pages,
+            ..PageBounds::DEFAULT
+        }
+    }
+
+    /// The id of a table in a state.
+    pub(crate) fn table_id(&self, state: &State, table: &TableName) -> Result<u32> {
+        state.catalog.find(table, || self.inner.options.clock.now()).map(|entry| entry.id)
+    }
+
+    fn get_now(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.check_busy()?;
+        let state = self.inner.shared.state()?;
+        let id = self.table_id(&state, table)?;
+        let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
+        let found = page::get(&state, id, partition_key, row_key, select)
+            .map_err(|error| error.with_table(table.as_str()).with_key(partition_key, row_key))?;
+        tracing::trace!(
+            target: "table_core::engine",
+            operation = "get",
+            table = table.as_str(),
+            class = "point query",
+            found = found.is_some(),
+            bytes = found.as_ref().map_or(0, |found| found.row.as_bytes().len()),
+        );
+        Ok(found)
+    }
+
+    fn query_now(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.check_busy()?;
+        let faults = &self.inner.options.faults;
+        let empty_every = faults.empty_page_every.map(|every| every.max(NonZeroU32::MIN.saturating_add(1)));
+        let empty_due = is_due(empty_every, &self.inner.calls.pages);
+        let state = self.inner.shared.state()?;
+        let outcome = self.table_id(&state, table).and_then(|id| {
+            let page = page::read(&state, (id, table), query, from, self.page_bounds())?;
+            let empty = if empty_due { page::empty_page(table, query, from) } else { None };
+            Ok(empty.unwrap_or(page))
+        });
+        let page = outcome.map_err(|error| error.with_table(table.as_str()))?;
+        tracing::debug!(
+            target: "table_core::engine",
+            operation = "query",
+            table = table.as_str(),
+            class = %query.keys.class(),
+            rows_read = page.rows_read,
+            rows_returned = page.rows.len(),
+            more = page.continuation.is_some(),
+        );
+        Ok(page)
+    }
+
+    /// What needs no state is done here, on the caller's side: limits, keys.
+    fn writes(&self, transaction: Transaction) -> Result<Writes> {
+        if transaction.operations().is_empty() {
+            let message = "the transaction holds no operations: add one, or do not submit it";
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-12"));
+        }
+        let limits = self.inner.capabilities.limits;
+        let transaction = if *transaction.limits() == limits {
+            transaction
+        } else {
+            let (partition_key, operations) = transaction.into_parts();
+            let mut checked = Transaction::new(partition_key, limits)?;
+            for operation in operations {
+                checked.push(operation)?;
+            }
+            checked
+        };
+        let (partition_key, operations) = transaction.into_parts();
+        let row_keys = operations.iter().map(|operation| operation.row_key.as_str());
+        let keys: Vec<_> = key::encode_all(partition_key.as_str(), row_keys).collect();
+        Ok(Writes { partition_key, operations: keys.into_iter().zip(operations).collect() })
+    }
+}
+
+impl TableStore for Engine {
+    fn capabilities(&self) -> &Capabilities {
+        &self.inner.capabilities
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.check_busy()?;
+        let span = tracing::debug_span!(target: "table_core::engine", "create_table", table = table.as_str());
+        let table = table.clone();
+        self.ask(|answer| Request::Write(Write::Create { table, answer })).instrument(span).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.check_busy()?;
+        let span = tracing::debug_span!(target: "table_core::engine", "delete_table", table = table.as_str());
+        let table = table.clone();
+        self.ask(|answer| Request::Write(Write::Drop { table, answer })).instrument(span).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.check_busy()?;
+        let top = page::check_top(Some(top))?;
+        Ok(self.inner.shared.state()?.catalog.page(prefix, from, top))
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.get_now(table, key, select)
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.query_now(table, query, from)
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        self.check_busy()?;
+        let span = tracing::debug_span!(
+            target: "table_core::engine",
+            "submit",
+            table = table.as_str(),
+            operations = transaction.operations().len(),
+            bytes = transaction.bytes(),
+            first = transaction.operations().first().map(|operation| operation.kind.name()),
+        );
+        let writes = self.writes(transaction).map_err(|error| error.with_table(table.as_str()))?;
+        let name = table.clone();
+        let committed = self
+            .ask(|answer| Request::Write(Write::Submit { table: name, writes, answer }))
+            .instrument(span)
+            .await?;
+        if is_due(self.inner.options.faults.lose_answer_every, &self.inner.calls.transactions) {
+            let message = "the answer was lost, as asked for by the options: the write may have been applied";
+            return Err(Error::new(ErrorCode::OperationTimedOut, message)
+                .with_rule("CON-11")
+                .with_table(table.as_str()));
+        }
+        Ok(committed)
+    }
+}

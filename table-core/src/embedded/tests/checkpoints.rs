@@ -1,0 +1,121 @@
+//! Do checkpoints keep every row, shorten the journal, reclaim space, and hold memory to its bound?
+
+use super::*;
+use crate::embedded::folder::base_number;
+
+fn files(folder: &Path, suffix: &str) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(suffix))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_checkpoint_moves_rows_into_the_base_and_deletes_the_journal_it_covers() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = on_disk(folder.path());
+    for n in 0..10 {
+        write(&engine, &n.to_string(), insert(n)).unwrap();
+    }
+    wait(engine.checkpoint()).unwrap();
+    assert_eq!(files(folder.path(), ".journal"), ["0000000002.journal"]);
+    assert_eq!(engine.inner.shared.state().unwrap().recent.len(), 0);
+    for n in 0..10 {
+        write(&engine, &n.to_string(), if n % 2 == 0 { delete() } else { upsert(n + 100) }).unwrap();
+    }
+    let wanted: Vec<_> = [1, 3, 5, 7, 9].map(|n| ("Sales".to_owned(), n.to_string(), n + 100)).into();
+    assert_eq!(all(&engine), wanted);
+    wait(engine.checkpoint()).unwrap();
+    assert_eq!(all(&engine), wanted);
+    drop(engine);
+    assert_eq!(all(&on_disk(folder.path())), wanted);
+}
+
+#[test]
+fn checkpoints_begin_by_themselves_and_the_bound_on_recent_makes_writers_wait_and_not_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options().checkpoint_bytes(40_000).recent_bytes(60_000);
+    let engine = with_table(options.open(folder.path()).unwrap());
+    let (mut most, mut count) = (0, 0);
+    for n in 0..300 {
+        let keys: Vec<String> = (0..10).map(|m| format!("{n:03}-{m}")).collect();
+        submit(&engine, "Sales", keys.iter().map(|key| (key.as_str(), insert(n))).collect()).unwrap();
+        count += 10;
+        let state = engine.inner.shared.state().unwrap();
+        most = most
+            .max(state.recent.bytes() + state.frozen.as_ref().map_or(0, super::super::recent::Recent::bytes));
+    }
+    assert_eq!(all(&engine).len(), count);
+    assert!(most < 70_000, "{most}");
+    let numbers: Vec<u64> = files(folder.path(), ".journal")
+        .iter()
+        .filter_map(|name| crate::embedded::journal::file::number(name))
+        .collect();
+    assert!(numbers.iter().max().is_some_and(|newest| *newest > 3), "{numbers:?}");
+}
+
+#[test]
+fn one_key_written_over_and_over_does_not_make_the_journal_grow_without_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = with_table(options().checkpoint_bytes(20_000).open(folder.path()).unwrap());
+    for n in 0..1_500 {
+        write(&engine, "1", upsert(n)).unwrap();
+    }
+    wait(engine.checkpoint()).unwrap();
+    let newest = files(folder.path(), ".journal").pop().unwrap();
+    assert!(newest.as_str() > "0000000003.journal", "{newest}");
+}
+
+#[test]
+fn compact_takes_a_new_file_and_readers_of_the_old_one_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = on_disk(folder.path());
+    for n in 0..10 {
+        write(&engine, &n.to_string(), insert(n)).unwrap();
+    }
+    wait(engine.checkpoint()).unwrap();
+    let snapshot = engine.snapshot().unwrap();
+    write(&engine, "0", delete()).unwrap();
+    wait(engine.compact()).unwrap();
+    wait(engine.compact()).unwrap();
+    assert_eq!(files(folder.path(), ".base"), ["0000000003.base"]);
+    assert_eq!(base_number("0000000003.base"), Some(3));
+    let query = Query::new(KeyRange::ALL);
+    assert_eq!(snapshot.query(&employees(), &query, None).unwrap().rows.len(), 10);
+    assert_eq!(all(&engine).len(), 9);
+    write(&engine, "new", insert(1)).unwrap();
+    wait(engine.checkpoint()).unwrap();
+    drop((engine, snapshot));
+    let engine = on_disk(folder.path());
+    assert_eq!(all(&engine).len(), 10);
+}
+
+#[test]
+fn rows_of_a_dropped_table_leave_the_base_also_after_a_reopen() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = on_disk(folder.path());
+    for n in 0..30 {
+        let keys: Vec<String> = (0..100).map(|m| format!("{n}-{m}")).collect();
+        submit(&engine, "Sales", keys.iter().map(|key| (key.as_str(), insert(1))).collect()).unwrap();
+    }
+    wait(engine.checkpoint()).unwrap();
+    wait(engine.delete_table(&employees())).unwrap();
+    drop(engine); // perhaps before anything was reclaimed
+    let engine = Engine::open(folder.path()).unwrap();
+    wait(engine.checkpoint()).unwrap();
+    let rows_left = || {
+        let state = engine.inner.shared.state().unwrap();
+        let base = state.base.as_ref().unwrap();
+        base.range(&crate::embedded::key::Span::table(1)).unwrap().current().is_some()
+    };
+    for _ in 0..1_000 {
+        if !rows_left() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("rows of the dropped table are still in the base");
+}

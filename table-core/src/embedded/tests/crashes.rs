@@ -1,0 +1,160 @@
+//! Does a stop at any step of the way to the disk lose nothing acknowledged and show nothing half-applied?
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::gate::{Gate, GatedDisk};
+use super::*;
+use crate::embedded::failpoint::{Action, Hook, Step};
+
+/// Copies of the folder taken at every step, with how many transactions were acknowledged by then.
+type Images = Arc<Mutex<Vec<(Step, tempfile::TempDir, i32)>>>;
+
+/// Transaction `n` writes `n` to three keys, of which it deletes one again in the next: visible are all or none of it.
+fn churn(engine: &Engine, n: i32) -> Result<Committed> {
+    let old = format!("{:03}", n - 1);
+    let mut operations = vec![("a", upsert(n)), ("b", upsert(n))];
+    if n > 1 {
+        operations.push((&old, delete()));
+    }
+    let new = format!("{n:03}");
+    operations.push((&new, upsert(n)));
+    submit(engine, "Sales", operations)
+}
+
+fn eventually(holds: impl Fn() -> bool) {
+    for _ in 0..1_000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("it did not happen");
+}
+
+/// Which transaction's state the engine shows; panics if it is none's.
+fn shown(engine: &Engine) -> i32 {
+    let found = all(engine);
+    let Some((_, _, n)) = found.first().cloned() else { return 0 };
+    let row = |key: &str| ("Sales".to_owned(), key.to_owned(), n);
+    assert_eq!(found, [row(&format!("{n:03}")), row("a"), row("b")]);
+    n
+}
+
+#[test]
+fn con_1_egt_9_a_crash_at_any_step_keeps_what_was_acknowledged_and_all_or_none_of_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let images = Images::default();
+    let acknowledged = Arc::new(AtomicUsize::new(0));
+    let active = Arc::new(AtomicUsize::new(0));
+    let gate = Gate::default();
+    let hook = {
+        let gate = gate.clone();
+        let (images, acknowledged, active) = (images.clone(), acknowledged.clone(), active.clone());
+        let path: PathBuf = folder.path().to_owned();
+        Hook::new(move |step| {
+            if active.load(Ordering::SeqCst) == 1 {
+                let _shut = gate.write().unwrap();
+                let before = i32::try_from(acknowledged.load(Ordering::SeqCst)).unwrap();
+                images.lock().unwrap().push((step, copy_folder(&path), before));
+            }
+            Action::Continue
+        })
+    };
+    let engine =
+        with_table(options().failpoints(hook).disk(Arc::new(GatedDisk(gate))).open(folder.path()).unwrap());
+    wait(engine.create_table(&name("Other"))).unwrap();
+    let other = transaction("P", vec![("1", insert(1)), ("2", insert(2))]);
+    wait(engine.submit(&name("Other"), other)).unwrap();
+    wait(engine.checkpoint()).unwrap();
+    active.store(1, Ordering::SeqCst);
+    let mut n = 0;
+    let mut more = |count: i32| {
+        for _ in 0..count {
+            n += 1;
+            churn(&engine, n).unwrap();
+            acknowledged.store(usize::try_from(n).unwrap(), Ordering::SeqCst);
+        }
+    };
+    more(3);
+    wait(engine.checkpoint()).unwrap();
+    more(2);
+    wait(engine.delete_table(&name("Other"))).unwrap();
+    more(2);
+    eventually(|| images.lock().unwrap().iter().any(|(step, ..)| *step == Step::Reclaim));
+    wait(engine.compact()).unwrap();
+    more(2);
+    wait(engine.checkpoint()).unwrap();
+    drop(engine);
+    let images = std::mem::take(&mut *images.lock().unwrap());
+    for step in Step::ALL {
+        assert!(images.iter().any(|(seen, ..)| *seen == step), "{step:?} was not reached");
+    }
+    for (step, image, before) in images {
+        let engine = on_disk(image.path());
+        let n = shown(&engine);
+        assert!(n == before || n == before + 1, "{step:?}: {n} after {before}");
+        churn(&engine, n + 1).unwrap();
+        wait(engine.checkpoint()).unwrap();
+        drop(engine);
+        assert_eq!(shown(&on_disk(image.path())), n + 1, "{step:?}, reopened");
+    }
+}
+
+#[test]
+fn f4_a_failure_at_any_step_poisons_at_most_the_writes_and_reopening_recovers() {
+    for step in Step::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        // 0: not yet, 1: to fail, 2: has failed.
+        let armed = Arc::new(AtomicUsize::new(0));
+        let hook = {
+            let armed = armed.clone();
+            Hook::new(move |at| {
+                if at != step || armed.load(Ordering::SeqCst) == 0 {
+                    return Action::Continue;
+                }
+                armed.store(2, Ordering::SeqCst);
+                Action::Fail
+            })
+        };
+        let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
+        wait(engine.create_table(&name("Other"))).unwrap();
+        wait(engine.submit(&name("Other"), transaction("P", vec![("1", insert(1))]))).unwrap();
+        churn(&engine, 1).unwrap();
+        wait(engine.compact()).unwrap();
+        armed.store(1, Ordering::SeqCst);
+        let mut known = 1;
+        let mut failed = false;
+        let mut note = |outcome: Result<()>| match outcome {
+            Ok(()) => assert!(!failed, "{step:?}: a write after the failure"),
+            Err(error) => {
+                assert_eq!(error.code(), ErrorCode::EnginePoisoned, "{step:?}");
+                failed = true;
+            }
+        };
+        for n in 2..4 {
+            let outcome = churn(&engine, n).map(drop);
+            if outcome.is_ok() {
+                known = n;
+            }
+            note(outcome);
+        }
+        note(wait(engine.delete_table(&name("Other"))));
+        if step == Step::Reclaim {
+            eventually(|| armed.load(Ordering::SeqCst) == 2);
+        }
+        note(wait(engine.compact()));
+        note(wait(engine.checkpoint()));
+        // A file that could not be deleted is no reason to stop.
+        assert_eq!(failed, step != Step::JournalDelete, "{step:?}");
+        // What is published stays readable.
+        assert!(shown(&engine) >= known);
+        assert_eq!(wait(engine.close()).is_err(), failed);
+        let engine = on_disk(folder.path());
+        let n = shown(&engine);
+        assert!(n >= known, "{step:?}: {n} after {known}");
+        churn(&engine, n + 1).unwrap();
+        assert_eq!(shown(&engine), n + 1);
+    }
+}

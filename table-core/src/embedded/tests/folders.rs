@@ -1,0 +1,75 @@
+//! Is a folder opened by one engine at a time, and only if it is ours?
+
+use super::*;
+
+#[test]
+fn one_engine_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = on_disk(folder.path());
+    assert_eq!(Engine::open(folder.path()).unwrap_err().code(), ErrorCode::FolderLocked);
+    let clone = engine.clone();
+    wait(engine.close()).unwrap();
+    let again = on_disk(folder.path());
+    assert_eq!(write(&clone, "1", insert(1)).unwrap_err().code(), ErrorCode::EngineClosed);
+    let key = EntityKey::new("Sales", "1").unwrap();
+    let error = wait(clone.get(&employees(), &key, &Select::All)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::EngineClosed);
+    drop(again);
+    drop(on_disk(folder.path()));
+}
+
+#[test]
+fn a_closed_engine_frees_the_folder_also_while_a_snapshot_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = on_disk(folder.path());
+    write(&engine, "1", insert(1)).unwrap();
+    wait(engine.checkpoint()).unwrap();
+    let snapshot = engine.snapshot().unwrap();
+    wait(engine.close()).unwrap();
+    let engine = on_disk(folder.path());
+    let key = EntityKey::new("Sales", "1").unwrap();
+    let error = snapshot.get(&employees(), &key, &Select::All).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::EngineClosed);
+    drop(snapshot);
+    write(&engine, "2", insert(2)).unwrap();
+    wait(engine.checkpoint()).unwrap();
+    drop(engine);
+    assert_eq!(all(&on_disk(folder.path())).len(), 2);
+}
+
+#[test]
+fn a_foreign_folder_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("letter.txt"), "Dear").unwrap();
+    assert_eq!(Engine::open(folder.path()).unwrap_err().code(), ErrorCode::FolderNotOurs);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn folders_above_are_created() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a/b");
+    write(&on_disk(&path), "1", insert(1)).unwrap();
+    assert_eq!(number(&on_disk(&path), "1"), Some(1));
+}
+
+#[test]
+fn a_missing_base_or_journal_is_refused_and_says_so() {
+    for suffix in ["base", "journal"] {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = on_disk(folder.path());
+        write(&engine, "1", insert(1)).unwrap();
+        wait(engine.checkpoint()).unwrap();
+        write(&engine, "2", insert(2)).unwrap();
+        drop(engine);
+        for entry in std::fs::read_dir(folder.path()).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == suffix) {
+                std::fs::remove_file(path).unwrap();
+            }
+        }
+        let error = Engine::open(folder.path()).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Corrupted);
+        assert!(error.to_string().contains(suffix), "{error}");
+    }
+}

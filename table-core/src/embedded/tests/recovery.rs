@@ -1,0 +1,165 @@
+//! Is everything acknowledged there after a reopen, a torn tail cut, and corruption refused?
+
+use std::path::PathBuf;
+
+use super::*;
+use crate::embedded::Durability;
+use crate::embedded::journal::file::HEADER;
+use crate::embedded::journal::frame::{self, Head};
+
+/// A folder with rows 1 to `count`, each written by a transaction of its own, and the journal's path.
+fn folder_with(count: i32) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = on_disk(folder.path());
+    for n in 1..=count {
+        write(&engine, &format!("{n:03}"), insert(n)).unwrap();
+    }
+    drop(engine);
+    let journal = folder.path().join("0000000001.journal");
+    (folder, journal)
+}
+
+/// Where the frames of a journal begin and end.
+fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let mut at = usize::try_from(HEADER).unwrap();
+    let mut frames = Vec::new();
+    while let Some(head) = Head::read(&bytes[at..]).filter(|head| head.length > 0) {
+        let end = at + frame::HEADER + head.length;
+        frames.push((at, end));
+        at = end;
+    }
+    frames
+}
+
+fn numbers(engine: &Engine) -> Vec<i32> {
+    all(engine).into_iter().map(|(_, _, n)| n).collect()
+}
+
+#[test]
+fn con_1_what_was_acknowledged_is_there_after_a_crash_in_both_durabilities() {
+    for durability in [Durability::Durable, Durability::Relaxed] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = EngineOptions::new().durability(durability);
+        let engine = with_table(options.clone().open(folder.path()).unwrap());
+        for n in 0..20 {
+            write(&engine, &n.to_string(), insert(n)).unwrap();
+        }
+        write(&engine, "3", delete()).unwrap();
+        let copy = copy_folder(folder.path());
+        let recovered = with_table(options.open(copy.path()).unwrap());
+        assert_eq!(all(&recovered), all(&engine));
+        assert_eq!(all(&recovered).len(), 19);
+        // It goes on as before, and comes back again.
+        write(&recovered, "3", insert(3)).unwrap();
+        drop(recovered);
+        assert_eq!(numbers(&on_disk(copy.path())).len(), 20);
+    }
+}
+
+#[test]
+fn a_journal_cut_at_any_byte_of_its_last_three_frames_loses_only_what_is_cut() {
+    let (folder, journal) = folder_with(6);
+    let bytes = std::fs::read(&journal).unwrap();
+    let frames = frames(&bytes);
+    let from = frames[frames.len() - 3].0;
+    let to = frames[frames.len() - 1].1;
+    for length in from..=to {
+        let copy = copy_folder(folder.path());
+        std::fs::write(copy.path().join("0000000001.journal"), &bytes[..length]).unwrap();
+        let engine = on_disk(copy.path());
+        // The first frame created the table.
+        let whole = frames.iter().filter(|(_, end)| *end <= length).count() - 1;
+        let wanted: Vec<i32> = (1..=i32::try_from(whole).unwrap()).collect();
+        assert_eq!(numbers(&engine), wanted, "cut at {length}");
+        write(&engine, "new", insert(99)).unwrap();
+        drop(engine);
+        let again = numbers(&on_disk(copy.path()));
+        assert_eq!(again, [wanted, vec![99]].concat(), "reopened, cut at {length}");
+    }
+}
+
+#[test]
+fn any_byte_flipped_in_a_middle_frame_is_refused_with_its_place_and_nothing_is_changed() {
+    let (folder, journal) = folder_with(6);
+    let bytes = std::fs::read(&journal).unwrap();
+    let (start, end) = frames(&bytes)[3];
+    for at in start..end {
+        let mut broken = bytes.clone();
+        broken[at] ^= 0x41;
+        std::fs::write(&journal, &broken).unwrap();
+        let error = Engine::open(folder.path()).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Corrupted, "byte {at}");
+        assert!(
+            error.to_string().contains(&format!("0000000001.journal is broken at byte {start} ")),
+            "{error}"
+        );
+        assert_eq!(std::fs::read(&journal).unwrap(), broken);
+    }
+    std::fs::write(&journal, &bytes).unwrap();
+    assert_eq!(numbers(&on_disk(folder.path())), [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn any_byte_flipped_in_the_last_frame_cuts_that_frame() {
+    let (folder, journal) = folder_with(3);
+    let bytes = std::fs::read(&journal).unwrap();
+    let (start, end) = *frames(&bytes).last().unwrap();
+    for at in start..end {
+        let copy = copy_folder(folder.path());
+        let mut broken = bytes.clone();
+        broken[at] ^= 0x41;
+        std::fs::write(copy.path().join("0000000001.journal"), &broken).unwrap();
+        assert_eq!(numbers(&on_disk(copy.path())), [1, 2], "byte {at}");
+    }
+}
+
+#[test]
+fn a_broken_frame_of_one_unsynced_write_is_torn_although_later_frames_of_that_write_are_good() {
+    let (folder, journal) = folder_with(2);
+    let mut bytes = std::fs::read(&journal).unwrap();
+    let (_, end) = *frames(&bytes).last().unwrap();
+    // Three frames of one group: the first lost, the others on the disk.
+    let mut group = crate::embedded::bytes::Writer::default();
+    for sequence in 4..7 {
+        let record = frame::Record::Drop { ticks: 1, id: 77 };
+        frame::write(&record, sequence, 4, &mut group);
+    }
+    let group = group.into_bytes();
+    bytes[end..end + group.len()].copy_from_slice(&group);
+    bytes[end + 30] ^= 1;
+    std::fs::write(&journal, &bytes).unwrap();
+    let engine = on_disk(folder.path());
+    assert_eq!(numbers(&engine), [1, 2]);
+    write(&engine, "3", insert(3)).unwrap();
+    drop(engine);
+    assert_eq!(numbers(&on_disk(folder.path())).len(), 3, "what was torn does not come back");
+}
+
+#[test]
+fn a_journal_file_that_was_never_whole_is_removed_and_a_broken_one_with_frames_is_refused() {
+    let (folder, journal) = folder_with(3);
+    let next = folder.path().join("0000000002.journal");
+    for header in [&b""[..], &b"TBLJ"[..], &[0; 40][..]] {
+        std::fs::write(&next, header).unwrap();
+        assert_eq!(numbers(&on_disk(folder.path())), [1, 2, 3]);
+        assert!(!next.exists());
+    }
+    let mut bytes = std::fs::read(&journal).unwrap();
+    bytes[3] ^= 1;
+    std::fs::write(&journal, &bytes).unwrap();
+    assert_eq!(Engine::open(folder.path()).unwrap_err().code(), ErrorCode::Corrupted);
+}
+
+#[test]
+fn dropped_and_created_tables_come_back_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = on_disk(folder.path());
+    write(&engine, "1", insert(1)).unwrap();
+    wait(engine.delete_table(&employees())).unwrap();
+    wait(engine.create_table(&name("EMPLOYEE"))).unwrap();
+    write(&engine, "2", insert(2)).unwrap();
+    let copy = copy_folder(folder.path());
+    let recovered = on_disk(copy.path());
+    assert_eq!(numbers(&recovered), [2]);
+    assert_eq!(wait(recovered.list_tables("", None, 10)).unwrap().names[0].as_str(), "EMPLOYEE");
+}

@@ -1,0 +1,248 @@
+//! Typed entities: what `#[derive(Entity)]` implements, and what a read gives back.
+
+use std::ops::Deref;
+
+use chrono::{DateTime, Utc};
+
+use crate::error::Result;
+use crate::etag::ETag;
+use crate::index::entry::IndexOf;
+use crate::key::EntityKey;
+use crate::query::{EntityRef, Select};
+use crate::row::Row;
+use crate::schema::EntitySchema;
+use crate::ticks;
+
+/// A struct with a table design. Only `#[derive(Entity)]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T105] `{Self}` is no entity",
+    label = "this type has no table design",
+    note = "an entity is a struct with `#[derive(Entity)]`, `#[partition_key(…)]` and `#[row_key(…)]`"
+)]
+pub trait Entity: FromEntity + 'static {
+    /// The design.
+    const SCHEMA: &'static EntitySchema;
+    /// Its indexes, in declaration order: what is to be written beside the entity.
+    const INDEXES: &'static [IndexOf<Self>] = &[];
+
+    /// Appends the texts of the entity's key, which saves the allocations of [`key_of`](Self::key_of) where buffers are
+    /// used again.
+    ///
+    /// # Errors
+    /// `KeyEncoding` if a field's value has no text in its place: too many digits, an illegal character. The buffers may
+    /// then hold a part of the key.
+    fn encode_key(&self, partition_key: &mut String, row_key: &mut String) -> Result<()>;
+
+    /// The entity's key.
+    ///
+    /// # Errors
+    /// Those of [`encode_key`](Self::encode_key), `PropertyValueTooLarge` if a key is too long (KEY-8), and `OutOfRangeInput` if
+    /// the row would be one that patterns keep for themselves ([`RESERVED`](crate::key::text::RESERVED)).
+    fn key_of(&self) -> Result<EntityKey> {
+        let (mut partition_key, mut row_key) = (String::new(), String::new());
+        self.encode_key(&mut partition_key, &mut row_key)?;
+        EntityKey::new(partition_key, row_key)?.of_entity()
+    }
+
+    /// The entity's properties, encoded.
+    ///
+    /// # Errors
+    /// `OutOfRangeInput` if a field's value has no place in its Edm type.
+    fn to_row(&self) -> Result<Row>;
+}
+
+/// An entity without declared indexes: [`Table`](crate::Table) may write it, because no copies are left behind.
+#[diagnostic::on_unimplemented(
+    message = "[T069] `{Self}` has declared indexes, whose copies a plain write would leave behind",
+    label = "this verb writes the entity alone",
+    note = "write it through the patterns crate's `IndexedTable`, which keeps its indexes right",
+    note = "reads need no such care: `get`, `query` and `scan` work on every entity"
+)]
+pub trait PlainEntity: Entity {}
+
+/// A type whose values a [`Table`](crate::Table) writes alone: every [`PlainEntity`], and the bag.
+#[diagnostic::on_unimplemented(
+    message = "[T069] `{Self}` cannot be written alone",
+    label = "this verb writes the entity alone: an entity with declared indexes would leave its copies behind",
+    note = "write it through the patterns crate's `IndexedTable`, which keeps its indexes right",
+    note = "reads need no such care: `get`, `query` and `scan` work on every entity"
+)]
+pub trait ToEntity {
+    /// The key to write it under.
+    ///
+    /// # Errors
+    /// Those of [`Entity::key_of`].
+    fn entity_key(&self) -> Result<EntityKey>;
+
+    /// Its properties, encoded.
+    ///
+    /// # Errors
+    /// Those of [`Entity::to_row`].
+    fn entity_row(&self) -> Result<Row>;
+
+    /// The table that its design names, if it has a design.
+    #[must_use]
+    fn design_table() -> Option<&'static str> {
+        None
+    }
+
+    /// Is told the version that a write gave it, in case it keeps that.
+    fn on_written(&mut self, _etag: &ETag, _ticks: u64) {}
+}
+
+impl<E: PlainEntity> ToEntity for E {
+    fn entity_key(&self) -> Result<EntityKey> {
+        self.key_of()
+    }
+
+    fn entity_row(&self) -> Result<Row> {
+        self.to_row()
+    }
+
+    fn design_table() -> Option<&'static str> {
+        Some(E::SCHEMA.table)
+    }
+}
+
+/// As what was read, whatever its version was.
+impl<T: ToEntity> ToEntity for Versioned<T> {
+    fn entity_key(&self) -> Result<EntityKey> {
+        self.value.entity_key()
+    }
+
+    fn entity_row(&self) -> Result<Row> {
+        self.value.entity_row()
+    }
+
+    fn design_table() -> Option<&'static str> {
+        T::design_table()
+    }
+}
+
+/// A type that a stored entity can be read as: an [`Entity`], a projection of one, a bag.
+pub trait FromEntity: Sized {
+    /// The properties it needs (DQ-13).
+    #[must_use]
+    fn select() -> Select {
+        Select::All
+    }
+
+    /// Reads it, straight from the encoded row.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if a property is missing or of another type, or the key is not of its design.
+    fn from_entity(entity: EntityRef<'_>) -> Result<Self>;
+}
+
+/// A type that entities `E` can be read as in place of `E`: a projection, a set that `E` is a member of, the bag. So that
+/// employees are not read as the names of airports.
+///
+/// Derived; for a [`FromEntity`] written by hand it is one line: `impl ProjectionOf<Employee> for NameOnly {}`. A table
+/// without a design is read as anything.
+///
+/// ```
+/// use table_core::{Entity, Projection, TableEntity, entity::ProjectionOf};
+///
+/// #[derive(Entity)]
+/// #[partition_key(department)]
+/// #[row_key(id)]
+/// struct Employee { department: String, id: u32, first_name: String }
+///
+/// #[derive(Projection)]
+/// #[projection(of = Employee)]
+/// struct NameOnly { first_name: String }
+///
+/// fn is_read_as<E, P: ProjectionOf<E>>() -> bool { true }
+/// assert!(is_read_as::<Employee, NameOnly>() && is_read_as::<Employee, TableEntity>());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T122] `{Self}` is no projection of `{E}`",
+    label = "a type that `{E}` can be read as is wanted here",
+    note = "a projection says which entity it is of: `#[derive(Projection)] #[projection(of = …)]`",
+    note = "rows of several types are read as a set, or as `TableEntity`"
+)]
+pub trait ProjectionOf<E>: FromEntity {}
+
+impl<E: Entity> ProjectionOf<E> for E {}
+
+/// A value with the version it was read at.
+///
+/// ```
+/// use table_core::{ETag, Versioned};
+///
+/// let versioned = Versioned::new("Ada", ETag::from_ticks(7), 7);
+/// assert_eq!(versioned.len(), 3); // dereferences to the value
+/// assert_eq!(versioned.into_value(), "Ada");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Versioned<T> {
+    value: T,
+    etag: ETag,
+    timestamp: u64,
+}
+
+impl<T> Versioned<T> {
+    /// A value read at this version; the Timestamp is in [ticks].
+    pub const fn new(value: T, etag: ETag, timestamp: u64) -> Self {
+        Self { value, etag, timestamp }
+    }
+
+    /// The version, to be sent back as `If-Match` (CON-3).
+    #[must_use]
+    pub const fn etag(&self) -> &ETag {
+        &self.etag
+    }
+
+    /// When the store last wrote the entity. Not to be used to order events across entities (ETAG-7).
+    #[must_use]
+    pub fn timestamp(&self) -> DateTime<Utc> {
+        ticks::to_datetime(self.timestamp).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+
+    /// When the store last wrote the entity, in [ticks].
+    #[must_use]
+    pub const fn ticks(&self) -> u64 {
+        self.timestamp
+    }
+
+    /// The value.
+    #[must_use]
+    pub const fn value(&self) -> &T {
+        &self.value
+    }
+
+    /// The value, taken out.
+    #[must_use]
+    pub fn into_value(self) -> T {
+        self.value
+    }
+}
+
+impl<T: FromEntity> Versioned<T> {
+    /// Reads a stored entity and keeps its version.
+    ///
+    /// # Errors
+    /// Those of [`FromEntity::from_entity`], with the key.
+    pub fn read(entity: EntityRef<'_>) -> Result<Self> {
+        Self::read_with(entity, T::from_entity)
+    }
+}
+
+impl<T> Versioned<T> {
+    /// Reads what is stored in a way of its own and keeps its version.
+    pub(crate) fn read_with(
+        entity: EntityRef<'_>,
+        read: impl FnOnce(EntityRef<'_>) -> Result<T>,
+    ) -> Result<Self> {
+        let value = read(entity).map_err(|error| error.with_key(entity.partition_key, entity.row_key))?;
+        Ok(Self::new(value, entity.etag(), entity.row.timestamp()))
+    }
+}
+
+impl<T> Deref for Versioned<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}

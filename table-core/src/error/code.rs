@@ -1,0 +1,305 @@
+//! The codes an [`Error`](crate::Error) can carry: the service's own (ERR-3), then those of this library.
+
+use std::fmt;
+
+/// What kind of failure it was, in the service's words where the service has one (ERR-3).
+///
+/// ```
+/// use table_core::ErrorCode;
+///
+/// assert_eq!(ErrorCode::TableNotFound.as_str(), "TableNotFound");
+/// assert_eq!(ErrorCode::TableNotFound.status(), 404);
+/// assert_eq!(ErrorCode::from_service("EntityNotFound"), Some(ErrorCode::ResourceNotFound));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// A table of this name exists, in any case (OPT-2).
+    TableAlreadyExists,
+    /// The table's deletion is in progress (OPT-4).
+    TableBeingDeleted,
+    /// A data operation on a table that is not there (OPT-6).
+    TableNotFound,
+    /// An insert of a key that exists (INS-1).
+    EntityAlreadyExists,
+    /// The entity, or the table to delete, is not there (GET-2, OPT-3).
+    ResourceNotFound,
+    /// The `ETag` given is not the current one (UPD-3).
+    UpdateConditionNotSatisfied,
+    /// A key is missing or null (KEY-1).
+    PropertiesNeedValue,
+    /// A property value or a key is too long (TYPE-10, KEY-8).
+    PropertyValueTooLarge,
+    /// The entity is over 1 MiB (SIZE-1).
+    EntityTooLarge,
+    /// Over 252 custom properties (ENT-2).
+    TooManyProperties,
+    /// A property name is no identifier (PROP-3).
+    PropertyNameInvalid,
+    /// A property name is over 255 code units (PROP-2).
+    PropertyNameTooLong,
+    /// One property name twice (PROP-6).
+    DuplicatePropertiesSpecified,
+    /// An illegal key character, a date out of range, a table name of the wrong length (KEY-4, TYPE-6, TBL-4).
+    OutOfRangeInput,
+    /// Malformed input: body, filter, `$top`, `ETag`, continuation token, over 100 changes.
+    InvalidInput,
+    /// A value of a wrong kind.
+    InvalidValueType,
+    /// An illegal table name (TBL-4).
+    InvalidResourceName,
+    /// One entity twice in a transaction (EGT-4).
+    InvalidDuplicateRow,
+    /// A transaction over more than one partition (EGT-5).
+    CommandsInBatchActOnDifferentPartitions,
+    /// A query option or filter construct that the service does not have (QRY-2, FIL-4).
+    NotImplemented,
+    /// A request over 4 MiB (REQ-7, EGT-3).
+    RequestBodyTooLarge,
+    /// A bad signature, clock skew, or an expired token.
+    AuthenticationFailed,
+    /// The credential does not reach this table or key (SAS-8).
+    AuthorizationFailure,
+    /// The signature does not permit this operation (SAS-11).
+    AuthorizationPermissionMismatch,
+    /// The account signature is not for this service (ASAS-5).
+    AuthorizationServiceMismatch,
+    /// The account signature is not for this type of resource (ASAS-5).
+    AuthorizationResourceTypeMismatch,
+    /// The signature is not for this protocol (ASAS-5).
+    AuthorizationProtocolMismatch,
+    /// The signature is not for this address (ASAS-5).
+    AuthorizationSourceIPMismatch,
+    /// No answer in time: a write may or may not have been applied (CON-11).
+    OperationTimedOut,
+    /// The backend failed.
+    InternalError,
+    /// Throttled: retry with back-off (SCL-3).
+    ServerBusy,
+    /// The queue is not there (QUE-3).
+    QueueNotFound,
+    /// A queue of this name exists with other metadata (QUE-3).
+    QueueAlreadyExists,
+    /// The queue's deletion is in progress (QUE-15).
+    QueueBeingDeleted,
+    /// The message was deleted, or its time to live is over (QUE-13).
+    MessageNotFound,
+    /// Somebody else has received or updated the message since (QUE-13).
+    PopReceiptMismatch,
+    /// A time or count of a queue's call is out of range (QUE-8, QUE-9).
+    OutOfRangeQueryParameterValue,
+    /// A message would be hidden for as long as it lives, or longer (QUE-8).
+    InvalidQueryParameterValue,
+    /// The blob that an address names is not there (BLB-2).
+    BlobNotFound,
+    /// A value cannot be written in its place in a key; nothing was sent.
+    KeyEncoding,
+    /// A stored entity does not fit the type it is read as; the stored entity is untouched.
+    EntityMismatch,
+    /// The design of the program does not go with what is stored under an earlier one (EVO rules); nothing was changed.
+    LayoutMismatch,
+    /// Another entity has the value that an index declares unique; nothing was written (PAT-INTRA-5).
+    UniqueViolation,
+    /// A list of an index has no room for another key; nothing was written, and nothing is ever cut (PAT-IX-4).
+    IndexListFull,
+    /// The index is being built, or was disabled: it answers nothing until it is whole.
+    IndexNotReady,
+    /// A described workload cannot be run: a field, pattern or layout that it does not have, a negative rate, no operations.
+    InvalidWorkload,
+    /// A design costs more, in a dry run, than its test allows (design promise 7); nothing was sent.
+    OverBudget,
+    /// This backend cannot do what was asked; see its capabilities.
+    Unsupported,
+    /// Stored bytes are not what was written; the message says where.
+    Corrupted,
+    /// An earlier write could not be made durable: reopen the engine to recover (CON-1).
+    EnginePoisoned,
+    /// The engine was closed.
+    EngineClosed,
+    /// Another process, or another handle, has this folder open.
+    FolderLocked,
+    /// The folder holds something else; it was left untouched.
+    FolderNotOurs,
+    /// The folder was written by a newer version; it was left untouched.
+    FormatTooNew,
+    /// The operating system refused: full disk, permission, device error.
+    Io,
+}
+
+impl ErrorCode {
+    /// The code as the service spells it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TableAlreadyExists => "TableAlreadyExists",
+            Self::TableBeingDeleted => "TableBeingDeleted",
+            Self::TableNotFound => "TableNotFound",
+            Self::EntityAlreadyExists => "EntityAlreadyExists",
+            Self::ResourceNotFound => "ResourceNotFound",
+            Self::UpdateConditionNotSatisfied => "UpdateConditionNotSatisfied",
+            Self::PropertiesNeedValue => "PropertiesNeedValue",
+            Self::PropertyValueTooLarge => "PropertyValueTooLarge",
+            Self::EntityTooLarge => "EntityTooLarge",
+            Self::TooManyProperties => "TooManyProperties",
+            Self::PropertyNameInvalid => "PropertyNameInvalid",
+            Self::PropertyNameTooLong => "PropertyNameTooLong",
+            Self::DuplicatePropertiesSpecified => "DuplicatePropertiesSpecified",
+            Self::OutOfRangeInput => "OutOfRangeInput",
+            Self::InvalidInput => "InvalidInput",
+            Self::InvalidValueType => "InvalidValueType",
+            Self::InvalidResourceName => "InvalidResourceName",
+            Self::InvalidDuplicateRow => "InvalidDuplicateRow",
+            Self::CommandsInBatchActOnDifferentPartitions => "CommandsInBatchActOnDifferentPartitions",
+            Self::NotImplemented => "NotImplemented",
+            Self::RequestBodyTooLarge => "RequestBodyTooLarge",
+            Self::AuthenticationFailed => "AuthenticationFailed",
+            Self::AuthorizationFailure => "AuthorizationFailure",
+            Self::AuthorizationPermissionMismatch => "AuthorizationPermissionMismatch",
+            Self::AuthorizationServiceMismatch => "AuthorizationServiceMismatch",
+            Self::AuthorizationResourceTypeMismatch => "AuthorizationResourceTypeMismatch",
+            Self::AuthorizationProtocolMismatch => "AuthorizationProtocolMismatch",
+            Self::AuthorizationSourceIPMismatch => "AuthorizationSourceIPMismatch",
+            Self::OperationTimedOut => "OperationTimedOut",
+            Self::InternalError => "InternalError",
+            Self::ServerBusy => "ServerBusy",
+            Self::QueueNotFound => "QueueNotFound",
+            Self::QueueAlreadyExists => "QueueAlreadyExists",
+            Self::QueueBeingDeleted => "QueueBeingDeleted",
+            Self::MessageNotFound => "MessageNotFound",
+            Self::PopReceiptMismatch => "PopReceiptMismatch",
+            Self::OutOfRangeQueryParameterValue => "OutOfRangeQueryParameterValue",
+            Self::InvalidQueryParameterValue => "InvalidQueryParameterValue",
+            Self::BlobNotFound => "BlobNotFound",
+            Self::KeyEncoding => "KeyEncoding",
+            Self::EntityMismatch => "EntityMismatch",
+            Self::LayoutMismatch => "LayoutMismatch",
+            Self::UniqueViolation => "UniqueViolation",
+            Self::IndexListFull => "IndexListFull",
+            Self::IndexNotReady => "IndexNotReady",
+            Self::InvalidWorkload => "InvalidWorkload",
+            Self::OverBudget => "OverBudget",
+            Self::Unsupported => "Unsupported",
+            Self::Corrupted => "Corrupted",
+            Self::EnginePoisoned => "EnginePoisoned",
+            Self::EngineClosed => "EngineClosed",
+            Self::FolderLocked => "FolderLocked",
+            Self::FolderNotOurs => "FolderNotOurs",
+            Self::FormatTooNew => "FormatTooNew",
+            Self::Io => "Io",
+        }
+    }
+
+    /// The HTTP status that goes with the code (ERR-3); 500 for what never leaves this process.
+    #[must_use]
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::PropertiesNeedValue
+            | Self::PropertyValueTooLarge
+            | Self::EntityTooLarge
+            | Self::TooManyProperties
+            | Self::PropertyNameInvalid
+            | Self::PropertyNameTooLong
+            | Self::DuplicatePropertiesSpecified
+            | Self::OutOfRangeInput
+            | Self::InvalidInput
+            | Self::InvalidValueType
+            | Self::InvalidResourceName
+            | Self::InvalidDuplicateRow
+            | Self::CommandsInBatchActOnDifferentPartitions
+            | Self::PopReceiptMismatch
+            | Self::OutOfRangeQueryParameterValue
+            | Self::InvalidQueryParameterValue
+            | Self::KeyEncoding
+            | Self::EntityMismatch
+            | Self::LayoutMismatch
+            | Self::InvalidWorkload
+            | Self::OverBudget => 400,
+            Self::AuthenticationFailed
+            | Self::AuthorizationFailure
+            | Self::AuthorizationPermissionMismatch
+            | Self::AuthorizationServiceMismatch
+            | Self::AuthorizationResourceTypeMismatch
+            | Self::AuthorizationProtocolMismatch
+            | Self::AuthorizationSourceIPMismatch => 403,
+            Self::TableNotFound
+            | Self::ResourceNotFound
+            | Self::QueueNotFound
+            | Self::MessageNotFound
+            | Self::BlobNotFound => 404,
+            Self::TableAlreadyExists
+            | Self::TableBeingDeleted
+            | Self::EntityAlreadyExists
+            | Self::QueueAlreadyExists
+            | Self::QueueBeingDeleted
+            | Self::UniqueViolation
+            | Self::IndexListFull
+            | Self::IndexNotReady => 409,
+            Self::UpdateConditionNotSatisfied => 412,
+            Self::RequestBodyTooLarge => 413,
+            Self::OperationTimedOut
+            | Self::InternalError
+            | Self::Corrupted
+            | Self::EnginePoisoned
+            | Self::EngineClosed
+            | Self::FolderLocked
+            | Self::FolderNotOurs
+            | Self::FormatTooNew
+            | Self::Io => 500,
+            Self::NotImplemented | Self::Unsupported => 501,
+            Self::ServerBusy => 503,
+        }
+    }
+
+    /// The code of the service's spelling, its documented synonyms included; `None` if it is unknown (ERR-4).
+    #[must_use]
+    pub fn from_service(code: &str) -> Option<Self> {
+        Some(match code {
+            "TableAlreadyExists" => Self::TableAlreadyExists,
+            "TableBeingDeleted" => Self::TableBeingDeleted,
+            "TableNotFound" => Self::TableNotFound,
+            "EntityAlreadyExists" => Self::EntityAlreadyExists,
+            "ResourceNotFound" | "EntityNotFound" => Self::ResourceNotFound,
+            "UpdateConditionNotSatisfied" | "ConditionNotMet" => Self::UpdateConditionNotSatisfied,
+            "PropertiesNeedValue" => Self::PropertiesNeedValue,
+            "PropertyValueTooLarge" | "KeyValueTooLarge" => Self::PropertyValueTooLarge,
+            "EntityTooLarge" => Self::EntityTooLarge,
+            "TooManyProperties" => Self::TooManyProperties,
+            "PropertyNameInvalid" => Self::PropertyNameInvalid,
+            "PropertyNameTooLong" => Self::PropertyNameTooLong,
+            "DuplicatePropertiesSpecified" => Self::DuplicatePropertiesSpecified,
+            "OutOfRangeInput" => Self::OutOfRangeInput,
+            "InvalidInput" => Self::InvalidInput,
+            "InvalidValueType" => Self::InvalidValueType,
+            "InvalidResourceName" => Self::InvalidResourceName,
+            "InvalidDuplicateRow" => Self::InvalidDuplicateRow,
+            "CommandsInBatchActOnDifferentPartitions" => Self::CommandsInBatchActOnDifferentPartitions,
+            "NotImplemented" => Self::NotImplemented,
+            "RequestBodyTooLarge" => Self::RequestBodyTooLarge,
+            "AuthenticationFailed" => Self::AuthenticationFailed,
+            "AuthorizationFailure" => Self::AuthorizationFailure,
+            "AuthorizationPermissionMismatch" => Self::AuthorizationPermissionMismatch,
+            "AuthorizationServiceMismatch" => Self::AuthorizationServiceMismatch,
+            "AuthorizationResourceTypeMismatch" => Self::AuthorizationResourceTypeMismatch,
+            "AuthorizationProtocolMismatch" => Self::AuthorizationProtocolMismatch,
+            "AuthorizationSourceIPMismatch" => Self::AuthorizationSourceIPMismatch,
+            "OperationTimedOut" => Self::OperationTimedOut,
+            "InternalError" => Self::InternalError,
+            "ServerBusy" => Self::ServerBusy,
+            "QueueNotFound" => Self::QueueNotFound,
+            "QueueAlreadyExists" => Self::QueueAlreadyExists,
+            "QueueBeingDeleted" => Self::QueueBeingDeleted,
+            "MessageNotFound" => Self::MessageNotFound,
+            "PopReceiptMismatch" => Self::PopReceiptMismatch,
+            "OutOfRangeQueryParameterValue" => Self::OutOfRangeQueryParameterValue,
+            "InvalidQueryParameterValue" => Self::InvalidQueryParameterValue,
+            "BlobNotFound" => Self::BlobNotFound,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,188 @@
+//! `ETag` and `If-Match`: optimistic concurrency (ETAG, IFM rules).
+
+use std::fmt;
+use std::sync::Arc;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::ticks;
+
+/// The version of an entity, opaque to callers and kept byte for byte (ETAG-4).
+///
+/// An `ETag` in the service's canonical form holds only its ticks; any other is kept as text.
+///
+/// ```
+/// use table_core::ETag;
+///
+/// let etag = ETag::parse("W/\"datetime'2020-10-02T22%3A48%3A03.9197632Z'\"")?;
+/// assert_eq!(etag.to_string(), "W/\"datetime'2020-10-02T22%3A48%3A03.9197632Z'\"");
+/// assert!(ETag::parse("2020-10-02").is_err()); // IFM-1: not of the form W/"…"
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct ETag(Repr);
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Repr {
+    Ticks(u64),
+    Text(Arc<str>),
+}
+
+impl ETag {
+    /// The `ETag` of an entity whose Timestamp is this many [ticks] (ETAG-2).
+    #[must_use]
+    pub const fn from_ticks(ticks: u64) -> Self {
+        Self(Repr::Ticks(ticks))
+    }
+
+    /// Takes an `ETag` as text: one weak tag `W/"…"`.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is malformed or a list (IFM-1, IFM-3). A well-formed tag of any content is accepted (IFM-4).
+    pub fn parse(text: &str) -> Result<Self> {
+        let well_formed = text
+            .strip_prefix("W/\"")
+            .and_then(|rest| rest.strip_suffix('"'))
+            .is_some_and(|inner| !inner.contains('"') && !inner.chars().any(char::is_control));
+        if !well_formed {
+            let message = format!("`{text}` is no ETag: exactly one tag of the form W/\"…\" is expected");
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("IFM-1"));
+        }
+        Ok(match canonical_ticks(text) {
+            Some(ticks) => Self(Repr::Ticks(ticks)),
+            None => Self(Repr::Text(text.into())),
+        })
+    }
+
+    /// The ticks of a tag in the service's canonical form.
+    #[must_use]
+    pub const fn ticks(&self) -> Option<u64> {
+        match self.0 {
+            Repr::Ticks(ticks) => Some(ticks),
+            Repr::Text(_) => None,
+        }
+    }
+}
+
+/// Only a text that prints back identically may be kept as ticks: the tag must survive byte for byte (ETAG-4).
+fn canonical_ticks(text: &str) -> Option<u64> {
+    let inner = text.strip_prefix("W/\"datetime'")?.strip_suffix("'\"")?;
+    let instant: DateTime<Utc> = inner.replace("%3A", ":").parse().ok()?;
+    let ticks = ticks::from_datetime(instant)?;
+    (ETag::from_ticks(ticks).to_string() == text).then_some(ticks)
+}
+
+impl fmt::Display for ETag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Ticks(ticks) => {
+                let timestamp = ticks::to_datetime(*ticks).map(format_datetime).unwrap_or_default();
+                write!(f, "W/\"datetime'{}'\"", timestamp.replace(':', "%3A"))
+            }
+            Repr::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl fmt::Debug for ETag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ETag({self})")
+    }
+}
+
+/// An instant as the service prints it: at most 7 fractional digits, trailing zeros removed (TYPE-5).
+///
+/// ```
+/// let instant = "2020-07-24T14:34:48.476700Z".parse()?;
+/// assert_eq!(table_core::etag::format_datetime(instant), "2020-07-24T14:34:48.4767Z");
+/// # Ok::<(), chrono::ParseError>(())
+/// ```
+#[must_use]
+pub fn format_datetime(instant: DateTime<Utc>) -> String {
+    let instant = ticks::truncate(instant);
+    let full = instant.to_rfc3339_opts(SecondsFormat::Nanos, true);
+    let digits = full.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.');
+    format!("{digits}Z")
+}
+
+/// The condition of a replace, merge or delete (IFM-1).
+///
+/// ```
+/// use table_core::{ETag, IfMatch};
+///
+/// assert_eq!(IfMatch::parse("*")?, IfMatch::Any);
+/// assert_eq!(IfMatch::from(ETag::from_ticks(7)).to_string(), ETag::from_ticks(7).to_string());
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum IfMatch {
+    /// `*`: the entity must exist, in whatever version (UPS-4).
+    Any,
+    /// The entity must exist in exactly this version.
+    ETag(ETag),
+}
+
+impl IfMatch {
+    /// Reads the value of an `If-Match` header.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is neither `*` nor one well-formed weak `ETag` (IFM-1, IFM-3).
+    pub fn parse(text: &str) -> Result<Self> {
+        if text == "*" { Ok(Self::Any) } else { ETag::parse(text).map(Self::ETag) }
+    }
+
+    /// Whether an entity of this version satisfies the condition.
+    #[must_use]
+    pub fn accepts(&self, current: &ETag) -> bool {
+        match self {
+            Self::Any => true,
+            Self::ETag(etag) => etag == current,
+        }
+    }
+}
+
+impl From<ETag> for IfMatch {
+    fn from(etag: ETag) -> Self {
+        Self::ETag(etag)
+    }
+}
+
+impl From<&ETag> for IfMatch {
+    fn from(etag: &ETag) -> Self {
+        Self::ETag(etag.clone())
+    }
+}
+
+impl fmt::Display for IfMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("*"),
+            Self::ETag(etag) => etag.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn etag_4_any_form_is_kept_byte_for_byte() {
+        for text in [
+            "W/\"datetime'2020-10-02T22%3A48%3A03.9197632Z'\"",
+            "W/\"datetime'2026-11-20T08%3A14%3A48.1444670Z'\"", // seven digits, as Azurite prints (ETAG-2)
+            "W/\"datetime'2026-11-20T08:14:48Z'\"",
+            "W/\"bad\"",
+        ] {
+            assert_eq!(ETag::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn ifm_1_and_3_malformed_and_lists_are_refused() {
+        for text in ["", "x", "\"strong\"", "W/\"open", "W/\"a\", W/\"b\""] {
+            assert_eq!(IfMatch::parse(text).unwrap_err().code(), ErrorCode::InvalidInput, "{text}");
+        }
+    }
+}

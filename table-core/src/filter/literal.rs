@@ -1,0 +1,151 @@
+//! Constants in a filter: how each of the eight types is written and read (section 4.3 of the rules).
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::etag::format_datetime;
+use crate::ticks;
+use crate::value::{Value, ValueRef};
+
+/// Why a text is no constant: the rule, and what to write instead.
+pub(super) type Fault = (&'static str, String);
+
+/// Writes a constant. Text that the parser reads back as the same value, but for a Double that is not finite: the grammar
+/// has no word for it, and what is printed (`NaN`, `inf`) is refused by the parser, never read as something else.
+pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match value {
+        Value::String(text) => {
+            f.write_str("'")?;
+            for (index, part) in text.split('\'').enumerate() {
+                f.write_str(if index == 0 { "" } else { "''" })?;
+                f.write_str(part)?;
+            }
+            f.write_str("'")
+        }
+        Value::Int32(number) => write!(f, "{number}"),
+        Value::Int64(number) => write!(f, "{number}L"),
+        // The shortest text that reads back the same, always with a fraction or an exponent.
+        Value::Double(number) => write!(f, "{number:?}"),
+        Value::Boolean(flag) => write!(f, "{flag}"),
+        Value::DateTime(instant) => write!(f, "datetime'{}'", format_datetime(*instant)),
+        Value::Guid(guid) => write!(f, "guid'{guid}'"),
+        Value::Binary(bytes) => {
+            f.write_str("X'")?;
+            bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+            f.write_str("'")
+        }
+    }
+}
+
+/// As a constant of a filter: `'Ada'`, `36`, `36L`, `guid'…'` (section 4.3 of the rules). A Double that is not finite has no
+/// such constant, and is written as `NaN` or `inf`.
+///
+/// ```
+/// use table_core::Value;
+///
+/// assert_eq!(Value::from("O'Hara").to_string(), "'O''Hara'");
+/// assert_eq!(Value::from(36_i64).to_string(), "36L");
+/// ```
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(self, f)
+    }
+}
+
+/// As [`Value`].
+///
+/// ```
+/// assert_eq!(table_core::ValueRef::Binary(&[1, 255]).to_string(), "X'01ff'");
+/// ```
+impl fmt::Display for ValueRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(&self.to_owned(), f)
+    }
+}
+
+/// Reads a number: its run of digits, letters, `.` and signs.
+pub(super) fn number(text: &str) -> Result<Value, Fault> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if is_digits(digits) {
+        return text.parse().map(Value::Int32).map_err(|_| {
+            ("LIT-2", format!("`{text}` is outside Edm.Int32: for an Edm.Int64 write `{text}L`"))
+        });
+    }
+    if let Some(digits) = digits.strip_suffix('L')
+        && is_digits(digits)
+    {
+        let number = text.trim_end_matches('L').parse().map(Value::Int64);
+        return number.map_err(|_| ("LIT-2", format!("`{text}` is outside Edm.Int64")));
+    }
+    if is_decimal(digits.strip_suffix('D').unwrap_or(digits)) {
+        let number: Option<f64> = text.trim_end_matches('D').parse().ok();
+        return number.filter(|number| number.is_finite()).map(Value::Double).ok_or_else(|| {
+            ("FIL-5", format!("`{text}` is outside Edm.Double; infinities and NaN have no constant"))
+        });
+    }
+    Err(("FIL-5", format!("`{text}` is no number: write 34, 34L for an Edm.Int64, 2.5, 3.4e1 or 3D")))
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `2`, `2.5`, `2e-3`, `2.5E10`: a digit at least on each side of what separates.
+fn is_decimal(text: &str) -> bool {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+    is_digits(whole)
+        && is_digits(fraction)
+        && is_digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))
+}
+
+/// Reads a constant of the form `prefix'text'`.
+pub(super) fn prefixed(prefix: &str, text: &str) -> Result<Value, Fault> {
+    match prefix {
+        "datetime" => datetime(text).map(Value::DateTime).ok_or_else(|| {
+            let message = "write an instant as datetime'2014-08-22T00:50:32.1234567Z': UTC with `Z`, at most 7 digits of a second, years 1 to 9999";
+            ("FIL-5", message.to_owned())
+        }),
+        "guid" => (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten().map(Value::Guid).ok_or_else(|| {
+            ("FIL-5", "write a Guid as guid'c9da6455-213d-42c9-9a79-3e9149a57833'".to_owned())
+        }),
+        "X" | "x" | "binary" => binary(text).map(Value::Binary).ok_or_else(|| {
+            ("FIL-5", "write bytes as X'01ff': an even number of hexadecimal digits, not base64".to_owned())
+        }),
+        other => {
+            let message = format!(
+                "`{}'…'` is no constant: put a space before the quote, or write datetime'…', guid'…' or X'…'",
+                other.chars().take(32).collect::<String>()
+            );
+            Err(("LIT-1", message))
+        }
+    }
+}
+
+/// `yyyy-MM-ddTHH:mm:ss[.f{1,7}]Z` and nothing else.
+fn datetime(text: &str) -> Option<DateTime<Utc>> {
+    const SHAPE: &[u8; 19] = b"0000-00-00T00:00:00";
+    let (whole, fraction) = text.strip_suffix('Z')?.split_at_checked(SHAPE.len())?;
+    let shaped = whole.bytes().zip(SHAPE).all(|(byte, form)| match form {
+        b'0' => byte.is_ascii_digit(),
+        other => byte == *other,
+    });
+    let fraction_fits =
+        fraction.is_empty() || fraction.len() <= 8 && fraction.strip_prefix('.').is_some_and(is_digits);
+    let instant: DateTime<Utc> = (shaped && fraction_fits).then(|| text.parse().ok()).flatten()?;
+    // Ticks know no leap second (TICK-1).
+    let in_calendar =
+        instant.timestamp_subsec_nanos() < 1_000_000_000 && ticks::from_datetime(instant).is_some();
+    in_calendar.then_some(instant)
+}
+
+fn binary(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
+}

@@ -1,0 +1,160 @@
+//! Evaluates a filter on encoded rows, without decoding more than the properties it names (FIL-10 to FIL-18).
+//!
+//! A filter becomes a list of tests, each of which knows where to go on when it is true and when it is false: `and`, `or`
+//! and `not` are in the jumps, which only go forward, and nothing is left of them at run time.
+
+mod outcome;
+#[cfg(test)]
+mod tests;
+
+use crate::error::Result;
+use crate::filter::{Comparison, Filter, Term, starts};
+use crate::query::EntityRef;
+use crate::value::{Value, ValueRef};
+use outcome::{Constant, accepted, outcome};
+
+/// Where a test leads when the answer is known.
+const YES: usize = usize::MAX;
+const NO: usize = usize::MAX - 1;
+
+/// A filter made ready to be asked of many entities; it remembers where in a row it found each property.
+///
+/// ```
+/// use table_core::filter::{Filter, Matcher};
+/// use table_core::query::EntityRef;
+/// use table_core::row::RowWriter;
+/// use table_core::ValueRef;
+///
+/// let mut writer = RowWriter::new();
+/// writer.property("Age", ValueRef::Int32(34));
+/// let row = writer.finish();
+/// let ada = EntityRef::new("Sales", "000223", row.view());
+///
+/// let filter = Filter::parse("Age ge 30 and RowKey lt '0003'")?.unwrap_or_else(|| Filter::flag("Active"));
+/// assert!(Matcher::new(&filter).matches(ada)?);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Matcher {
+    tests: Vec<Test>,
+}
+
+#[derive(Clone, Debug)]
+struct Test {
+    operand: Operand,
+    accepted: u8,
+    constant: Constant,
+    if_true: usize,
+    if_false: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Operand {
+    PartitionKey,
+    RowKey,
+    Timestamp,
+    Property {
+        name: Box<str>,
+        /// Where the directory of the last row held it.
+        place: usize,
+    },
+}
+
+impl Matcher {
+    /// Makes a filter ready. Its cost is that of a few comparisons: worth it from the first page on.
+    #[must_use]
+    pub fn new(filter: &Filter) -> Self {
+        let terms = filter.terms();
+        let test = |(term, (if_true, if_false)): (&Term, (usize, usize))| match term {
+            Term::Compare { name, operator, value } => {
+                Some(Test::new(name, *operator, value, if_true, if_false))
+            }
+            // A flag is there, Boolean and true (FIL-13): exactly `eq true`, which a missing or other value is not.
+            Term::Flag(name) => {
+                Some(Test::new(name, Comparison::Eq, &Value::Boolean(true), if_true, if_false))
+            }
+            Term::And | Term::Or | Term::Not => None,
+        };
+        Self { tests: terms.iter().zip(jumps(terms)).filter_map(test).collect() }
+    }
+
+    /// Whether the entity satisfies the filter. Allocates nothing.
+    ///
+    /// # Errors
+    /// `Corrupted` if its bytes are no row.
+    pub fn matches(&mut self, entity: EntityRef<'_>) -> Result<bool> {
+        let mut next = 0;
+        while let Some(test) = self.tests.get_mut(next) {
+            next = if test.holds(entity)? { test.if_true } else { test.if_false };
+        }
+        Ok(next == YES)
+    }
+}
+
+/// For each term, the test to go on with when the condition that ends with it is true, and when it is false.
+fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
+    fn lead(jumps: &mut [(usize, usize)], end: usize, to: (usize, usize)) {
+        if let Some(place) = jumps.get_mut(end) {
+            *place = to;
+        }
+    }
+    let starts = starts(terms);
+    // The tests are the filter's comparisons in its order: the first one of a condition has as many before it.
+    let mut tests_before = Vec::with_capacity(terms.len());
+    let mut tests = 0;
+    for term in terms {
+        tests_before.push(tests);
+        tests += usize::from(matches!(term, Term::Compare { .. } | Term::Flag(_)));
+    }
+    // From the root down: the term of a condition comes after those of its parts.
+    let mut jumps = vec![(YES, NO); terms.len()];
+    for (end, term) in terms.iter().enumerate().rev() {
+        let (if_true, if_false) = jumps.get(end).copied().unwrap_or((YES, NO));
+        let right = end.saturating_sub(1);
+        let right_start = starts.get(right).copied().unwrap_or_default();
+        let right_test = tests_before.get(right_start).copied().unwrap_or(NO);
+        let left = right_start.saturating_sub(1);
+        match term {
+            Term::And => {
+                lead(&mut jumps, right, (if_true, if_false));
+                lead(&mut jumps, left, (right_test, if_false));
+            }
+            Term::Or => {
+                lead(&mut jumps, right, (if_true, if_false));
+                lead(&mut jumps, left, (if_true, right_test));
+            }
+            Term::Not => lead(&mut jumps, right, (if_false, if_true)),
+            Term::Compare { .. } | Term::Flag(_) => {}
+        }
+    }
+    jumps
+}
+
+impl Test {
+    fn new(name: &str, operator: Comparison, value: &Value, if_true: usize, if_false: usize) -> Self {
+        let operand = match name {
+            "PartitionKey" => Operand::PartitionKey,
+            "RowKey" => Operand::RowKey,
+            "Timestamp" => Operand::Timestamp,
+            property => Operand::Property { name: property.into(), place: 0 },
+        };
+        Self { operand, accepted: accepted(operator), constant: Constant::new(value), if_true, if_false }
+    }
+
+    fn holds(&mut self, entity: EntityRef<'_>) -> Result<bool> {
+        let value = match &mut self.operand {
+            Operand::PartitionKey => ValueRef::String(entity.partition_key),
+            Operand::RowKey => ValueRef::String(entity.row_key),
+            Operand::Timestamp => ValueRef::DateTime(entity.row.timestamp()),
+            Operand::Property { name, place } => {
+                let mut after = *place;
+                let Some(value) = entity.row.find(name, &mut after)? else {
+                    return Ok(false); // FIL-11
+                };
+                *place = after.saturating_sub(1);
+                value
+            }
+        };
+        Ok(outcome(value, &self.constant) & self.accepted != 0)
+    }
+}

@@ -1,0 +1,246 @@
+//! Reads a filter from text (section 4.2 of the rules): operator precedence with a stack of its own, no recursion.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::filter::lexer::{Lexer, Token};
+use crate::filter::{Comparison, Filter, Term};
+use crate::value::Value;
+
+/// The words that cannot be the name of a property in a filter.
+pub(super) const KEYWORDS: [&str; 12] =
+    ["and", "or", "not", "eq", "ne", "gt", "ge", "lt", "le", "true", "false", "null"];
+const ARITHMETIC: [&str; 5] = ["add", "sub", "mul", "div", "mod"];
+
+impl Filter {
+    /// Reads the text of a `$filter`, not percent-encoded. A blank one is no filter (FIL-6).
+    ///
+    /// The grammar is the service's, case-sensitive (FIL-1), `not` before `and` before `or` (FIL-2). A constant on the left
+    /// is brought to the right: `30 lt Age` is read as `Age gt 30` (FIL-3). Pieces are separated by spaces, tabs or line
+    /// breaks, of which parentheses need none. Texts of any length and depth are read without
+    /// recursion.
+    ///
+    /// # Errors
+    /// With the character where it is, and what to write instead:
+    /// - `InvalidInput` for a syntax error (FIL-5), for `null` (LIT-3), for a number outside its type (LIT-2);
+    /// - `NotImplemented` for a comparison that is not between a property and a constant (FIL-4), for functions and
+    ///   arithmetic (QRY-2).
+    ///
+    /// ```
+    /// use table_core::Filter;
+    ///
+    /// let filter = Filter::parse("30 lt Age and (LastName eq 'O''Neil' or not Active)")?;
+    /// assert_eq!(filter.map(|f| f.to_string()).as_deref(), Some("Age gt 30 and (LastName eq 'O''Neil' or not Active)"));
+    /// assert_eq!(Filter::parse("  ")?, None);
+    ///
+    /// let error = Filter::parse("LastName = 'Smith'").unwrap_err();
+    /// assert!(error.to_string().contains("character 10") && error.to_string().contains("write `eq`"));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Option<Self>> {
+        let mut parser = Parser {
+            lexer: Lexer::new(text),
+            token: Token::End,
+            at: 0,
+            terms: Vec::new(),
+            pending: Vec::new(),
+        };
+        parser.advance()?;
+        if parser.token == Token::End {
+            return Ok(None);
+        }
+        parser.conditions()?;
+        let filter = Self { terms: parser.terms };
+        filter.check()?;
+        Ok(Some(filter))
+    }
+}
+
+/// What waits for the end of its right side; the later, the tighter it binds (FIL-2).
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Pending {
+    Open(usize),
+    Or,
+    And,
+    Not,
+}
+
+enum Operand<'a> {
+    Name(&'a str),
+    Constant(Value),
+}
+
+struct Parser<'a> {
+    lexer: Lexer<'a>,
+    token: Token<'a>,
+    at: usize,
+    terms: Vec<Term>,
+    pending: Vec<Pending>,
+}
+
+impl<'a> Parser<'a> {
+    /// Goes on to the next piece; gives back the present one.
+    fn advance(&mut self) -> Result<Token<'a>> {
+        let (token, at) = self.lexer.next()?;
+        self.at = at;
+        Ok(std::mem::replace(&mut self.token, token))
+    }
+
+    fn error(&self, code: ErrorCode, rule: &'static str, message: &str) -> Error {
+        self.lexer.error(self.at, code, rule, message)
+    }
+
+    fn conditions(&mut self) -> Result<()> {
+        loop {
+            match self.token {
+                Token::Word("not") => self.pending.push(Pending::Not),
+                Token::Open => self.pending.push(Pending::Open(self.at)),
+                _ => {
+                    self.condition()?;
+                    if !self.join()? {
+                        return Ok(());
+                    }
+                }
+            }
+            self.advance()?;
+        }
+    }
+
+    /// What may follow a condition: closing parentheses, then `and`, `or` or the end. Tells whether another one follows.
+    fn join(&mut self) -> Result<bool> {
+        loop {
+            let operator = match self.token {
+                Token::Word("and") => Pending::And,
+                Token::Word("or") => Pending::Or,
+                Token::Close => {
+                    self.settle(Pending::Or);
+                    if self.pending.pop().is_none() {
+                        let message = "this `)` closes nothing: remove it, or open it before";
+                        return Err(self.error(ErrorCode::InvalidInput, "FIL-5", message));
+                    }
+                    self.advance()?;
+                    continue;
+                }
+                Token::End => {
+                    self.settle(Pending::Or);
+                    let Some(Pending::Open(at)) = self.pending.pop() else { return Ok(false) };
+                    let message = "this `(` is not closed";
+                    return Err(self.lexer.error(at, ErrorCode::InvalidInput, "FIL-5", message));
+                }
+                _ => return Err(self.unexpected("`and`, `or` or the end")),
+            };
+            self.settle(operator);
+            self.pending.push(operator);
+            return Ok(true);
+        }
+    }
+
+    /// Applies what waits and binds at least as tightly: both operators associate to the left.
+    fn settle(&mut self, operator: Pending) {
+        while let Some(waiting) = self.pending.pop_if(|waiting| *waiting >= operator) {
+            self.terms.push(match waiting {
+                Pending::Not => Term::Not,
+                Pending::And => Term::And,
+                Pending::Or | Pending::Open(_) => Term::Or,
+            });
+        }
+    }
+
+    fn condition(&mut self) -> Result<()> {
+        let at = self.at;
+        let left = self.operand("a condition")?;
+        let operator = match self.token {
+            Token::Word(word) => Comparison::ALL.into_iter().find(|operator| operator.as_str() == word),
+            _ => None,
+        };
+        let Some(operator) = operator else {
+            let Operand::Name(name) = left else {
+                let message = "a constant alone is no condition: compare a property with it";
+                return Err(self.lexer.error(at, ErrorCode::InvalidInput, "FIL-5", message));
+            };
+            self.terms.push(Term::Flag(name.to_owned().into()));
+            return Ok(());
+        };
+        self.advance()?;
+        let right = self.operand("a property or a constant")?;
+        let (name, operator, value) = match (left, right) {
+            (Operand::Name(name), Operand::Constant(value)) => (name, operator, value),
+            (Operand::Constant(value), Operand::Name(name)) => (name, operator.reversed(), value),
+            (Operand::Name(left), Operand::Name(right)) => return Err(self.two_names(at, left, right)),
+            (Operand::Constant(_), Operand::Constant(_)) => {
+                let message = "two constants cannot be compared: one side is a property";
+                return Err(self.lexer.error(at, ErrorCode::NotImplemented, "FIL-4", message));
+            }
+        };
+        self.terms.push(Term::Compare { name: name.to_owned().into(), operator, value });
+        Ok(())
+    }
+
+    fn operand(&mut self, expected: &str) -> Result<Operand<'a>> {
+        let at = self.at;
+        match self.token {
+            Token::Word("null") => {
+                let message =
+                    "there is no null: where P is absent, `not (P ne '') and not (P eq '')` holds (FIL-12)";
+                return Err(self.error(ErrorCode::InvalidInput, "LIT-3", message));
+            }
+            Token::Word("true" | "false") | Token::Constant(_) => {}
+            Token::Word(word) if !KEYWORDS.contains(&word) => {}
+            _ => return Err(self.unexpected(expected)),
+        }
+        Ok(match self.advance()? {
+            Token::Constant(value) => Operand::Constant(value),
+            Token::Word("true") => Operand::Constant(Value::Boolean(true)),
+            Token::Word("false") => Operand::Constant(Value::Boolean(false)),
+            Token::Word(name) if self.token == Token::Open => return Err(self.function(at, name)),
+            Token::Word(name) => Operand::Name(name),
+            Token::Open | Token::Close | Token::End => return Err(self.unexpected(expected)),
+        })
+    }
+
+    fn two_names(&self, at: usize, left: &str, right: &str) -> Error {
+        let (left, right) = (shown(left), shown(right));
+        let message = format!(
+            "`{left}` and `{right}` are two properties, which cannot be compared: put a text in single quotes, write `true` and `false` in lower case"
+        );
+        self.lexer.error(at, ErrorCode::NotImplemented, "FIL-4", &message)
+    }
+
+    fn function(&self, at: usize, name: &str) -> Error {
+        let instead = match name {
+            "startswith" => "for a prefix write `Name ge 'ab' and Name lt 'ac'` (FIL-19)",
+            _ if KEYWORDS.contains(&name.to_ascii_lowercase().as_str()) => "keywords are lower case",
+            _ => "filter on a property that holds the result, or on the entities you get",
+        };
+        let message = format!("`{}(…)`: functions are not supported: {instead}", shown(name));
+        self.lexer.error(at, ErrorCode::NotImplemented, "QRY-2", &message)
+    }
+
+    fn unexpected(&self, expected: &str) -> Error {
+        let found = match &self.token {
+            Token::Open => "`(`".to_owned(),
+            Token::Close => "`)`".to_owned(),
+            Token::End => "the end".to_owned(),
+            Token::Constant(value) => format!("a constant of type {}", value.edm_type()),
+            Token::Word(word) if ARITHMETIC.contains(word) => {
+                let message = format!("`{word}`: arithmetic is not supported: compute the constant before");
+                return self.error(ErrorCode::NotImplemented, "QRY-2", &message);
+            }
+            Token::Word(word) => {
+                let lower = word.to_ascii_lowercase();
+                if lower != *word && KEYWORDS.contains(&lower.as_str()) {
+                    let message = format!("`{word}`: keywords are lower case: write `{lower}`");
+                    return self.error(ErrorCode::InvalidInput, "FIL-1", &message);
+                }
+                format!("`{}`", shown(word))
+            }
+        };
+        self.error(ErrorCode::InvalidInput, "FIL-5", &format!("expected {expected}, found {found}"))
+    }
+}
+
+/// A word of a message: a hostile one is not repeated at length.
+fn shown(word: &str) -> String {
+    match word.char_indices().nth(64) {
+        Some((end, _)) => format!("{}…", word.get(..end).unwrap_or_default()),
+        None => word.to_owned(),
+    }
+}

@@ -1,0 +1,76 @@
+//! Prints a filter: the text that [`Filter::parse`] reads back as the same filter, term by term.
+
+use std::fmt;
+
+use crate::filter::{Filter, Term, literal, starts};
+
+/// How tightly a condition binds (FIL-2).
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Level {
+    Or,
+    And,
+    Not,
+}
+
+enum Step {
+    Text(&'static str),
+    /// The condition that ends with this term, in a place that asks for this level.
+    Condition(usize, Level),
+}
+
+/// The text of the filter, in the service's grammar, not percent-encoded (LIT-4).
+///
+/// Parentheses stand where precedence needs them (FIL-2), around the right one of two equal operators that was built as a
+/// group, and around the comparison after a `not`.
+///
+/// Every filter that passes [`Filter::check`] reads back the same. What the grammar cannot say is printed for people and
+/// refused by the parser.
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let starts = starts(&self.terms);
+        let mut steps = vec![Step::Condition(self.terms.len().saturating_sub(1), Level::Or)];
+        while let Some(step) = steps.pop() {
+            let (end, asked) = match step {
+                Step::Text(text) => {
+                    f.write_str(text)?;
+                    continue;
+                }
+                Step::Condition(end, asked) => (end, asked),
+            };
+            let (level, word, right_asks) = match self.terms.get(end) {
+                None => continue,
+                Some(Term::Compare { name, operator, value }) => {
+                    write!(f, "{name} {} ", operator.as_str())?;
+                    literal::write(value, f)?;
+                    continue;
+                }
+                Some(Term::Flag(name)) => {
+                    f.write_str(name)?;
+                    continue;
+                }
+                Some(Term::Not) => {
+                    f.write_str("not ")?;
+                    // `not A eq 1` means the same as `not (A eq 1)`, but only the latter cannot be misread.
+                    if let Some(Term::Compare { .. }) = self.terms.get(end - 1) {
+                        f.write_str("(")?;
+                        steps.push(Step::Text(")"));
+                    }
+                    steps.push(Step::Condition(end - 1, Level::Not));
+                    continue;
+                }
+                // On the right, a chain of the same operator keeps its parentheses: operators associate to the left.
+                Some(Term::And) => (Level::And, " and ", Level::Not),
+                Some(Term::Or) => (Level::Or, " or ", Level::And),
+            };
+            if level < asked {
+                f.write_str("(")?;
+                steps.push(Step::Text(")"));
+            }
+            let right = starts.get(end - 1).copied().unwrap_or_default();
+            steps.push(Step::Condition(end - 1, right_asks));
+            steps.push(Step::Text(word));
+            steps.push(Step::Condition(right - 1, level));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! Entity groups: related entities of several types, read by one range query into one struct (PAT-CK-1).
+
+mod field;
+
+pub use field::{GroupField, Many, One};
+
+use crate::entity::Entity;
+use crate::error::{Error, ErrorCode, Result};
+use crate::query::{EntityRef, KeyRange, TextRange};
+use crate::selection::{Class, Partition, Point};
+
+/// A struct of [`One`] and [`Many`] entities that lie side by side in one partition. Made by
+/// [`#[derive(EntityGroup)]`](derive@crate::EntityGroup), read by [`Table::read_group`](crate::Table::read_group).
+pub trait EntityGroup: Sized {
+    /// What a group is named by: the key of the entity that all its keys begin with ([`Point`]), or its partition
+    /// ([`Partition`]).
+    type Named: Names;
+
+    /// Sorts the rows of one range into the fields.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if a [`One`] is missing; `EntityMismatch` if there are two, if a row is of no member and the
+    /// group keeps no others, or if a row is not what its key says.
+    fn from_rows<'a>(rows: impl Iterator<Item = EntityRef<'a>>) -> Result<Self>;
+}
+
+/// Groups that can be named by a selection of `E`.
+#[diagnostic::on_unimplemented(
+    message = "[T110] the group `{Self}` is not read by a selection of `{E}`",
+    label = "a group of `{E}` is wanted here",
+    note = "a group with `#[entity_group(under = Owner)]` is read by the owner's key, any other by the partition of a member"
+)]
+pub trait GroupOf<E: Entity>: EntityGroup {}
+
+/// The classes of selections that name a group. Sealed: a point, with all that lies under it, or a partition.
+pub trait Names: Class + sealed::Sealed {
+    /// The range of keys that holds the group.
+    #[must_use]
+    fn range(named: KeyRange) -> KeyRange;
+}
+
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for super::Point {}
+    impl Sealed for super::Partition {}
+}
+
+impl Names for Point {
+    fn range(named: KeyRange) -> KeyRange {
+        match named.row_key.single() {
+            Some(row_key) => KeyRange { row_key: TextRange::prefix(row_key), ..named },
+            None => named,
+        }
+    }
+}
+
+impl Names for Partition {
+    fn range(named: KeyRange) -> KeyRange {
+        named
+    }
+}
+
+/// A row of the range that is of no member, where the group keeps no others (PAT-HET-6).
+#[must_use]
+pub fn unknown(group: &str, entity: EntityRef<'_>) -> Error {
+    let message = format!(
+        "the entity is of no type that the group `{group}` has: add a field for its type, or keep what is unknown in \
+         `#[other] rest: Vec<TableEntity>`"
+    );
+    Error::new(ErrorCode::EntityMismatch, message)
+        .with_rule("PAT-HET-6")
+        .with_key(entity.partition_key, entity.row_key)
+}

@@ -1,0 +1,161 @@
+//! The fields of a group: exactly one entity of a type, at most one, or all of them.
+
+use std::ops::Deref;
+
+use crate::entity::{Entity, Versioned};
+use crate::error::{Error, ErrorCode, Result};
+
+/// A field of an [`EntityGroup`](crate::group::EntityGroup): [`One`], `Option<One>` or [`Many`].
+#[diagnostic::on_unimplemented(
+    message = "[T107] `{Self}` is no field of a group",
+    label = "`One<T>`, `Option<One<T>>` or `Many<T>` is wanted here, of an entity `T`",
+    note = "what is of no member is kept in a field `#[other] rest: Vec<TableEntity>`"
+)]
+pub trait GroupField: Sized {
+    /// The entity type.
+    type Member: Entity;
+
+    /// Takes all entities of the type that the range holds, in key order.
+    ///
+    /// # Errors
+    /// `ResourceNotFound`, `EntityMismatch` if there are too few or too many.
+    fn gather(field: &'static str, found: Vec<Versioned<Self::Member>>) -> Result<Self>;
+}
+
+/// The only entity of its type in a group, with its version.
+///
+/// ```
+/// use table_core::group::One;
+/// use table_core::{ETag, Versioned};
+///
+/// let one = One::new(Versioned::new("Ada", ETag::from_ticks(7), 7));
+/// assert_eq!((one.len(), one.etag()), (3, &ETag::from_ticks(7))); // dereferences to the entity
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct One<T>(Versioned<T>);
+
+impl<T> One<T> {
+    /// One entity.
+    pub const fn new(entity: Versioned<T>) -> Self {
+        Self(entity)
+    }
+
+    /// The entity with its version, taken out.
+    #[must_use]
+    pub fn into_versioned(self) -> Versioned<T> {
+        self.0
+    }
+
+    /// The entity, taken out.
+    #[must_use]
+    pub fn into_value(self) -> T {
+        self.0.into_value()
+    }
+}
+
+impl<T> Deref for One<T> {
+    type Target = Versioned<T>;
+
+    fn deref(&self) -> &Versioned<T> {
+        &self.0
+    }
+}
+
+impl<T: Entity> GroupField for One<T> {
+    type Member = T;
+
+    fn gather(field: &'static str, found: Vec<Versioned<T>>) -> Result<Self> {
+        Option::<Self>::gather(field, found)?.ok_or_else(|| {
+            let message = format!(
+                "the range holds no `{}`: read the field `{field}` as `Option<One<_>>` if it may be missing",
+                T::SCHEMA.entity
+            );
+            Error::new(ErrorCode::ResourceNotFound, message).with_rule("PAT-CK-1")
+        })
+    }
+}
+
+impl<T: Entity> GroupField for Option<One<T>> {
+    type Member = T;
+
+    fn gather(field: &'static str, found: Vec<Versioned<T>>) -> Result<Self> {
+        let mut found = found.into_iter();
+        let first = found.next();
+        if let Some(second) = found.next() {
+            let message = format!(
+                "the range holds more than one `{}`: read the field `{field}` as `Many<_>`",
+                T::SCHEMA.entity
+            );
+            let error = Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-CK-1");
+            let key = second.key_of()?;
+            return Err(error.with_key(key.partition_key.as_str(), key.row_key.as_str()));
+        }
+        Ok(first.map(One))
+    }
+}
+
+/// All entities of a type in a group, in key order, with their versions.
+///
+/// ```
+/// use table_core::group::Many;
+/// use table_core::{ETag, Versioned};
+///
+/// let many: Many<&str> = ["Ada", "Bob"].map(|name| Versioned::new(name, ETag::from_ticks(7), 7)).into_iter().collect();
+/// assert_eq!(many.len(), 2);
+/// assert!(many.values().eq(&["Ada", "Bob"]));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Many<T>(Vec<Versioned<T>>);
+
+impl<T> Many<T> {
+    /// The entities without their versions.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &T> {
+        self.0.iter().map(Versioned::value)
+    }
+
+    /// The entities without their versions, taken out.
+    #[must_use]
+    pub fn into_values(self) -> Vec<T> {
+        self.0.into_iter().map(Versioned::into_value).collect()
+    }
+}
+
+impl<T> Deref for Many<T> {
+    type Target = [Versioned<T>];
+
+    fn deref(&self) -> &[Versioned<T>] {
+        &self.0
+    }
+}
+
+impl<T> FromIterator<Versioned<T>> for Many<T> {
+    fn from_iter<I: IntoIterator<Item = Versioned<T>>>(entities: I) -> Self {
+        Self(entities.into_iter().collect())
+    }
+}
+
+impl<T> IntoIterator for Many<T> {
+    type Item = Versioned<T>;
+    type IntoIter = std::vec::IntoIter<Versioned<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Many<T> {
+    type Item = &'a Versioned<T>;
+    type IntoIter = std::slice::Iter<'a, Versioned<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<T: Entity> GroupField for Many<T> {
+    type Member = T;
+
+    fn gather(_: &'static str, found: Vec<Versioned<T>>) -> Result<Self> {
+        Ok(Self(found))
+    }
+}

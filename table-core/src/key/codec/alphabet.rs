@@ -1,0 +1,106 @@
+//! Sets of characters, small enough for constants: which characters a codec's text can hold.
+
+/// A set of characters: any of ASCII, and either none or all of the rest.
+///
+/// ```
+/// use table_core::key::codec::Alphabet;
+///
+/// const DIGITS: Alphabet = Alphabet::of("0123456789");
+/// assert!(DIGITS.contains('7') && !DIGITS.contains('_'));
+/// assert!(Alphabet::LEGAL.contains('é') && !Alphabet::LEGAL.contains('/'));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alphabet {
+    ascii: u128,
+    beyond_ascii: bool,
+}
+
+impl Alphabet {
+    /// No character.
+    pub const EMPTY: Self = Self { ascii: 0, beyond_ascii: false };
+    /// Every character that a key may hold (KEY-3). Beyond ASCII it also contains U+0080 to U+009F, which are not legal.
+    pub const LEGAL: Self = {
+        let mut ascii = 0;
+        let mut code = 0x20;
+        while code < 0x7F {
+            if !matches!(code, b'/' | b'\\' | b'#' | b'?') {
+                ascii |= 1 << code;
+            }
+            code += 1;
+        }
+        Self { ascii, beyond_ascii: true }
+    };
+    /// `0` to `9`.
+    pub const DIGITS: Self = Self::of("0123456789");
+
+    /// The characters of an ASCII text; a byte beyond ASCII adds all that is beyond ASCII.
+    #[must_use]
+    pub const fn of(characters: &str) -> Self {
+        let bytes = characters.as_bytes();
+        let mut set = Self::EMPTY;
+        let mut at = 0;
+        while at < bytes.len() {
+            if bytes[at] < 0x80 {
+                set.ascii |= 1 << bytes[at];
+            } else {
+                set.beyond_ascii = true;
+            }
+            at += 1;
+        }
+        set
+    }
+
+    /// The set and one more character.
+    #[must_use]
+    pub const fn with(self, character: char) -> Self {
+        if character.is_ascii() {
+            Self { ascii: self.ascii | (1 << character as u32), ..self }
+        } else {
+            Self { beyond_ascii: true, ..self }
+        }
+    }
+
+    /// The set without an ASCII character; characters beyond ASCII cannot be taken out one by one.
+    #[must_use]
+    pub const fn without(self, character: char) -> Self {
+        if character.is_ascii() {
+            Self { ascii: self.ascii & !(1 << character as u32), ..self }
+        } else {
+            self
+        }
+    }
+
+    /// Whether the character is in the set.
+    #[must_use]
+    pub const fn contains(self, character: char) -> bool {
+        if character.is_ascii() { self.ascii & (1 << character as u32) != 0 } else { self.beyond_ascii }
+    }
+
+    /// The characters of either set.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self { ascii: self.ascii | other.ascii, beyond_ascii: self.beyond_ascii || other.beyond_ascii }
+    }
+
+    /// Whether no character is in both sets.
+    #[must_use]
+    pub const fn is_disjoint(self, other: Self) -> bool {
+        self.ascii & other.ascii == 0 && !(self.beyond_ascii && other.beyond_ascii)
+    }
+
+    /// Whether every character of the set is in the other one.
+    #[must_use]
+    pub const fn is_within(self, other: Self) -> bool {
+        self.ascii & !other.ascii == 0 && (!self.beyond_ascii || other.beyond_ascii)
+    }
+
+    /// Whether every character of the set sorts after `character`, which must be ASCII.
+    #[must_use]
+    pub const fn all_after(self, character: char) -> bool {
+        character.is_ascii() && {
+            let up_to: u128 =
+                if character as u32 == 127 { u128::MAX } else { (1 << (character as u32 + 1)) - 1 };
+            self.ascii & up_to == 0
+        }
+    }
+}

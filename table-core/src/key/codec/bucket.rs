@@ -1,0 +1,173 @@
+//! `Bucket`: one of a few numbers, made of a value, that spreads a hot key over partitions.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::key::codec::name::Name;
+use crate::key::codec::refusal::mismatch;
+use crate::key::codec::{Alphabet, Form, KeyCodec, decimal};
+
+/// A part of a key that is computed from a value and does not give it back: the value itself is kept elsewhere in the entity.
+///
+/// Laws: the same value always has the same bucket, in every version and on every machine; every bucket has one text, of
+/// [`FORM`](Self::FORM), ordered by number. Order among values is lost, and so no range over the value is offered.
+pub trait DerivedPart<T> {
+    /// The word for it in schemas and lock files: once written, never changed.
+    const NAME: &'static str;
+    /// What its text looks like; never ordered.
+    const FORM: Form;
+    /// How many buckets there are: what a read of all values costs in requests.
+    const COUNT: u32;
+
+    /// The bucket of a value, below [`COUNT`](Self::COUNT).
+    ///
+    /// # Errors
+    /// `KeyEncoding` if the value has no text.
+    fn bucket_of(value: &T) -> Result<u32>;
+
+    /// Appends the text of a bucket.
+    ///
+    /// # Errors
+    /// `KeyEncoding` if there is no such bucket.
+    fn encode_bucket(bucket: u32, out: &mut String) -> Result<()>;
+
+    /// Reads the text of a bucket.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if the text is not one that `encode_bucket` writes.
+    fn decode_bucket(text: &str) -> Result<u32>;
+
+    /// Appends the text of a value's bucket.
+    ///
+    /// # Errors
+    /// As [`bucket_of`](Self::bucket_of).
+    fn encode(value: &T, out: &mut String) -> Result<()> {
+        Self::encode_bucket(Self::bucket_of(value)?, out)
+    }
+
+    /// Checks that the text found in a key is that of the value found in the entity.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if it is not.
+    fn check(value: &T, text: &str) -> Result<()> {
+        let found = Self::decode_bucket(text)?;
+        if Self::bucket_of(value).is_ok_and(|expected| expected == found) {
+            return Ok(());
+        }
+        let message =
+            format!("the value is not of bucket {found}, where its entity is: write the entity again");
+        Err(Error::new(ErrorCode::EntityMismatch, message))
+    }
+
+    /// Every bucket, for a read of all values: one request or more for each.
+    #[must_use]
+    fn all_buckets() -> Range<u32> {
+        0..Self::COUNT
+    }
+}
+
+/// One of `N` buckets by a hash of the text that `C` writes, zero padded to the digits of `N - 1`.
+///
+/// The hash is FNV-1a of 64 bits over the text's UTF-8 bytes, then the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It
+/// never changes; nor may `N`, once entities are stored. Reads of a single value find its bucket; reads of all ask all `N`.
+///
+/// ```
+/// use table_core::key::codec::{Bucket, DerivedPart, Padded};
+///
+/// type Part = Bucket<Padded, 16>;
+/// let bucket = <Part as DerivedPart<u32>>::bucket_of(&223)?;
+/// let mut key = "day_20140423_".to_owned();
+/// Part::encode(&223u32, &mut key)?;
+/// assert_eq!(key, format!("day_20140423_{bucket:02}"));
+/// assert_eq!(<Part as DerivedPart<u32>>::all_buckets(), 0..16);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Bucket<C, const N: u32>(PhantomData<C>);
+
+struct Named<C, T, const N: u32>(PhantomData<(C, T)>);
+
+impl<T, C: KeyCodec<T>, const N: u32> Named<C, T, N> {
+    /// The width and the sign are part of it, because the hash depends on them.
+    const NAME: &'static Name<256> = {
+        let mut name = Name::EMPTY.with("bucket(").with(C::NAME);
+        if C::FORM.is_fixed() {
+            let sign = if C::FORM.alphabet.contains('-') { ":-" } else { ":" };
+            name = name.with(sign).with_number(C::FORM.max);
+        }
+        &name.with(",").with_number(N as usize).with(")")
+    };
+}
+
+impl<C, const N: u32> Bucket<C, N> {
+    const WIDTH: u32 = {
+        assert!(N > 0, "[T036] `bucket(field, n)`: there is at least one bucket");
+        let mut width = 1;
+        let mut rest = (N - 1) / 10;
+        while rest > 0 {
+            width += 1;
+            rest /= 10;
+        }
+        width
+    };
+}
+
+const fn hash(text: &[u8]) -> u64 {
+    let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
+    let mut at = 0;
+    while at < text.len() {
+        hash = (hash ^ text[at] as u64).wrapping_mul(0x0000_0100_0000_01B3);
+        at += 1;
+    }
+    // The low bits of FNV-1a depend on the low bits of the text alone; the finalizer spreads all over all.
+    hash = (hash ^ (hash >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    hash = (hash ^ (hash >> 33)).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
+    hash ^ (hash >> 33)
+}
+
+fn bucket<const N: u32>(text: &str) -> u32 {
+    u32::try_from(hash(text.as_bytes()) % u64::from(N.max(1))).unwrap_or_default()
+}
+
+impl<T, C: KeyCodec<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
+    const NAME: &'static str = Named::<C, T, N>::NAME.as_str();
+    const FORM: Form = Form::fixed(Self::WIDTH as usize, false, Alphabet::DIGITS);
+    const COUNT: u32 = N;
+
+    fn bucket_of(value: &T) -> Result<u32> {
+        let mut text = String::new();
+        C::encode(value, &mut text)?;
+        Ok(bucket::<N>(&text))
+    }
+
+    fn encode_bucket(number: u32, out: &mut String) -> Result<()> {
+        if number >= N {
+            let message = format!("there is no bucket {number}: they are 0 to {}", N.saturating_sub(1));
+            return Err(Error::new(ErrorCode::KeyEncoding, message));
+        }
+        for place in (0..Self::WIDTH).rev() {
+            let [digit, ..] = (number / 10u32.pow(place) % 10).to_le_bytes();
+            out.push(char::from(b'0' + digit));
+        }
+        Ok(())
+    }
+
+    fn decode_bucket(text: &str) -> Result<u32> {
+        Some(text)
+            .filter(|text| text.len() == Self::WIDTH as usize)
+            .and_then(|text| decimal::read(text.as_bytes(), false))
+            .and_then(|number| u32::try_from(number).ok())
+            .filter(|number| *number < N)
+            .ok_or_else(|| mismatch(text, <Self as DerivedPart<T>>::NAME))
+    }
+
+    fn encode(value: &T, out: &mut String) -> Result<()> {
+        // The value's own text is needed only for a moment: it borrows the end of the buffer.
+        let start = out.len();
+        C::encode(value, out)?;
+        let number = bucket::<N>(out.get(start..).unwrap_or_default());
+        out.truncate(start);
+        <Self as DerivedPart<T>>::encode_bucket(number, out)
+    }
+}

@@ -1,0 +1,131 @@
+//! Taking a compound key apart: which stretch of its text is which part's.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::key::codec::compound::Piece;
+
+/// Hands out the texts of a key's parts, one after another, without copying.
+///
+/// Right for pieces without a [`fault`](crate::key::codec::compound::fault): a part of fixed width is that many UTF-16 code
+/// units, another one goes up to the first character of the literal after it, or to the end.
+///
+/// ```
+/// use table_core::key::codec::compound::{Piece, Splitter};
+/// use table_core::key::codec::{Digits, Form, KeyCodec};
+///
+/// const ID: Form = <Digits<6> as KeyCodec<u32>>::FORM;
+/// const YEAR: Form = <Digits<4> as KeyCodec<u16>>::FORM;
+/// const REVIEW: &[Piece] = &[Piece::Literal("empid_"), Piece::Part(ID), Piece::Literal("_"), Piece::Part(YEAR)];
+///
+/// let mut parts = Splitter::new(REVIEW, "empid_000123_2012"); // PAT-CK
+/// assert_eq!((parts.next_part()?, parts.next_part()?), ("000123", "2012"));
+/// parts.finish()?;
+/// assert!(Splitter::new(REVIEW, "email_a").next_part().unwrap_err().to_string().contains("'empid_'"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Splitter<'a> {
+    pieces: &'a [Piece],
+    text: &'a str,
+    rest: &'a str,
+}
+
+impl<'a> Splitter<'a> {
+    /// Begins with the first piece.
+    #[must_use]
+    pub const fn new(pieces: &'a [Piece], text: &'a str) -> Self {
+        Self { pieces, text, rest: text }
+    }
+
+    /// The text of the next part; literals before it are checked and left out.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if the key does not have a piece where it should be, or if there is no part left.
+    pub fn next_part(&mut self) -> Result<&'a str> {
+        self.literals()?;
+        let Some((Piece::Part(form), after)) = self.pieces.split_first() else {
+            return Err(self.mismatch("another part"));
+        };
+        let end = if form.is_fixed() {
+            end_of_units(self.rest, form.max)
+        } else {
+            match first_character(after) {
+                Some(first) => self.rest.find(first),
+                None => Some(self.rest.len()),
+            }
+        };
+        let Some((part, rest)) = end.and_then(|end| self.rest.split_at_checked(end)) else {
+            return Err(if form.is_fixed() {
+                self.mismatch(format!("a part of {} UTF-16 code units", form.max))
+            } else {
+                self.mismatch(format!("a part and '{}' after it", first_character(after).unwrap_or_default()))
+            });
+        };
+        self.pieces = after;
+        self.rest = rest;
+        Ok(part)
+    }
+
+    /// Checks that nothing is left, neither of the key nor of its pieces.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if something is.
+    pub fn finish(mut self) -> Result<()> {
+        self.literals()?;
+        if !self.pieces.is_empty() {
+            return Err(self.mismatch("fewer parts to be read"));
+        }
+        if !self.rest.is_empty() {
+            return Err(self.mismatch("the end of the key"));
+        }
+        Ok(())
+    }
+
+    fn literals(&mut self) -> Result<()> {
+        while let Some((Piece::Literal(literal), after)) = self.pieces.split_first() {
+            let Some(rest) = self.rest.strip_prefix(literal) else {
+                return Err(self.mismatch(format!("'{literal}'")));
+            };
+            self.pieces = after;
+            self.rest = rest;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn mismatch(&self, expected: impl std::fmt::Display) -> Error {
+        let found = match self.text.strip_suffix(self.rest).unwrap_or_default() {
+            "" => format!("it begins with '{}'", self.rest),
+            before if self.rest.is_empty() => format!("it ends after '{before}'"),
+            before => format!("after '{before}' comes '{}'", self.rest),
+        };
+        let message = format!(
+            "the key '{}' does not fit its design: {found} and not {expected}; the entity is of another type or design: select \
+             the keys of one type (`rows`), or read what is there as a set (`read_as`) or without a design (`untyped`)",
+            self.text,
+        );
+        Error::new(ErrorCode::EntityMismatch, message)
+    }
+}
+
+/// Where so many UTF-16 code units end; `None` if there are fewer, or if that is inside a character.
+pub(crate) fn end_of_units(text: &str, units: usize) -> Option<usize> {
+    if text.as_bytes().get(..units)?.is_ascii() {
+        return Some(units);
+    }
+    let mut left = units;
+    for (at, character) in text.char_indices() {
+        if left == 0 {
+            return Some(at);
+        }
+        left = left.checked_sub(character.len_utf16())?;
+    }
+    (left == 0).then_some(text.len())
+}
+
+fn first_character(pieces: &[Piece]) -> Option<char> {
+    let literals = pieces.iter().map_while(|piece| match piece {
+        Piece::Literal(literal) => Some(*literal),
+        Piece::Part(_) => None,
+    });
+    literals.flat_map(str::chars).next()
+}

@@ -1,0 +1,81 @@
+//! `Date`: a day as `yyyyMMdd`.
+
+use chrono::{Datelike, NaiveDate};
+
+use crate::error::Result;
+use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible, decimal};
+
+const WIDTH: usize = 8;
+
+/// A day as `yyyyMMdd` (PAT-SER): the codec that `NaiveDate` has by itself.
+///
+/// - Fixed width, ordered. Reversed, each digit stands as 9 minus itself.
+/// - Refused (`KeyEncoding`): years outside 0 to 9999.
+///
+/// ```
+/// use chrono::NaiveDate;
+/// use table_core::key::codec::{Date, KeyCodec};
+///
+/// let day: NaiveDate = "2014-04-23".parse()?;
+/// let mut key = String::new();
+/// Date::encode(&day, &mut key)?;
+/// assert_eq!(key, "20140423"); // PAT-SER
+/// assert_eq!(Date::decode("20140423")?, day);
+/// assert!(Date::decode("20140431").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub enum Date {}
+
+/// The digits of a day as one number; `None` outside the years 0 to 9999.
+pub(super) fn number_of(day: NaiveDate) -> Option<u128> {
+    let year = u32::try_from(day.year()).ok().filter(|year| *year <= 9_999)?;
+    Some(u128::from(year * 10_000 + day.month() * 100 + day.day()))
+}
+
+/// The day that such a number says.
+pub(super) fn day_of(number: u128) -> Option<NaiveDate> {
+    let number = u32::try_from(number).ok()?;
+    let year = i32::try_from(number / 10_000).ok()?;
+    NaiveDate::from_ymd_opt(year, number / 100 % 100, number % 100)
+}
+
+fn push(day: NaiveDate, reversed: bool, out: &mut String) -> Result<()> {
+    let number = number_of(day).ok_or_else(|| {
+        refused(format!("{day} is outside the years 0 to 9999, which `yyyyMMdd` can write: check the value"))
+    })?;
+    decimal::push::<WIDTH>(number, reversed, out);
+    Ok(())
+}
+
+fn read(text: &str, reversed: bool) -> Option<NaiveDate> {
+    Some(text)
+        .filter(|text| text.len() == WIDTH)
+        .and_then(|text| decimal::read(text.as_bytes(), reversed))
+        .and_then(day_of)
+}
+
+impl KeyCodec<NaiveDate> for Date {
+    const NAME: &'static str = "date";
+    const FORM: Form = Form::fixed(WIDTH, true, Alphabet::DIGITS);
+    const FOLLOWS_TIME: bool = true;
+
+    fn encode(value: &NaiveDate, out: &mut String) -> Result<()> {
+        push(*value, false, out)
+    }
+
+    fn decode(text: &str) -> Result<NaiveDate> {
+        read(text, false).ok_or_else(|| mismatch(text, "date"))
+    }
+}
+
+impl Reversible<NaiveDate> for Date {
+    fn encode_reversed(value: &NaiveDate, out: &mut String) -> Result<()> {
+        push(*value, true, out)
+    }
+
+    fn decode_reversed(text: &str) -> Result<NaiveDate> {
+        read(text, true).ok_or_else(|| mismatch(text, "desc(date)"))
+    }
+}

@@ -1,0 +1,166 @@
+//! Zero-padded decimal digits of a width, plain or as their nine's complement; without heap or validation.
+
+const E8: u64 = 100_000_000;
+const E16: u64 = 10_000_000_000_000_000;
+const E19: u128 = 10_000_000_000_000_000_000;
+
+const DIGITS: &[u8; 10] = b"0123456789";
+static FOUR_BYTES: [u8; 40_000] = {
+    let mut bytes = [b'0'; 40_000];
+    let mut at = 0;
+    while at < bytes.len() {
+        let mut rest = at / 4;
+        let mut place = 4;
+        while place > 0 {
+            place -= 1;
+            bytes[at + place] = DIGITS[rest % 10];
+            rest /= 10;
+        }
+        at += 4;
+    }
+    bytes
+};
+/// `0000` to `9999`: copied from a text, digits need no check to become part of one. Four at a time are twice as fast as two.
+static FOURS: &str = match str::from_utf8(&FOUR_BYTES) {
+    Ok(text) => text,
+    Err(_) => "",
+};
+
+/// The decimal digits that the largest value of so many bits has: 3 for 8 and for 7, 19 for 63, 20 for 64.
+pub(super) const fn digits_of(bits: u32) -> usize {
+    // log10(2) to five places is exact enough for 128 bits.
+    (bits as usize * 30_103) / 100_000 + 1
+}
+
+/// The largest number of so many digits; `u128::MAX` for 39 and more.
+pub(super) const fn largest(digits: usize) -> u128 {
+    let mut number: u128 = 0;
+    let mut at = 0;
+    while at < digits {
+        number = number.saturating_mul(10).saturating_add(9);
+        at += 1;
+    }
+    number
+}
+
+/// Appends the last `WIDTH` (at most 39) digits of a number; as 9 − digit each if `complement`.
+#[inline]
+pub(super) fn push<const WIDTH: usize>(number: u128, complement: bool, out: &mut String) {
+    // Division of 128 bits is slow: only numbers that need it pay for it.
+    if let Ok(small) = u64::try_from(number) {
+        push_16::<32, WIDTH>(0, complement, out);
+        push_16::<16, WIDTH>(small / E16, complement, out);
+        push_16::<0, WIDTH>(small % E16, complement, out);
+    } else {
+        let scale = u128::from(E16);
+        let rest = number / scale;
+        let high = rest / scale;
+        push_16::<32, WIDTH>(narrow(high), complement, out);
+        push_16::<16, WIDTH>(narrow(rest - high * scale), complement, out);
+        push_16::<0, WIDTH>(narrow(number - rest * scale), complement, out);
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "numbers below 10^16")]
+const fn narrow(number: u128) -> u64 {
+    number as u64
+}
+
+/// Of the 16 digits that stand `BELOW` places before the end, those that a width has.
+#[inline]
+fn push_16<const BELOW: usize, const WIDTH: usize>(number: u64, complement: bool, out: &mut String) {
+    if WIDTH > BELOW {
+        let (high, low) = (number / E8, number % E8);
+        push_4::<WIDTH>(BELOW + 12, high / 10_000, complement, out);
+        push_4::<WIDTH>(BELOW + 8, high % 10_000, complement, out);
+        push_4::<WIDTH>(BELOW + 4, low / 10_000, complement, out);
+        push_4::<WIDTH>(BELOW, low % 10_000, complement, out);
+    }
+}
+
+#[inline]
+fn push_4<const WIDTH: usize>(below: usize, four: u64, complement: bool, out: &mut String) {
+    if WIDTH > below {
+        let four = if complement { 9_999 - four } else { four };
+        let end = usize::try_from(four).unwrap_or_default() * 4 + 4;
+        out.push_str(FOURS.get(end - (WIDTH - below).min(4)..end).unwrap_or_default());
+    }
+}
+
+/// The number that decimal digits say, each read as 9 − digit if `complement`; `None` if something else is among them,
+/// if there are none, or if it is over 128 bits.
+#[inline]
+pub(super) fn read(text: &[u8], complement: bool) -> Option<u128> {
+    if text.is_empty() {
+        return None;
+    }
+    let mut number: u128 = 0;
+    for chunk in text.rchunks(19).rev() {
+        let mut part: u64 = 0;
+        for byte in chunk {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                return None;
+            }
+            part = part * 10 + u64::from(if complement { 9 - digit } else { digit });
+        }
+        number = number.checked_mul(E19)?.checked_add(u128::from(part))?;
+    }
+    Some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn agrees<const WIDTH: usize>(number: u128) -> Result<(), TestCaseError> {
+        let number = if WIDTH < 39 { number % 10u128.pow(u32::try_from(WIDTH).unwrap()) } else { number };
+        let (mut plain, mut mirrored) = ("kept".to_owned(), String::new());
+        push::<WIDTH>(number, false, &mut plain);
+        push::<WIDTH>(number, true, &mut mirrored);
+        prop_assert_eq!(&plain, &format!("kept{number:0WIDTH$}"));
+        prop_assert_eq!(read(plain.trim_start_matches("kept").as_bytes(), false), Some(number));
+        let nines = |byte: u8| char::from(b'0' + b'9' - byte);
+        prop_assert_eq!(&mirrored, &format!("{number:0WIDTH$}").bytes().map(nines).collect::<String>());
+        prop_assert_eq!(read(mirrored.as_bytes(), true), Some(number));
+        Ok(())
+    }
+
+    #[test]
+    fn digits_of_agrees_with_the_numbers_themselves() {
+        for bits in 1..=128 {
+            let most = u128::MAX >> (128 - bits);
+            assert_eq!(digits_of(bits), most.to_string().len(), "{bits} bits");
+        }
+        assert_eq!((largest(0), largest(3), largest(39)), (0, 999, u128::MAX));
+    }
+
+    proptest! {
+        #[test]
+        fn push_writes_what_format_writes(number: u128, shift in 0..128u32) {
+            let number = number >> shift;
+            agrees::<1>(number)?;
+            agrees::<2>(number)?;
+            agrees::<7>(number)?;
+            agrees::<8>(number)?;
+            agrees::<10>(number)?;
+            agrees::<15>(number)?;
+            agrees::<16>(number)?;
+            agrees::<17>(number)?;
+            agrees::<19>(number)?;
+            agrees::<20>(number)?;
+            agrees::<31>(number)?;
+            agrees::<32>(number)?;
+            agrees::<33>(number)?;
+            agrees::<38>(number)?;
+            agrees::<39>(number)?;
+        }
+
+        #[test]
+        fn read_takes_digits_only(text in "[0-9+-]{0,4}|[0-9]{36,41}") {
+            let expected = if text.starts_with('+') { None } else { text.parse::<u128>().ok() };
+            prop_assert_eq!(read(text.as_bytes(), false), expected);
+        }
+    }
+}

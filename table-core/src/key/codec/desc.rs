@@ -1,0 +1,51 @@
+//! `Desc`: a fixed-width codec with its order reversed.
+
+use std::marker::PhantomData;
+
+use crate::error::Result;
+use crate::key::codec::name::Name;
+use crate::key::codec::{Form, KeyCodec, Reversible};
+
+/// Writes values of `C` so that the greatest comes first: inverted ticks for an instant (TICK-5), the highest score first.
+///
+/// Same form as `C`. In [`KeyCodec::DESCENDING`] it says that K3 holds with the order reversed: a range over it changes its
+/// ends.
+///
+/// ```
+/// use table_core::key::codec::{Desc, Digits, KeyCodec};
+///
+/// let mut key = String::new();
+/// Desc::<Digits<4>>::encode(&2012u16, &mut key)?;
+/// assert_eq!(key, "7987");
+/// assert_eq!(<Desc<Digits<4>> as KeyCodec<u16>>::decode("7987")?, 2012);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Desc<C>(PhantomData<C>);
+
+struct Named<C, T>(PhantomData<(C, T)>);
+
+impl<T, C: Reversible<T>> Named<C, T> {
+    const NAME: &'static Name<256> = &Name::EMPTY.with("desc(").with(C::NAME).with(")");
+}
+
+impl<T, C: Reversible<T>> KeyCodec<T> for Desc<C> {
+    const NAME: &'static str = Named::<C, T>::NAME.as_str();
+    const FORM: Form = {
+        assert!(C::FORM.is_fixed(), "[T031] only a part of fixed width can be reversed");
+        C::FORM
+    };
+    const DESCENDING: bool = !C::DESCENDING;
+    const CARDINALITY: Option<usize> = C::CARDINALITY;
+    const FOLLOWS_TIME: bool = C::FOLLOWS_TIME;
+
+    #[inline]
+    fn encode(value: &T, out: &mut String) -> Result<()> {
+        C::encode_reversed(value, out)
+    }
+
+    #[inline]
+    fn decode(text: &str) -> Result<T> {
+        C::decode_reversed(text)
+    }
+}

@@ -1,0 +1,170 @@
+//! `Escaped`: any text at all, in characters that keys may hold, in the same order.
+
+use crate::error::{Error, Result};
+use crate::key::codec::raw::is_too_long;
+use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
+use crate::key::text::is_legal;
+use crate::limits;
+
+/// Any Unicode text, forbidden characters included, written in characters that keys may hold.
+///
+/// Each character is written by itself; most stand for themselves. The others become two characters, the first of which
+/// sorts where they sort, and the second of which, one of `0` to `9` and `a` to `z`, keeps their order:
+///
+/// | characters | written |
+/// |---|---|
+/// | U+0000 to U+001F, blank, `!`, `"`, `#` | `"0` to `"z` |
+/// | `.`, `/` | `.0`, `.1` |
+/// | `>`, `?` | `>0`, `>1` |
+/// | `[`, `\` | `[0`, `[1` |
+/// | `~`, U+007F to U+009F | `~0` to `~x` |
+///
+/// - Variable width, at most 512 UTF-16 code units as written (KEY-7); more is refused (`KeyEncoding`).
+/// - Ordered by UTF-16 code units (ORD-6). Every character written sorts after `!`: before a literal that begins with `!`
+///   it may stand before other pieces, and ranges keep their order (PAT-CK-2, PAT-CK-4).
+/// - The text of a prefix is a prefix of the text.
+///
+/// ```
+/// use table_core::key::codec::{Escaped, KeyCodec, TextCodec};
+///
+/// let mut key = String::new();
+/// Escaped::encode_str("GET /a?b#c", &mut key)?;
+/// assert_eq!(key, "GET\"w.1a>1b\"zc");
+/// assert_eq!(Escaped::decode(&key)?, "GET /a?b#c");
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Escaped {}
+
+/// The first character written for a class of consecutive characters, and the class's ends.
+const CLASSES: [(char, char, char); 5] =
+    [('"', '\0', '#'), ('.', '.', '/'), ('>', '>', '?'), ('[', '[', '\\'), ('~', '~', '\u{9F}')];
+
+const fn is_escaped(character: char) -> bool {
+    matches!(character, '\0'..='#' | '.' | '/' | '>' | '?' | '[' | '\\' | '~'..='\u{9F}')
+}
+
+/// The two characters that stand for one; `None` if it stands for itself.
+fn escape(character: char) -> Option<(char, char)> {
+    let (lead, first, _) =
+        CLASSES.into_iter().find(|(_, first, last)| (*first..=*last).contains(&character))?;
+    let second = char::from_digit(u32::from(character).checked_sub(u32::from(first))?, 36)?;
+    Some((lead, second))
+}
+
+/// The character that stands behind two.
+fn unescape(lead: char, second: char) -> Option<char> {
+    let (_, first, last) = CLASSES.into_iter().find(|(candidate, ..)| *candidate == lead)?;
+    let place = second.to_digit(36).filter(|_| !second.is_ascii_uppercase())?;
+    char::from_u32(u32::from(first) + place).filter(|character| *character <= last)
+}
+
+fn unescape_all(text: &str) -> Option<String> {
+    let mut value = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        if CLASSES.iter().any(|(lead, ..)| *lead == character) {
+            value.push(unescape(character, characters.next()?)?);
+        } else if is_escaped(character) || !is_legal(character) {
+            return None;
+        } else {
+            value.push(character);
+        }
+    }
+    Some(value)
+}
+
+#[cold]
+fn too_long(written: &str) -> Error {
+    refused(format!(
+        "the text has {} UTF-16 code units as it is escaped, and a key at most {}: keep it in a property, and a digest of it \
+         in the key",
+        written.encode_utf16().count(),
+        limits::KEY_UNITS_PORTABLE
+    ))
+    .with_rule("KEY-7")
+}
+
+impl KeyCodec<String> for Escaped {
+    const NAME: &'static str = "escaped";
+    const FORM: Form = Form {
+        min: 0,
+        max: limits::KEY_UNITS_PORTABLE,
+        ordered: true,
+        alphabet: Alphabet::LEGAL.without(' ').without('!'),
+    };
+
+    fn encode(value: &String, out: &mut String) -> Result<()> {
+        Self::encode_str(value, out)
+    }
+
+    fn decode(text: &str) -> Result<String> {
+        Some(text)
+            .filter(|text| !is_too_long(text))
+            .and_then(unescape_all)
+            .ok_or_else(|| mismatch(text, "escaped"))
+    }
+}
+
+impl TextCodec for Escaped {
+    fn encode_str(value: &str, out: &mut String) -> Result<()> {
+        let start = out.len();
+        for piece in value.split_inclusive(is_escaped) {
+            let mut plain = piece.chars();
+            if let Some((lead, second)) = plain.next_back().and_then(escape) {
+                out.push_str(plain.as_str());
+                out.push(lead);
+                out.push(second);
+            } else {
+                out.push_str(piece);
+            }
+        }
+        match out.get(start..) {
+            Some(written) if is_too_long(written) => Err(too_long(written)),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::order::compare;
+
+    fn escaped(text: &str) -> String {
+        let mut out = String::new();
+        Escaped::encode_str(text, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn every_character_has_its_own_place() {
+        let mut characters: Vec<char> = ('\0'..=char::MAX).collect();
+        characters.sort_by(|a, b| compare(&a.to_string(), &b.to_string()));
+        let written: Vec<String> =
+            characters.iter().map(|character| escaped(&character.to_string())).collect();
+        for (pair, character) in written.windows(2).zip(&characters) {
+            let [before, after] = pair else { panic!("windows of two") };
+            assert!(compare(before, after).is_lt() && !after.starts_with(before.as_str()), "{character:?}");
+        }
+        for (text, character) in written.iter().zip(characters) {
+            assert!(text.chars().all(|c| is_legal(c) && c > '!'), "{character:?}");
+            assert_eq!(Escaped::decode(text).unwrap(), character.to_string());
+        }
+    }
+
+    #[test]
+    fn key_7_length_counts_what_is_written() {
+        assert!(Escaped::encode_str(&"/".repeat(256), &mut String::new()).is_ok());
+        let error = Escaped::encode_str(&"/".repeat(257), &mut String::new()).unwrap_err();
+        assert!(error.to_string().contains("514 UTF-16 code units"), "{error}");
+    }
+
+    #[test]
+    fn texts_that_escaping_never_writes_do_not_decode() {
+        for text in [" ", "!", "\"", "\"A", "\"{", ".", ".2", ".x", "~y", "~", "a\u{7F}", "/"] {
+            assert!(Escaped::decode(text).is_err(), "{text:?}");
+        }
+    }
+}

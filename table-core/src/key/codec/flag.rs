@@ -1,0 +1,51 @@
+//! `Flag`: a `bool` as one digit.
+
+use crate::error::Result;
+use crate::key::codec::refusal::mismatch;
+use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
+
+/// `false` as `0`, `true` as `1`: the codec that `bool` has by itself. Fixed width, ordered.
+///
+/// ```
+/// use table_core::key::codec::{Flag, KeyCodec};
+///
+/// let mut key = String::new();
+/// Flag::encode(&true, &mut key)?;
+/// assert_eq!((key.as_str(), Flag::decode("0")?), ("1", false));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Flag {}
+
+fn read(text: &str) -> Option<bool> {
+    match text {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    }
+}
+
+impl KeyCodec<bool> for Flag {
+    const NAME: &'static str = "flag";
+    const FORM: Form = Form::fixed(1, true, Alphabet::of("01"));
+    const CARDINALITY: Option<usize> = Some(2);
+
+    fn encode(value: &bool, out: &mut String) -> Result<()> {
+        out.push(if *value { '1' } else { '0' });
+        Ok(())
+    }
+
+    fn decode(text: &str) -> Result<bool> {
+        read(text).ok_or_else(|| mismatch(text, "flag"))
+    }
+}
+
+impl Reversible<bool> for Flag {
+    fn encode_reversed(value: &bool, out: &mut String) -> Result<()> {
+        Self::encode(&!value, out)
+    }
+
+    fn decode_reversed(text: &str) -> Result<bool> {
+        read(text).map(|value| !value).ok_or_else(|| mismatch(text, "desc(flag)"))
+    }
+}

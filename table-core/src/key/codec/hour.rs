@@ -1,0 +1,98 @@
+//! `Hour`: a whole hour as `yyyyMMddHH`.
+
+use chrono::{DateTime, Timelike, Utc};
+
+use crate::error::Result;
+use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible, date, decimal};
+
+const WIDTH: usize = 10;
+
+/// A whole hour as `yyyyMMddHH`.
+///
+/// - Fixed width, ordered. Reversed, each digit stands as 9 minus itself.
+/// - Refused (`KeyEncoding`): an instant that is not exactly on the hour, for two instants would have one key, and years
+///   outside 0 to 9999.
+///
+/// ```
+/// use chrono::{DateTime, Utc};
+/// use table_core::key::codec::{Hour, KeyCodec};
+///
+/// let hour: DateTime<Utc> = "2014-04-23T09:00:00Z".parse()?;
+/// let mut key = String::new();
+/// Hour::encode(&hour, &mut key)?;
+/// assert_eq!(key, "2014042309");
+/// assert_eq!(Hour::decode("2014042309")?, hour);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub enum Hour {}
+
+fn push(instant: DateTime<Utc>, reversed: bool, out: &mut String) -> Result<()> {
+    if (instant.minute(), instant.second(), instant.nanosecond()) != (0, 0, 0) {
+        return Err(refused(format!(
+            "{instant:?} is not on the hour, and reading the key would give another instant: cut it with \
+             `duration_trunc(TimeDelta::hours(1))`, or let the part be ticks"
+        )));
+    }
+    let day = date::number_of(instant.date_naive()).ok_or_else(|| {
+        refused(format!(
+            "{instant:?} is outside the years 0 to 9999, which `yyyyMMddHH` can write: check the value"
+        ))
+    })?;
+    decimal::push::<WIDTH>(day * 100 + u128::from(instant.hour()), reversed, out);
+    Ok(())
+}
+
+fn read(text: &str, reversed: bool) -> Option<DateTime<Utc>> {
+    let number = Some(text)
+        .filter(|text| text.len() == WIDTH)
+        .and_then(|text| decimal::read(text.as_bytes(), reversed))?;
+    let hour = u32::try_from(number % 100).ok()?;
+    Some(date::day_of(number / 100)?.and_hms_opt(hour, 0, 0)?.and_utc())
+}
+
+impl KeyCodec<DateTime<Utc>> for Hour {
+    const NAME: &'static str = "hour";
+    const FORM: Form = Form::fixed(WIDTH, true, Alphabet::DIGITS);
+    const FOLLOWS_TIME: bool = true;
+
+    fn encode(value: &DateTime<Utc>, out: &mut String) -> Result<()> {
+        push(*value, false, out)
+    }
+
+    fn decode(text: &str) -> Result<DateTime<Utc>> {
+        read(text, false).ok_or_else(|| mismatch(text, "hour"))
+    }
+}
+
+impl Reversible<DateTime<Utc>> for Hour {
+    fn encode_reversed(value: &DateTime<Utc>, out: &mut String) -> Result<()> {
+        push(*value, true, out)
+    }
+
+    fn decode_reversed(text: &str) -> Result<DateTime<Utc>> {
+        read(text, true).ok_or_else(|| mismatch(text, "desc(hour)"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorCode;
+
+    #[test]
+    fn only_whole_hours_have_a_text() {
+        for text in [
+            "2014-04-23T09:00:00.000000001Z",
+            "2014-04-23T09:00:01Z",
+            "2014-04-23T09:01:00Z",
+            "2016-12-31T23:59:60Z",
+        ] {
+            let instant: DateTime<Utc> = text.parse().unwrap();
+            let error = Hour::encode(&instant, &mut String::new()).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::KeyEncoding, "{text}");
+        }
+        assert!(Hour::decode("2014042324").is_err());
+    }
+}

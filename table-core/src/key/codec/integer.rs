@@ -1,0 +1,104 @@
+//! The integers that have a place in keys: those whose width is the same on every machine.
+
+use std::fmt::Display;
+
+use crate::key::codec::decimal;
+
+/// `u8` to `u128` and `i8` to `i128`.
+///
+/// `usize` and `isize` are not among them: their width differs between machines, and keys outlive machines.
+#[diagnostic::on_unimplemented(
+    message = "[T030] `{Self}` is not an integer that this key codec can write",
+    label = "`u8` to `u128` or `i8` to `i128` is needed here",
+    note = "`usize` and `isize` have another width on another machine: use `u64` or `i64`",
+    note = "a newtype over an integer names its digits on its own definition: `#[derive(KeyPart)] #[digits(6)]`"
+)]
+pub trait Integer: sealed::SignAndMagnitude {}
+
+pub(super) mod sealed {
+    use super::Display;
+
+    /// An integer as a sign and a magnitude of up to 128 bits.
+    pub trait SignAndMagnitude: Copy + Ord + Display {
+        const SIGNED: bool;
+        /// Bits without the sign.
+        const VALUE_BITS: u32;
+
+        fn split(self) -> (bool, u128);
+        fn join(negative: bool, magnitude: u128) -> Option<Self>;
+        /// The value as far from the end of the range as this one is from its beginning.
+        fn mirrored(self) -> Self;
+        /// Appends a magnitude with all the digits of the type.
+        fn push_padded(magnitude: u128, complement: bool, out: &mut String);
+    }
+}
+
+macro_rules! unsigned {
+    ($($type:ident)*) => {$(
+        impl Integer for $type {}
+
+        impl sealed::SignAndMagnitude for $type {
+            const SIGNED: bool = false;
+            const VALUE_BITS: u32 = Self::BITS;
+
+            #[inline]
+            fn split(self) -> (bool, u128) {
+                (false, self.into())
+            }
+
+            #[inline]
+            fn join(negative: bool, magnitude: u128) -> Option<Self> {
+                if negative { None } else { Self::try_from(magnitude).ok() }
+            }
+
+            #[inline]
+            fn mirrored(self) -> Self {
+                !self
+            }
+
+            #[inline]
+            fn push_padded(magnitude: u128, complement: bool, out: &mut String) {
+                decimal::push::<{ decimal::digits_of(<Self as sealed::SignAndMagnitude>::VALUE_BITS) }>(magnitude, complement, out);
+            }
+        }
+    )*};
+}
+
+macro_rules! signed {
+    ($($type:ident)*) => {$(
+        impl Integer for $type {}
+
+        impl sealed::SignAndMagnitude for $type {
+            const SIGNED: bool = true;
+            const VALUE_BITS: u32 = Self::BITS - 1;
+
+            #[inline]
+            fn split(self) -> (bool, u128) {
+                (self < 0, self.unsigned_abs().into())
+            }
+
+            #[inline]
+            fn join(negative: bool, magnitude: u128) -> Option<Self> {
+                match (negative, magnitude) {
+                    // A minus before zero would be a second text for it.
+                    (true, 0) => None,
+                    (true, magnitude) => (0 as Self).checked_sub_unsigned(magnitude.try_into().ok()?),
+                    (false, magnitude) => Self::try_from(magnitude).ok(),
+                }
+            }
+
+            #[inline]
+            fn mirrored(self) -> Self {
+                !self
+            }
+
+            #[inline]
+            fn push_padded(magnitude: u128, complement: bool, out: &mut String) {
+                decimal::push::<{ decimal::digits_of(<Self as sealed::SignAndMagnitude>::VALUE_BITS) }>(magnitude, complement, out);
+            }
+        }
+    )*};
+}
+
+unsigned!(u8 u16 u32 u64 u128);
+signed!(i8 i16 i32 i64 i128);

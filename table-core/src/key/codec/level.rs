@@ -1,0 +1,165 @@
+//! Levels of a partition key: which codec writes a value so that the `!` after it ends it.
+
+use crate::key::codec::{
+    CodePoint, Date, Desc, Digits, Escaped, Flag, Guid, Hour, KeyCodec, KeyNewtype, Newtype, Padded, Text,
+    Ticks, Variant, Without,
+};
+
+/// The codec that stands for this one where a field is a level of a hierarchical partition key (HPK-2).
+///
+/// Every level is ended by `!`, the last one too, so that the keys that begin with some levels are one range, and a
+/// `Micro` never reads what belongs to `Microsoft`. A text as it is ([`Text`]) may hold `!`, and so its level is
+/// [`Escaped`]; a newtype is written as what is inside; all others stand for themselves. That the texts of
+/// [`Level`](Self::Level) hold no `!` is checked when a declaration is compiled.
+///
+/// For a codec of your own that a type's [`KeyPart`](crate::key::KeyPart) names, say it yourself:
+///
+/// ```
+/// # use table_core::key::codec::{Alphabet, Form, KeyCodec};
+/// # use table_core::{Error, ErrorCode, Result};
+/// use table_core::key::codec::LevelCodec;
+///
+/// # enum Month {}
+/// # impl KeyCodec<u8> for Month {
+/// #     const NAME: &'static str = "month";
+/// #     const FORM: Form = Form::fixed(1, true, Alphabet::of("abcdefghijkl"));
+/// #     fn encode(value: &u8, out: &mut String) -> Result<()> {
+/// #         out.push(char::from(b'a' + value % 12));
+/// #         Ok(())
+/// #     }
+/// #     fn decode(text: &str) -> Result<u8> {
+/// #         ('a'..='l').zip(0..).find(|(letter, _)| text == letter.to_string()).map(|(_, month)| month).ok_or_else(
+/// #             || Error::new(ErrorCode::EntityMismatch, format!("'{text}' is no month")),
+/// #         )
+/// #     }
+/// # }
+/// impl LevelCodec<u8> for Month {
+///     type Level = Self; // one letter
+/// }
+/// assert!(!<<Month as LevelCodec<u8>>::Level as KeyCodec<u8>>::FORM.alphabet.contains('!'));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T043] the key codec `{Self}` does not say how it writes a level of a partition key",
+    label = "fields without a literal between them are levels, and each is ended by `!`",
+    note = "implement `LevelCodec<{T}>` for it: with `type Level = Self` if its texts never hold `!`",
+    note = "or name the codec of this level: `digits(6, field)`, `escaped(field)`, `codec(path::To, field)`",
+    note = "or put a literal between the fields: then they are one key of pieces, without levels"
+)]
+pub trait LevelCodec<T>: KeyCodec<T> {
+    /// The codec of the level.
+    type Level: KeyCodec<T>;
+}
+
+impl LevelCodec<String> for Text {
+    type Level = Escaped;
+}
+
+impl<T: KeyNewtype, C: LevelCodec<T::Inner>> LevelCodec<T> for Newtype<C> {
+    type Level = Newtype<C::Level>;
+}
+
+macro_rules! as_it_is {
+    ($($codec:ty $(: [$($parameter:tt)+])?;)*) => {$(
+        impl<T $(, $($parameter)+)?> LevelCodec<T> for $codec
+        where
+            $codec: KeyCodec<T>,
+        {
+            type Level = Self;
+        }
+    )*};
+}
+
+as_it_is! {
+    CodePoint;
+    Date;
+    Desc<C>: [C];
+    Digits<N>: [const N: usize];
+    Escaped;
+    Flag;
+    Guid;
+    Hour;
+    Padded;
+    Ticks;
+    Variant;
+    Without<C>: [const C: char];
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::key::KeyPart;
+    use crate::key::codec::Form;
+
+    const fn level<T: KeyPart<Codec: LevelCodec<T>>>() -> Form {
+        <<T::Codec as LevelCodec<T>>::Level as KeyCodec<T>>::FORM
+    }
+
+    #[test]
+    fn no_type_of_the_library_writes_the_end_of_a_level() {
+        use chrono::{DateTime, NaiveDate, Utc};
+        let forms = [
+            level::<u8>(),
+            level::<i128>(),
+            level::<String>(),
+            level::<bool>(),
+            level::<char>(),
+            level::<Uuid>(),
+            level::<DateTime<Utc>>(),
+            level::<NaiveDate>(),
+        ];
+        for form in forms {
+            assert!(form.is_fixed() || form.alphabet.all_after('!'), "{form:?} keeps its order before `!`");
+            assert!(!form.alphabet.contains('!'), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn hpk_9_few_values_are_counted_through_codecs_around_them() {
+        use crate::key::codec::tests::Mixed;
+        const fn few<C: KeyCodec<T>, T>() -> Option<usize> {
+            C::CARDINALITY
+        }
+        struct Active(bool);
+        impl KeyNewtype for Active {
+            type Inner = bool;
+            fn inner(&self) -> &bool {
+                &self.0
+            }
+            fn from_inner(inner: bool) -> Self {
+                Self(inner)
+            }
+        }
+        assert_eq!(
+            [few::<Flag, bool>(), few::<Desc<Flag>, bool>(), few::<Newtype<Flag>, Active>()],
+            [Some(2); 3]
+        );
+        assert_eq!(few::<Variant, Mixed>(), Some(3));
+        assert_eq!([few::<Padded, u8>(), few::<Escaped, String>(), few::<CodePoint, char>()], [None; 3]);
+    }
+
+    #[test]
+    fn a_newtype_is_the_level_of_what_is_inside() {
+        struct Tenant(String);
+        impl KeyNewtype for Tenant {
+            type Inner = String;
+            fn inner(&self) -> &String {
+                &self.0
+            }
+            fn from_inner(inner: String) -> Self {
+                Self(inner)
+            }
+        }
+        impl KeyPart for Tenant {
+            type Codec = Newtype<Text>;
+        }
+        let mut out = String::new();
+        <<<Tenant as KeyPart>::Codec as LevelCodec<Tenant>>::Level as KeyCodec<Tenant>>::encode(
+            &Tenant("a!b".to_owned()),
+            &mut out,
+        )
+        .unwrap();
+        assert_eq!(out, "a\"xb");
+    }
+}

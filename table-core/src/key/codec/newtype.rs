@@ -1,0 +1,77 @@
+//! `Newtype`: a tuple struct of one field, written as that field.
+
+use std::marker::PhantomData;
+
+use crate::error::Result;
+use crate::key::codec::{Form, KeyCodec, Reversible};
+
+/// A type that is another one under a name of its own, such as `struct EmployeeId(u32)`. `#[derive(KeyPart)]` implements it.
+pub trait KeyNewtype: Sized {
+    /// The type inside.
+    type Inner;
+
+    /// The value inside.
+    fn inner(&self) -> &Self::Inner;
+
+    /// Wraps a value.
+    fn from_inner(inner: Self::Inner) -> Self;
+}
+
+/// A newtype as the codec `C` writes the value inside: same name, same form, same text.
+///
+/// ```
+/// use table_core::key::KeyPart;
+/// use table_core::key::codec::{Digits, KeyCodec, KeyNewtype, Newtype};
+///
+/// struct EmployeeId(u32);
+///
+/// impl KeyNewtype for EmployeeId {
+///     type Inner = u32;
+///     fn inner(&self) -> &u32 {
+///         &self.0
+///     }
+///     fn from_inner(inner: u32) -> Self {
+///         Self(inner)
+///     }
+/// }
+/// impl KeyPart for EmployeeId {
+///     type Codec = Newtype<Digits<6>>;
+/// }
+///
+/// let mut key = "empid_".to_owned();
+/// <EmployeeId as KeyPart>::Codec::encode(&EmployeeId(223), &mut key)?;
+/// assert_eq!(key, "empid_000223");
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Newtype<C>(PhantomData<C>);
+
+impl<T: KeyNewtype, C: KeyCodec<T::Inner>> KeyCodec<T> for Newtype<C> {
+    const NAME: &'static str = C::NAME;
+    const FORM: Form = C::FORM;
+    const DESCENDING: bool = C::DESCENDING;
+    const CARDINALITY: Option<usize> = C::CARDINALITY;
+    const FOLLOWS_TIME: bool = C::FOLLOWS_TIME;
+
+    #[inline]
+    fn encode(value: &T, out: &mut String) -> Result<()> {
+        C::encode(value.inner(), out)
+    }
+
+    #[inline]
+    fn decode(text: &str) -> Result<T> {
+        C::decode(text).map(T::from_inner)
+    }
+}
+
+impl<T: KeyNewtype, C: Reversible<T::Inner>> Reversible<T> for Newtype<C> {
+    #[inline]
+    fn encode_reversed(value: &T, out: &mut String) -> Result<()> {
+        C::encode_reversed(value.inner(), out)
+    }
+
+    #[inline]
+    fn decode_reversed(text: &str) -> Result<T> {
+        C::decode_reversed(text).map(T::from_inner)
+    }
+}

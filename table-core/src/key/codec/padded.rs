@@ -1,0 +1,61 @@
+//! `Padded`: an integer with all the digits of its type.
+
+use crate::error::Result;
+use crate::key::codec::digits::{decode_integer, integer_form, push_sign};
+use crate::key::codec::refusal::mismatch;
+use crate::key::codec::{Form, Integer, KeyCodec, Reversible, decimal};
+
+/// An integer, zero padded to the width of its type: the codec that integers have by themselves (DQ-10).
+///
+/// - Unsigned: 3, 5, 10, 20 or 39 decimal digits for `u8` to `u128`.
+/// - Signed: a sign and 3, 5, 10, 19 or 39 digits for `i8` to `i128`. From zero up the sign is `0`; below zero it is `-`,
+///   which sorts before `0`, and each digit stands as 9 minus itself, so that -2 comes before -1.
+/// - Fixed width, ordered; every value has a text. Reversed, a value is as far from the other end of its type.
+///
+/// ```
+/// use table_core::key::codec::{KeyCodec, Padded};
+///
+/// let text = |value: i32| {
+///     let mut out = String::new();
+///     Padded::encode(&value, &mut out).map(|()| out)
+/// };
+/// assert_eq!(text(223)?, "00000000223");
+/// assert_eq!(text(-1)?, "-9999999998");
+/// assert_eq!(<Padded as KeyCodec<u32>>::FORM.max, 10);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Padded {}
+
+impl<T: Integer> KeyCodec<T> for Padded {
+    const NAME: &'static str = "padded";
+    const FORM: Form = integer_form::<T>(decimal::digits_of(T::VALUE_BITS));
+
+    #[inline]
+    fn encode(value: &T, out: &mut String) -> Result<()> {
+        let (negative, magnitude) = value.split();
+        out.reserve(integer_form::<T>(decimal::digits_of(T::VALUE_BITS)).max);
+        push_sign::<T>(negative, out);
+        T::push_padded(magnitude, negative, out);
+        Ok(())
+    }
+
+    #[inline]
+    fn decode(text: &str) -> Result<T> {
+        decode_integer(text, T::SIGNED, decimal::digits_of(T::VALUE_BITS))
+            .and_then(|(negative, magnitude)| T::join(negative, magnitude))
+            .ok_or_else(|| mismatch(text, "padded"))
+    }
+}
+
+impl<T: Integer> Reversible<T> for Padded {
+    #[inline]
+    fn encode_reversed(value: &T, out: &mut String) -> Result<()> {
+        Self::encode(&value.mirrored(), out)
+    }
+
+    #[inline]
+    fn decode_reversed(text: &str) -> Result<T> {
+        <Self as KeyCodec<T>>::decode(text).map(T::mirrored)
+    }
+}

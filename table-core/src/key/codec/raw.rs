@@ -1,0 +1,75 @@
+//! `Text`: a text as it is, if a key may hold it.
+
+use crate::error::Result;
+use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
+use crate::key::text::first_illegal;
+use crate::limits;
+
+/// A text as it is: the codec that `String` has by itself. Readable, as in the published layouts.
+///
+/// - Variable width, 0 to 512 UTF-16 code units (KEY-7); ordered by code units (ORD-6). Never folded, trimmed or normalised
+///   (KEY-6).
+/// - Refused (`KeyEncoding`): `/ \ # ?` and control characters (KEY-3); [`Escaped`](crate::key::codec::Escaped) writes them.
+/// - Before another piece it needs a separator that it cannot hold: [`Without`](crate::key::codec::Without).
+///
+/// ```
+/// use table_core::key::codec::{Text, TextCodec};
+///
+/// let mut key = "email_".to_owned();
+/// Text::encode_str("jonesj@contoso.com", &mut key)?;
+/// assert_eq!(key, "email_jonesj@contoso.com"); // PAT-INTRA
+/// assert_eq!(Text::encode_str("a/b", &mut key).unwrap_err().rule(), Some("KEY-3"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Text {}
+
+/// Whether a text is over the code units that a key can have everywhere.
+pub(super) fn is_too_long(text: &str) -> bool {
+    text.len() > limits::KEY_UNITS_PORTABLE && text.encode_utf16().count() > limits::KEY_UNITS_PORTABLE
+}
+
+pub(super) fn push(value: &str, out: &mut String) -> Result<()> {
+    if let Some(illegal) = first_illegal(value) {
+        return Err(refused(format!(
+            "'{}' holds {}, which no key may hold: declare the part `escaped`",
+            value.escape_debug(),
+            illegal.escape_unicode()
+        ))
+        .with_rule("KEY-3"));
+    }
+    if is_too_long(value) {
+        return Err(refused(format!(
+            "the text has {} UTF-16 code units, and a key at most {}: keep it in a property, and a digest of it in the key",
+            value.encode_utf16().count(),
+            limits::KEY_UNITS_PORTABLE
+        ))
+        .with_rule("KEY-7"));
+    }
+    out.push_str(value);
+    Ok(())
+}
+
+impl KeyCodec<String> for Text {
+    const NAME: &'static str = "text";
+    const FORM: Form =
+        Form { min: 0, max: limits::KEY_UNITS_PORTABLE, ordered: true, alphabet: Alphabet::LEGAL };
+
+    fn encode(value: &String, out: &mut String) -> Result<()> {
+        push(value, out)
+    }
+
+    fn decode(text: &str) -> Result<String> {
+        if first_illegal(text).is_some() || is_too_long(text) {
+            return Err(mismatch(text, "text"));
+        }
+        Ok(text.to_owned())
+    }
+}
+
+impl TextCodec for Text {
+    fn encode_str(value: &str, out: &mut String) -> Result<()> {
+        push(value, out)
+    }
+}

@@ -1,0 +1,117 @@
+//! `Variant`: a fieldless enum as the name of its variant.
+
+use crate::error::Result;
+use crate::key::codec::name::Name;
+use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::{Alphabet, Form, KeyCodec};
+use crate::key::order;
+use crate::key::text::is_legal_text;
+
+/// A fieldless enum whose variants have names for keys. `#[derive(KeyPart)]` implements it.
+pub trait KeyEnum: Sized + 'static {
+    /// The names, in declaration order: distinct, and of characters that keys may hold (KEY-3). Once stored, never changed.
+    const VARIANTS: &'static [&'static str];
+
+    /// The place of this variant in [`VARIANTS`](Self::VARIANTS).
+    fn index(&self) -> usize;
+
+    /// The variant at a place.
+    fn from_index(index: usize) -> Option<Self>;
+}
+
+/// A fieldless enum as the name of its variant: the codec that `#[derive(KeyPart)]` gives to an enum.
+///
+/// - Fixed width if all names have one length. Ordered if the names ascend in declaration order, which is the order that a
+///   derived `Ord` has; otherwise no range over it is offered.
+/// - Names that are alike, or not legal in keys, do not compile.
+///
+/// ```
+/// use table_core::key::codec::{KeyCodec, KeyEnum, Variant};
+///
+/// enum Stage { Draft, Final }
+///
+/// impl KeyEnum for Stage {
+///     const VARIANTS: &'static [&'static str] = &["draft", "final"];
+///     fn index(&self) -> usize {
+///         match self { Self::Draft => 0, Self::Final => 1 }
+///     }
+///     fn from_index(index: usize) -> Option<Self> {
+///         [Self::Draft, Self::Final].into_iter().nth(index)
+///     }
+/// }
+///
+/// let mut key = String::new();
+/// Variant::encode(&Stage::Final, &mut key)?;
+/// assert_eq!(key, "final");
+/// assert!(<Variant as KeyCodec<Stage>>::FORM.ordered);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Variant {}
+
+/// What the texts of so named variants look like.
+const fn form_of(names: &[&str]) -> Form {
+    assert!(!names.is_empty(), "[T034] an enum in a key has at least one variant");
+    let mut form = Form { min: usize::MAX, max: 0, ordered: true, alphabet: Alphabet::EMPTY };
+    let mut at = 0;
+    while at < names.len() {
+        let name = names[at];
+        assert!(
+            is_legal_text(name),
+            "[T024] the name of a variant holds a character that no key may hold: rename it"
+        );
+        let units = order::units(name);
+        form.min = if units < form.min { units } else { form.min };
+        form.max = if units > form.max { units } else { form.max };
+        form.alphabet = form.alphabet.union(Alphabet::of(name));
+        let mut earlier = 0;
+        while earlier < at {
+            assert!(
+                order::is_before(names[earlier], name) || order::is_before(name, names[earlier]),
+                "[T035] two variants have one name: rename one of them"
+            );
+            earlier += 1;
+        }
+        if at > 0 && !order::is_before(names[at - 1], name) {
+            form.ordered = false;
+        }
+        at += 1;
+    }
+    form
+}
+
+struct Named<T>(T);
+
+impl<T: KeyEnum> Named<T> {
+    const NAME: &'static Name<4_096> = {
+        let mut name = Name::EMPTY.with("one_of(");
+        let mut at = 0;
+        while at < T::VARIANTS.len() {
+            name = name.with(if at == 0 { "" } else { "|" }).with(T::VARIANTS[at]);
+            at += 1;
+        }
+        &name.with(")")
+    };
+}
+
+impl<T: KeyEnum> KeyCodec<T> for Variant {
+    const NAME: &'static str = Named::<T>::NAME.as_str();
+    const FORM: Form = form_of(T::VARIANTS);
+    const CARDINALITY: Option<usize> = Some(T::VARIANTS.len());
+
+    fn encode(value: &T, out: &mut String) -> Result<()> {
+        let name = T::VARIANTS.get(value.index()).ok_or_else(|| {
+            refused("the variant has no name: `KeyEnum::index` is not a place in `KeyEnum::VARIANTS`")
+        })?;
+        out.push_str(name);
+        Ok(())
+    }
+
+    fn decode(text: &str) -> Result<T> {
+        T::VARIANTS
+            .iter()
+            .position(|name| *name == text)
+            .and_then(T::from_index)
+            .ok_or_else(|| mismatch(text, <Self as KeyCodec<T>>::NAME))
+    }
+}

@@ -1,0 +1,68 @@
+//! `Without`: a text as it is that cannot hold the separator after it.
+
+use crate::error::Result;
+use crate::key::codec::name::Name;
+use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::{Alphabet, Form, KeyCodec, Text, TextCodec, raw};
+use crate::key::text::is_legal;
+
+/// A text as it is, as in [`Text`], that does not hold the character `C`: it may stand before a literal that begins with
+/// it (PAT-CK-2).
+///
+/// - A value that holds `C` is refused (`KeyEncoding`), never replaced. `C` is an ASCII character that is legal in keys.
+/// - Ranges over it with something after it keep their order only where `C` sorts before every other character: a blank.
+///   [`Escaped`](crate::key::codec::Escaped) before `!` keeps it too.
+///
+/// ```
+/// use table_core::key::codec::{TextCodec, Without};
+///
+/// let mut key = String::new();
+/// Without::<'_'>::encode_str("Jones", &mut key)?;
+/// assert!(Without::<'_'>::encode_str("Jones_Smith", &mut key).is_err());
+/// # Ok::<(), table_core::Error>(())
+/// ```
+///
+/// ```compile_fail,E0080
+/// use table_core::key::codec::{Form, KeyCodec, Without};
+///
+/// const FORM: Form = <Without<'/'> as KeyCodec<String>>::FORM;
+/// ```
+#[derive(Debug)]
+pub enum Without<const C: char> {}
+
+impl<const C: char> Without<C> {
+    const NAMED: &'static Name<32> = &Name::EMPTY.with("without(").with_char(C).with(")");
+}
+
+impl<const C: char> KeyCodec<String> for Without<C> {
+    const NAME: &'static str = Self::NAMED.as_str();
+    const FORM: Form = {
+        assert!(C.is_ascii() && is_legal(C), "[T037] the separator is an ASCII character that keys may hold");
+        Form { alphabet: Alphabet::LEGAL.without(C), ..<Text as KeyCodec<String>>::FORM }
+    };
+
+    fn encode(value: &String, out: &mut String) -> Result<()> {
+        Self::encode_str(value, out)
+    }
+
+    fn decode(text: &str) -> Result<String> {
+        if text.contains(C) {
+            return Err(mismatch(text, Self::NAMED.as_str()));
+        }
+        Text::decode(text)
+    }
+}
+
+impl<const C: char> TextCodec for Without<C> {
+    fn encode_str(value: &str, out: &mut String) -> Result<()> {
+        if value.contains(C) {
+            return Err(refused(format!(
+                "'{}' holds '{C}', which ends this part of the key: declare the part `escaped` with '!' after it, or \
+                 choose another separator",
+                value.escape_debug()
+            ))
+            .with_rule("PAT-CK-2"));
+        }
+        raw::push(value, out)
+    }
+}

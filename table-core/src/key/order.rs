@@ -1,0 +1,184 @@
+//! The order of keys and strings: UTF-16 code units (ORD-1 to ORD-6), and bytes that sort the same.
+//!
+//! UTF-8 sorts by code point. It differs from UTF-16 in one case: supplementary characters (lead bytes `F0`–`F4`) come
+//! before U+E000–U+FFFF (lead bytes `EE`, `EF`) in UTF-16 and after them in UTF-8 (ORD-3). Writing the leads `EE` and
+//! `EF` as `F8` and `F9` mends exactly that case, keeps the length, and leaves every other text as it is.
+
+use std::cmp::Ordering;
+
+use crate::error::{Error, ErrorCode, Result};
+
+const LIFT: u8 = 0xF8 - 0xEE;
+
+/// Compares as the service does: by UTF-16 code units (ORD-6), without re-encoding either text.
+///
+/// ```
+/// use std::cmp::Ordering;
+/// use table_core::key::order::compare;
+///
+/// assert_eq!(compare("10", "9"), Ordering::Less); // ORD-2
+/// assert_eq!(compare("\u{1F600}", "\u{FF21}"), Ordering::Less); // ORD-3, greater in UTF-8
+/// ```
+#[must_use]
+pub fn compare(left: &str, right: &str) -> Ordering {
+    match left.bytes().zip(right.bytes()).find(|(l, r)| l != r) {
+        Some((l, r)) => lifted(l).cmp(&lifted(r)),
+        None => left.len().cmp(&right.len()),
+    }
+}
+
+const fn lifted(byte: u8) -> u8 {
+    if byte == 0xEE || byte == 0xEF { byte + LIFT } else { byte }
+}
+
+/// Whether a text sorts before another one, in constants; elsewhere take [`compare`].
+pub(crate) const fn is_before(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let mut at = 0;
+    while at < left.len() && at < right.len() {
+        if left[at] != right[at] {
+            return lifted(left[at]) < lifted(right[at]);
+        }
+        at += 1;
+    }
+    left.len() < right.len()
+}
+
+/// The length of a text in UTF-16 code units.
+pub(crate) const fn units(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let (mut units, mut at) = (0, 0);
+    while at < bytes.len() {
+        units += match bytes[at] {
+            0x80..=0xBF => 0,
+            0xF0.. => 2,
+            _ => 1,
+        };
+        at += 1;
+    }
+    units
+}
+
+/// Appends bytes that sort among themselves as [`compare`] sorts the texts.
+pub fn encode(text: &str, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(text.as_bytes());
+    for byte in out.iter_mut().skip(start) {
+        *byte = lifted(*byte);
+    }
+}
+
+/// Reads back what [`encode`] wrote, appending to `out`.
+///
+/// # Errors
+/// `Corrupted` if the bytes are not of that form.
+pub fn decode(bytes: &[u8], out: &mut String) -> Result<()> {
+    let corrupted = || Error::new(ErrorCode::Corrupted, "stored key is no text in the engine's key order");
+    if bytes.iter().all(|byte| *byte < 0xEE) {
+        out.push_str(std::str::from_utf8(bytes).map_err(|source| corrupted().with_source(source))?);
+        return Ok(());
+    }
+    let lowered: Vec<u8> = bytes
+        .iter()
+        .map(|byte| match byte {
+            0xF8 | 0xF9 => Ok(byte - LIFT),
+            0xEE | 0xEF => Err(corrupted()),
+            other => Ok(*other),
+        })
+        .collect::<Result<_>>()?;
+    out.push_str(std::str::from_utf8(&lowered).map_err(|source| corrupted().with_source(source))?);
+    Ok(())
+}
+
+/// The smallest text above every text with this prefix (FIL-19); `None` if there is none.
+///
+/// ```
+/// use table_core::key::order::after_prefix;
+///
+/// assert_eq!(after_prefix("email_a").as_deref(), Some("email_b")); // PAT-INTRA-3
+/// assert_eq!(after_prefix("\u{D7FF}").as_deref(), Some("\u{10000}")); // the surrogates come next in UTF-16
+/// assert_eq!(after_prefix("a\u{FFFF}").as_deref(), Some("b"));
+/// assert_eq!(after_prefix(""), None);
+/// ```
+#[must_use]
+pub fn after_prefix(prefix: &str) -> Option<String> {
+    let mut characters: Vec<char> = prefix.chars().collect();
+    while let Some(last) = characters.pop() {
+        if let Some(next) = successor(last) {
+            characters.push(next);
+            return Some(characters.into_iter().collect());
+        }
+    }
+    None
+}
+
+/// The next character in UTF-16 order (FIL-19).
+fn successor(character: char) -> Option<char> {
+    match character {
+        '\u{D7FF}' => Some('\u{10000}'),
+        '\u{10FFFF}' => Some('\u{E000}'),
+        '\u{FFFF}' => None,
+        other => char::from_u32(u32::from(other) + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Characters from every class that matters to the order.
+    fn text() -> impl Strategy<Value = String> {
+        let awkward = prop_oneof![
+            Just('\u{0}'),
+            Just('a'),
+            Just('b'),
+            Just('~'),
+            Just('é'),
+            Just('\u{D7FF}'),
+            Just('\u{E000}'),
+            Just('\u{FF21}'),
+            Just('\u{FFFF}'),
+            Just('\u{10000}'),
+            Just('\u{1F600}'),
+            Just('\u{10FFFF}'),
+            any::<char>(),
+        ];
+        prop::collection::vec(awkward, 0..6).prop_map(|characters| characters.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn ord_6_compare_and_bytes_sort_by_utf16_code_units(left in text(), right in text()) {
+            let reference = left.encode_utf16().cmp(right.encode_utf16());
+            prop_assert_eq!(compare(&left, &right), reference);
+            let (mut l, mut r) = (Vec::new(), Vec::new());
+            encode(&left, &mut l);
+            encode(&right, &mut r);
+            prop_assert_eq!(l.cmp(&r), reference);
+        }
+
+        #[test]
+        fn bytes_round_trip(original in text()) {
+            let (mut bytes, mut back) = (Vec::new(), String::new());
+            encode(&original, &mut bytes);
+            decode(&bytes, &mut back).unwrap();
+            prop_assert_eq!(back, original);
+        }
+
+        #[test]
+        fn decode_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..12)) {
+            let _ = decode(&bytes, &mut String::new());
+        }
+
+        #[test]
+        fn fil_19_after_prefix_bounds_exactly_the_texts_with_the_prefix(prefix in text(), other in text(), tail in text()) {
+            let bound = after_prefix(&prefix);
+            let below = |text: &str| bound.as_deref().is_none_or(|bound| compare(text, bound).is_lt());
+            let with_prefix = format!("{prefix}{tail}");
+            prop_assert!(below(&with_prefix));
+            let inside = compare(&other, &prefix).is_ge() && below(&other);
+            prop_assert_eq!(inside, other.starts_with(&prefix));
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! `PartitionKey`, `RowKey` and the pair of them: texts that hold only what a key may hold (KEY-2 to KEY-8).
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::key::order;
+use crate::limits;
+
+/// Whether a character may stand in a key (KEY-3, KEY-6).
+///
+/// ```
+/// assert!(table_core::key::text::is_legal('%'));
+/// assert!(!table_core::key::text::is_legal('/'));
+/// ```
+#[must_use]
+pub const fn is_legal(character: char) -> bool {
+    !matches!(character, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}')
+}
+
+/// The first character that no key may hold.
+pub(crate) fn first_illegal(text: &str) -> Option<char> {
+    // Bytes first: all legal ASCII is settled without decoding.
+    let plain = |byte: u8| matches!(byte, 0x20..=0x7E) && !matches!(byte, b'/' | b'\\' | b'#' | b'?');
+    if text.bytes().all(plain) {
+        return None;
+    }
+    text.chars().find(|character| !is_legal(*character))
+}
+
+/// Whether every character of a text may stand in a key, in constants.
+pub(crate) const fn is_legal_text(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        // U+0080 to U+009F are `C2 80` to `C2 9F`; every other character beyond ASCII is legal.
+        let control = bytes[at] == 0xC2 && bytes[at + 1] <= 0x9F;
+        if control || bytes[at].is_ascii() && !is_legal(bytes[at] as char) {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+fn check(kind: &'static str, text: &str) -> Result<()> {
+    if let Some(illegal) = first_illegal(text) {
+        let message = format!(
+            "the {kind} '{}' holds {}, which no key may hold: encode the value, for example with `escaped(…)`",
+            text.escape_debug(),
+            illegal.escape_unicode(),
+        );
+        return Err(Error::new(ErrorCode::OutOfRangeInput, message).with_rule("KEY-3"));
+    }
+    if text.len() > limits::KEY_UNITS_WIDE {
+        let units = text.encode_utf16().count();
+        if units > limits::KEY_UNITS_WIDE {
+            let message = format!(
+                "the {kind} has {units} UTF-16 code units; no target accepts over {}",
+                limits::KEY_UNITS_WIDE
+            );
+            return Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("KEY-8"));
+        }
+    }
+    Ok(())
+}
+
+macro_rules! key_text {
+    ($name:ident, $word:literal) => {
+        #[doc = concat!("A ", $word, ": any text without `/ \\ # ?` and control characters (KEY-3), the empty one included (KEY-2).")]
+        ///
+        /// - At most 1,024 UTF-16 code units here (KEY-7); the embedded engine's portable profile accepts 512 (ENG-1).
+        /// - Kept as it is: case, blanks and Unicode form count (KEY-6).
+        /// - Ordered by UTF-16 code units (ORD-1, ORD-6).
+        ///
+        /// ```
+        #[doc = concat!("use table_core::", $word, ";")]
+        ///
+        #[doc = concat!("let key = ", $word, "::new(\"Sales\")?;")]
+        /// assert_eq!(key.as_str(), "Sales");
+        #[doc = concat!("assert_eq!(", $word, "::new(\"a/b\").unwrap_err().rule(), Some(\"KEY-3\"));")]
+        /// # Ok::<(), table_core::Error>(())
+        /// ```
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Checks a text.
+            ///
+            /// # Errors
+            /// `OutOfRangeInput` for a forbidden character (KEY-4), `PropertyValueTooLarge` above 1,024 code units (KEY-8).
+            pub fn new(text: impl Into<String>) -> Result<Self> {
+                let text = text.into();
+                check($word, &text)?;
+                Ok(Self(text))
+            }
+
+            /// The text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// The text, taken out.
+            #[must_use]
+            pub fn into_string(self) -> String {
+                self.0
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> Ordering {
+                order::compare(&self.0, &other.0)
+            }
+        }
+    };
+}
+
+key_text!(PartitionKey, "PartitionKey");
+key_text!(RowKey, "RowKey");
+
+/// What the `RowKey`s begin with that patterns keep for themselves, as the rows of an outbox.
+///
+/// U+FFFC is legal in keys, stands in no text that people write, and sorts behind all but U+FFFD to U+FFFF: such rows are the
+/// last of their partition. Entities cannot be written under such a RowKey, and [`Table`](crate::Table) leaves such rows out
+/// of what it reads; a [`TableStore`](crate::TableStore) does not look at keys and shows them.
+pub const RESERVED: char = '\u{FFFC}';
+
+impl RowKey {
+    /// Whether patterns keep the row for themselves: it begins with [`RESERVED`].
+    ///
+    /// ```
+    /// use table_core::RowKey;
+    ///
+    /// assert!(RowKey::new("\u{FFFC}outbox_1")?.is_reserved());
+    /// assert!(!RowKey::new("000223")?.is_reserved());
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_reserved(&self) -> bool {
+        self.0.starts_with(RESERVED)
+    }
+}
+
+/// The primary key of an entity: (`PartitionKey`, `RowKey`) (ENT-1), ordered as the service orders entities (ORD-1).
+///
+/// ```
+/// use table_core::EntityKey;
+///
+/// let key = EntityKey::new("Sales", "000223")?;
+/// assert_eq!(key.to_string(), "(PartitionKey='Sales',RowKey='000223')");
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EntityKey {
+    /// The partition.
+    pub partition_key: PartitionKey,
+    /// The row within the partition.
+    pub row_key: RowKey,
+}
+
+impl EntityKey {
+    /// Checks both texts.
+    ///
+    /// # Errors
+    /// Those of [`PartitionKey::new`] and [`RowKey::new`].
+    pub fn new(partition_key: impl Into<String>, row_key: impl Into<String>) -> Result<Self> {
+        Ok(Self { partition_key: PartitionKey::new(partition_key)?, row_key: RowKey::new(row_key)? })
+    }
+}
+
+impl EntityKey {
+    /// The key as that of a program's entity.
+    ///
+    /// # Errors
+    /// `OutOfRangeInput` if the row is one that patterns keep for themselves ([`RESERVED`]).
+    pub(crate) fn of_entity(self) -> Result<Self> {
+        if self.row_key.is_reserved() {
+            let message =
+                "a RowKey that begins with U+FFFC belongs to the patterns, as their outbox: choose another";
+            return Err(Error::new(ErrorCode::OutOfRangeInput, message)
+                .with_rule("PAT-EC-8")
+                .with_key(self.partition_key.as_str(), self.row_key.as_str()));
+        }
+        Ok(self)
+    }
+}
+
+impl fmt::Display for EntityKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |text: &str| text.replace('\'', "''");
+        write!(
+            f,
+            "(PartitionKey='{}',RowKey='{}')",
+            quoted(self.partition_key.as_str()),
+            quoted(self.row_key.as_str())
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_2_and_6_empty_and_odd_but_legal_texts() {
+        for text in ["", " ", "%2F+&'\":=,()", "é\u{1F600}", " trailing "] {
+            assert_eq!(RowKey::new(text).unwrap().as_str(), text);
+        }
+    }
+
+    #[test]
+    fn key_3_every_forbidden_character_is_refused() {
+        let forbidden =
+            ['/', '\\', '#', '?'].into_iter().chain('\u{0}'..='\u{1F}').chain('\u{7F}'..='\u{9F}');
+        for character in forbidden {
+            let error = PartitionKey::new(format!("a{character}b")).unwrap_err();
+            assert_eq!((error.code(), error.rule()), (ErrorCode::OutOfRangeInput, Some("KEY-3")));
+        }
+    }
+
+    #[test]
+    fn key_7_and_8_length_counts_utf16_code_units() {
+        assert!(RowKey::new("é".repeat(1_024)).is_ok());
+        assert_eq!(
+            RowKey::new("\u{1F600}".repeat(513)).unwrap_err().code(),
+            ErrorCode::PropertyValueTooLarge
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! The service's limits, each with the rule that states it. The embedded engine enforces the same ones (ENG-16).
+
+/// Longest key that every target accepts, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
+pub const KEY_UNITS_PORTABLE: usize = 512;
+/// Longest key that any target may accept, in UTF-16 code units (KEY-7, ENG-1).
+pub const KEY_UNITS_WIDE: usize = 1_024;
+/// Custom properties of one entity (ENT-2).
+pub const PROPERTIES: usize = 252;
+/// Longest property name, in UTF-16 code units (PROP-2, ENG-18).
+pub const PROPERTY_NAME_UNITS: usize = 255;
+/// Longest string value, in UTF-16 code units: 64 KiB (TYPE-1, TYPE-11).
+pub const STRING_UNITS: usize = 32_768;
+/// Longest binary value, in bytes (TYPE-1).
+pub const BINARY_BYTES: usize = 65_536;
+/// Largest entity, in bytes by the published formula (SIZE-1, SIZE-2).
+pub const ENTITY_BYTES: usize = 1_048_576;
+/// Bytes that the service needs beside the published formula (SIZE-4, ENG-3).
+pub const ENTITY_RESERVE: usize = 88;
+/// Operations in one entity group transaction (EGT-2).
+pub const TRANSACTION_OPERATIONS: usize = 100;
+/// Payload of one entity group transaction, in bytes (EGT-3, ENG-17).
+pub const TRANSACTION_BYTES: usize = 4_194_304;
+/// Entities in one page, and the largest `$top` (PAGE-1, TOP-1).
+pub const PAGE_ENTITIES: usize = 1_000;
+/// Names in one `$select` (SEL-1).
+pub const SELECT_NAMES: usize = 255;
+/// Shortest table name, in characters (TBL-1).
+pub const TABLE_NAME_MIN: usize = 3;
+/// Longest table name, in characters (TBL-1).
+pub const TABLE_NAME_MAX: usize = 63;
+
+use crate::error::{Error, ErrorCode, Result};
+
+/// The limits that a store holds its users to.
+///
+/// ```
+/// use table_core::limits::Limits;
+///
+/// assert!(Limits::PORTABLE.check_key("RowKey", &"x".repeat(513)).is_err()); // ENG-1
+/// assert!(Limits::WIDE.check_key("RowKey", &"x".repeat(513)).is_ok());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// UTF-16 code units of a key.
+    pub key_units: usize,
+    /// Custom properties of an entity.
+    pub properties: usize,
+    /// UTF-16 code units of a string value.
+    pub string_units: usize,
+    /// Bytes of a binary value.
+    pub binary_bytes: usize,
+    /// Bytes of an entity by the published formula, the reserve included.
+    pub entity_bytes: usize,
+    /// Operations of a transaction.
+    pub operations: usize,
+    /// Bytes of a transaction.
+    pub transaction_bytes: usize,
+}
+
+impl Limits {
+    /// What every target but Cosmos DB accepts: the default of the embedded engine (ENG-1, ENG-16).
+    pub const PORTABLE: Self = Self {
+        key_units: KEY_UNITS_PORTABLE,
+        properties: PROPERTIES,
+        string_units: STRING_UNITS,
+        binary_bytes: BINARY_BYTES,
+        entity_bytes: ENTITY_BYTES,
+        operations: TRANSACTION_OPERATIONS,
+        transaction_bytes: TRANSACTION_BYTES,
+    };
+    /// The portable limits with keys of up to 1,024 code units (ENG-1).
+    pub const WIDE: Self = Self { key_units: KEY_UNITS_WIDE, ..Self::PORTABLE };
+    /// Only what the engine's own formats can hold. Data written under it may fit no service: chosen openly or not at all.
+    pub const UNLIMITED: Self = Self {
+        key_units: KEY_UNITS_WIDE,
+        properties: 65_535,
+        string_units: 268_435_456,
+        binary_bytes: 268_435_456,
+        entity_bytes: 1_073_741_824,
+        operations: 1_000_000,
+        transaction_bytes: 1_073_741_824,
+    };
+
+    /// Checks the length of a key.
+    ///
+    /// # Errors
+    /// `PropertyValueTooLarge` (KEY-8).
+    pub fn check_key(&self, kind: &str, key: &str) -> Result<()> {
+        if key.len() > self.key_units {
+            let units = key.encode_utf16().count();
+            if units > self.key_units {
+                let most = self.key_units;
+                let message = format!("the {kind} has {units} UTF-16 code units; at most {most} are allowed");
+                return Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("KEY-8"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the size of an entity, given by the published formula (SIZE-2).
+    ///
+    /// # Errors
+    /// `EntityTooLarge` (SIZE-1, ENG-3).
+    pub fn check_entity_bytes(&self, bytes: usize) -> Result<()> {
+        if bytes.saturating_add(ENTITY_RESERVE) > self.entity_bytes {
+            let most = self.entity_bytes - ENTITY_RESERVE;
+            let message = format!(
+                "the entity has {bytes} bytes; at most {most} are allowed: split it or move a value to a blob"
+            );
+            return Err(Error::new(ErrorCode::EntityTooLarge, message).with_rule("SIZE-1"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,216 @@
+//! The lock file: designs and golden rows of a program, committed beside it and checked by a test.
+//!
+//! ```no_run
+//! # use table_core::Entity;
+//! # #[derive(Entity)]
+//! # #[partition_key(department)]
+//! # #[row_key("empid_", id)]
+//! # struct Employee { department: String, #[digits(6)] id: u32 }
+//! # fn ada() -> Employee { Employee { department: "Sales".to_owned(), id: 223 } }
+//! #[test]
+//! # fn in_a_doc_test() {}
+//! fn the_layout_is_the_committed_one() {
+//!     table_core::assert_layout!("layouts/company.lock", Employee => [ada()]);
+//! }
+//! # fn main() { the_layout_is_the_committed_one() }
+//! ```
+//!
+//! A difference fails the test with the [verdict](crate::schema::Verdict) and the lines that differ. `TABLES_UPDATE=1 cargo test`
+//! writes the file anew where the verdict is at most *needs backfill*; `TABLES_UPDATE=force` does so in any case. The difference
+//! in the file is then part of the change that is reviewed.
+//!
+//! Of each entity the file has the stored design's text, its fingerprint, and of each sample the key, the encoded row in
+//! hexadecimal and the OData JSON. Golden rows are read and their keys written again on each run, also those of a file that
+//! differs: where that fails, the verdict is *needs rewrite* whatever the designs say.
+
+mod diff;
+mod file;
+mod golden;
+
+use std::path::Path;
+use std::{env, fs, io};
+
+pub use golden::Layout;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::lock::diff::diff;
+use crate::lock::file::{HEAD, Section};
+use crate::schema::{Verdict, evolve};
+
+/// The environment variable that says whether a lock file is written anew.
+pub const VARIABLE: &str = "TABLES_UPDATE";
+
+/// Whether a lock file that differs is written anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// No: a difference is an error.
+    Never,
+    /// Up to the verdict *needs backfill*.
+    Allowed,
+    /// Whatever the verdict.
+    Force,
+}
+
+impl Update {
+    /// What [`VARIABLE`] says: `1`, `force`, or nothing.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it says something else.
+    pub fn from_env() -> Result<Self> {
+        match env::var(VARIABLE).unwrap_or_default().as_str() {
+            "" | "0" => Ok(Self::Never),
+            "1" => Ok(Self::Allowed),
+            "force" => Ok(Self::Force),
+            other => {
+                let message = format!("{VARIABLE} is `{other}`: write `1` or `force`, or leave it out");
+                Err(Error::new(ErrorCode::InvalidInput, message))
+            }
+        }
+    }
+}
+
+/// Holds the layouts of a program against a lock file, or writes it anew.
+///
+/// ```
+/// use table_core::lock::{Layout, Update, check};
+/// # use table_core::Entity;
+/// # #[derive(Entity)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32 }
+///
+/// let ada = Employee { department: "Sales".to_owned(), id: 223 };
+/// let layouts = [Layout::of::<Employee>(&[ada])?];
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("company.lock");
+/// assert!(check(&path, &layouts, Update::Never).is_err()); // there is none yet
+/// check(&path, &layouts, Update::Allowed)?;
+/// check(&path, &layouts, Update::Never)?;
+/// # Ok::<(), table_core::Error>(())
+/// ```
+///
+/// # Errors
+/// `LayoutMismatch` with the verdict and the lines that differ; `Corrupted` for a file that is none; `Io`.
+pub fn check(path: &Path, layouts: &[Layout], update: Update) -> Result<()> {
+    let named = |error: Error| Error::new(error.code(), format!("{}: {error}", path.display()));
+    let committed = match fs::read_to_string(path) {
+        Ok(text) => Some(text.replace("\r\n", "\n")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(failed("read", path, error)),
+    };
+    let sections = layouts.iter().map(Section::of).collect::<Result<Vec<_>>>()?;
+    let text = file::write(&sections);
+    let judged = judge(committed.as_deref(), layouts, &sections).map_err(named)?;
+    if committed.as_deref() == Some(text.as_str()) && judged.verdict == Verdict::Same {
+        return Ok(());
+    }
+    let is_allowed = match update {
+        Update::Never => false,
+        Update::Allowed => judged.verdict.is_allowed(),
+        Update::Force => true,
+    };
+    if !is_allowed {
+        return Err(mismatch(path, committed.is_some(), &judged));
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| failed("make the folder of", path, error))?;
+    }
+    fs::write(path, text).map_err(|error| failed("write", path, error))
+}
+
+fn failed(verb: &str, path: &Path, error: io::Error) -> Error {
+    Error::new(ErrorCode::Io, format!("cannot {verb} {}: {error}", path.display())).with_source(error)
+}
+
+/// What comes of the differences, and how they look.
+struct Judged {
+    verdict: Verdict,
+    report: String,
+}
+
+fn judge(committed: Option<&str>, layouts: &[Layout], sections: &[Section]) -> Result<Judged> {
+    let mut before = committed.map_or_else(|| Ok(Vec::new()), file::read)?;
+    let mut judged = Judged { verdict: Verdict::Same, report: String::new() };
+    for (layout, section) in layouts.iter().zip(sections) {
+        let Some(at) = before.iter().position(|before| before.schema.entity == section.schema.entity) else {
+            judged.add(
+                &section.schema.entity,
+                Verdict::Compatible,
+                "is not in the file yet",
+                "",
+                &section.text,
+            );
+            continue;
+        };
+        let before = before.remove(at);
+        let evolution = evolve(&before.schema, &section.schema);
+        let faults = before.golden.iter().filter_map(|golden| layout.fault(golden)).collect::<Vec<_>>();
+        if before.text == section.text && faults.is_empty() {
+            continue;
+        }
+        let golden = if faults.is_empty() { Verdict::Same } else { Verdict::NeedsRewrite };
+        let verdict = evolution.verdict().max(golden);
+        let mut says = evolution.changes.iter().map(ToString::to_string).chain(faults).collect::<Vec<_>>();
+        if says.is_empty() {
+            says.push("the design is the same: names of Rust or samples changed".to_owned());
+        }
+        judged.add(&section.schema.entity, verdict, &says.join("\n  "), &before.text, &section.text);
+    }
+    for gone in before {
+        judged.add(&gone.schema.entity, Verdict::Compatible, "is in the file alone", &gone.text, "");
+    }
+    Ok(judged)
+}
+
+impl Judged {
+    fn add(&mut self, entity: &str, verdict: Verdict, says: &str, old: &str, new: &str) {
+        self.verdict = self.verdict.max(verdict);
+        self.report.extend([format!("\n{entity}: {verdict}\n  {says}\n"), diff(old, new)]);
+    }
+}
+
+fn mismatch(path: &Path, is_there: bool, judged: &Judged) -> Error {
+    let what = if is_there { "is not the layout of the program" } else { "is not there yet" };
+    let accept = if judged.verdict.is_allowed() { "1" } else { "force" };
+    let Judged { verdict, report } = judged;
+    let message = format!(
+        "{} {what}: {verdict}\n{report}\nif this is meant, `{VARIABLE}={accept} cargo test` writes the file anew ({HEAD})",
+        path.display()
+    );
+    Error::new(ErrorCode::LayoutMismatch, message)
+}
+
+/// Holds the layouts of entities against a lock file in the package: a test's one call.
+///
+/// The path is relative to the package's folder. Samples are arrays, slices or vectors of the entity; without any the design
+/// alone is locked. See [`lock`](crate::lock).
+///
+/// # Panics
+/// Where [`lock::check`](crate::lock::check) gives an error.
+#[macro_export]
+macro_rules! assert_layout {
+    (@samples) => { &[] };
+    (@samples $samples:expr) => { &$samples[..] };
+    ($path:literal, $($entity:ty $(=> $samples:expr)?),+ $(,)?) => {
+        $crate::lock::assert(
+            concat!(env!("CARGO_MANIFEST_DIR"), "/", $path),
+            [$($crate::lock::Layout::of::<$entity>($crate::assert_layout!(@samples $($samples)?))),+],
+        )
+    };
+}
+
+/// What [`assert_layout!`](crate::assert_layout) calls.
+///
+/// # Panics
+/// With the error of [`check`], if it gives one.
+#[doc(hidden)]
+#[track_caller]
+pub fn assert<const N: usize>(path: &str, layouts: [Result<Layout>; N]) {
+    let checked = layouts.into_iter().collect::<Result<Vec<_>>>().and_then(|layouts| {
+        let update = Update::from_env()?;
+        check(Path::new(path), &layouts, update)
+    });
+    if let Err(error) = checked {
+        panic!("{error}");
+    }
+}

@@ -1,0 +1,71 @@
+//! What differs between two texts, line by line.
+
+/// The lines that only one of the texts has, `-` before those of the old one, `+` before those of the new one.
+///
+/// Lines in common are those of a longest common subsequence.
+pub(super) fn diff(old: &str, new: &str) -> String {
+    let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
+    // Row by row from the end: the longest common subsequence of what follows.
+    let mut common = vec![vec![0_usize; new.len() + 1]];
+    for line in old.iter().rev() {
+        let below = common.last().cloned().unwrap_or_default();
+        let mut row = vec![0; new.len() + 1];
+        for (at, other) in new.iter().enumerate().rev() {
+            let (aside, beneath, beyond) = (get(&row, at + 1), get(&below, at), get(&below, at + 1));
+            if let Some(cell) = row.get_mut(at) {
+                *cell = if line == other { beyond + 1 } else { aside.max(beneath) };
+            }
+        }
+        common.push(row);
+    }
+    common.reverse();
+    let lengths = |i: usize, j: usize| common.get(i).map_or(0, |row| get(row, j));
+    let (mut i, mut j) = (0, 0);
+    let mut text = String::new();
+    loop {
+        match (old.get(i), new.get(j)) {
+            (Some(before), Some(after)) if before == after => (i, j) = (i + 1, j + 1),
+            (Some(before), after) if after.is_none() || lengths(i + 1, j) >= lengths(i, j + 1) => {
+                text.extend(["  - ", before, "\n"]);
+                i += 1;
+            }
+            (_, Some(after)) => {
+                text.extend(["  + ", after, "\n"]);
+                j += 1;
+            }
+            _ => return text,
+        }
+    }
+}
+
+fn get(row: &[usize], at: usize) -> usize {
+    row.get(at).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::diff;
+
+    #[test]
+    fn only_what_differs_is_shown() {
+        assert_eq!(diff("a\nb\nc\n", "a\nx\nc\nd\n"), "  - b\n  + x\n  + d\n");
+        assert_eq!(diff("", "a\n"), "  + a\n");
+        assert_eq!(diff("a\n", ""), "  - a\n");
+        assert_eq!(diff("a\n", "a\n"), "");
+    }
+
+    proptest! {
+        #[test]
+        fn removed_and_added_lines_turn_one_text_into_the_other(old in "[abc\n]{0,12}", new in "[abc\n]{0,12}") {
+            let diff = diff(&old, &new);
+            let count = |text: &str, line: &str| text.lines().filter(|found| *found == line).count();
+            for line in ["a", "b", "c", "", "ab"] {
+                let (gone, come) = (count(&diff, &format!("  - {line}")), count(&diff, &format!("  + {line}")));
+                prop_assert_eq!(count(&old, line) + come, count(&new, line) + gone);
+            }
+            prop_assert_eq!(diff.is_empty(), old.lines().eq(new.lines()));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The text of a lock file: sections of lines, written and read.
+
+use std::fmt::Write;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::lock::golden::{Golden, Layout};
+use crate::schema::StoredSchema;
+use crate::schema::token::{Tokens, token};
+
+/// Said at the top of each file.
+pub(super) const HEAD: &str = "read what changed before you commit it";
+
+/// Bytes of a row on one line.
+const BYTES: usize = 32;
+
+/// What a file says about one entity.
+pub(super) struct Section {
+    pub(super) schema: StoredSchema,
+    pub(super) golden: Vec<Golden>,
+    /// Its lines.
+    pub(super) text: String,
+}
+
+impl Section {
+    pub(super) fn of(layout: &Layout) -> Result<Self> {
+        let Layout { schema, golden, .. } = layout;
+        let mut text = format!("layout {} {}\n{schema}", token(&schema.entity), schema.fingerprint());
+        for sample in golden {
+            // A `String` takes all that is written.
+            let _ = writeln!(text, "sample {} {}", token(&sample.partition_key), token(&sample.row_key));
+            for bytes in sample.row.chunks(BYTES) {
+                text.push_str("row");
+                for byte in bytes {
+                    let _ = write!(text, " {byte:02x}");
+                }
+                text.push('\n');
+            }
+            for line in sample.json()?.lines() {
+                let _ = writeln!(text, "json {line}");
+            }
+        }
+        Ok(Self { schema: schema.clone(), golden: golden.clone(), text })
+    }
+}
+
+pub(super) fn write(sections: &[Section]) -> String {
+    let head = format!("# The layout of stored entities, checked by `assert_layout!`: {HEAD}.\n");
+    sections.iter().fold(head, |text, section| text + "\n" + &section.text)
+}
+
+/// # Errors
+/// `Corrupted` for a text that is no lock file; those of reading a design.
+pub(super) fn read(text: &str) -> Result<Vec<Section>> {
+    let mut sections: Vec<String> = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if line.starts_with("layout ") {
+            sections.push(String::new());
+        }
+        let Some(section) = sections.last_mut() else { return Err(corrupted(line)) };
+        section.push_str(line);
+        section.push('\n');
+    }
+    sections.into_iter().map(read_section).collect()
+}
+
+fn read_section(text: String) -> Result<Section> {
+    let mut schema = String::new();
+    let mut golden: Vec<Golden> = Vec::new();
+    for line in text.lines().skip(1) {
+        let (word, rest) = line.split_once(' ').ok_or_else(|| corrupted(line))?;
+        match (word, golden.last_mut()) {
+            ("sample", _) => golden.push(read_sample(rest).ok_or_else(|| corrupted(line))?),
+            ("row", Some(sample)) => {
+                let bytes = rest.split(' ').map(|byte| u8::from_str_radix(byte, 16));
+                let bytes: Vec<u8> = bytes.collect::<Result<_, _>>().map_err(|_| corrupted(line))?;
+                sample.row.extend(bytes);
+            }
+            // The row says the same.
+            ("json", Some(_)) => {}
+            (_, None) => {
+                schema.push_str(line);
+                schema.push('\n');
+            }
+            (_, Some(_)) => return Err(corrupted(line)),
+        }
+    }
+    Ok(Section { schema: schema.parse()?, golden, text })
+}
+
+fn read_sample(rest: &str) -> Option<Golden> {
+    let mut tokens = Tokens::new(rest);
+    let (partition_key, row_key) = (tokens.word()?, tokens.word()?);
+    tokens.is_at_end().then_some(Golden { partition_key, row_key, row: Vec::new() })
+}
+
+fn corrupted(line: &str) -> Error {
+    let message = format!(
+        "`{line}` is no line of a lock file here: restore the file, or delete it and have it written anew"
+    );
+    Error::new(ErrorCode::Corrupted, message)
+}

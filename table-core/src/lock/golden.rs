@@ -1,0 +1,86 @@
+//! What a lock file holds of one entity: its design, and samples as they lie in a store.
+
+use std::sync::Arc;
+
+use crate::bag::TableEntity;
+use crate::entity::{Entity, FromEntity};
+use crate::error::{Error, ErrorCode, Result};
+use crate::key::EntityKey;
+use crate::query::EntityRef;
+use crate::row::Row;
+use crate::schema::StoredSchema;
+
+/// The layout of one entity type: its design and some samples, for [`check`](crate::lock::check).
+#[derive(Clone, Debug)]
+pub struct Layout {
+    pub(super) schema: StoredSchema,
+    pub(super) golden: Vec<Golden>,
+    again: fn(EntityRef<'_>) -> Result<EntityKey>,
+}
+
+/// One sample as it lies in a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Golden {
+    pub(super) partition_key: String,
+    pub(super) row_key: String,
+    pub(super) row: Vec<u8>,
+}
+
+impl Layout {
+    /// The design of `E` with these samples. Choose values at the ends: zero, the largest, a separator, beyond ASCII.
+    ///
+    /// # Errors
+    /// Those of [`Entity::key_of`] and [`Entity::to_row`], if a sample is no storable value.
+    pub fn of<E: Entity>(samples: &[E]) -> Result<Self> {
+        let golden = |sample: &E| {
+            let key = sample.key_of()?;
+            Ok(Golden {
+                partition_key: key.partition_key.as_str().to_owned(),
+                row_key: key.row_key.as_str().to_owned(),
+                row: sample.to_row()?.as_bytes().to_vec(),
+            })
+        };
+        Ok(Self {
+            schema: StoredSchema::of(E::SCHEMA),
+            golden: samples.iter().map(golden).collect::<Result<_>>()?,
+            again: |entity| E::from_entity(entity)?.key_of(),
+        })
+    }
+
+    /// What is wrong with a golden row under the program's design, in words.
+    pub(super) fn fault(&self, golden: &Golden) -> Option<String> {
+        let Golden { partition_key, row_key, row } = golden;
+        let row = Row::from_bytes(Arc::from(row.as_slice()));
+        let why = match (self.again)(EntityRef::new(partition_key, row_key, row.view())) {
+            Ok(key) if (key.partition_key.as_str(), key.row_key.as_str()) == (partition_key, row_key) => {
+                return None;
+            }
+            Ok(key) => {
+                format!(
+                    "reads, but lies under '{}' / '{}' by now",
+                    key.partition_key.as_str(),
+                    key.row_key.as_str()
+                )
+            }
+            Err(error) => format!("does not read: {error}"),
+        };
+        Some(format!("the golden row '{partition_key}' / '{row_key}' {why}"))
+    }
+}
+
+impl Golden {
+    /// As OData JSON, a line a property.
+    pub(super) fn json(&self) -> Result<String> {
+        let row = Row::from_bytes(Arc::from(self.row.as_slice()));
+        let read = TableEntity::from_entity(EntityRef::new(&self.partition_key, &self.row_key, row.view()))?;
+        // Made anew, because a sample has no version.
+        let mut entity = TableEntity::new(self.partition_key.as_str(), self.row_key.as_str())?;
+        for (name, value) in read.iter() {
+            entity.insert(name, value.clone());
+        }
+        serde_json::to_string_pretty(&entity).map_err(|error| {
+            Error::new(ErrorCode::OutOfRangeInput, format!("the sample has no JSON: {error}"))
+                .with_source(error)
+        })
+    }
+}

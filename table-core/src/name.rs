@@ -1,0 +1,153 @@
+//! Names checked at the door: tables and properties.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::limits;
+
+/// What the name of a store's own table begins with.
+#[cfg(feature = "embedded")]
+const INTERNAL: char = '$';
+
+/// The name of a table: 3 to 63 ASCII letters and digits, the first a letter, not `tables` (TBL-1, TBL-3).
+///
+/// Comparison ignores case, as the service's does; the case given at creation is kept (TBL-2).
+///
+/// ```
+/// use table_core::TableName;
+///
+/// let name = TableName::new("Employee")?;
+/// assert_eq!(name.as_str(), "Employee");
+/// assert_eq!(name, TableName::new("employee")?); // TBL-2
+/// assert_eq!(TableName::new("my-table").unwrap_err().code().as_str(), "InvalidResourceName"); // TBL-4
+/// assert_eq!(TableName::new("ab").unwrap_err().code().as_str(), "OutOfRangeInput"); // TBL-4
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TableName {
+    text: Arc<str>,
+    folded: Arc<str>,
+}
+
+impl TableName {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// `InvalidInput` for the reserved word `tables` (TBL-3), `InvalidResourceName` for illegal characters and
+    /// `OutOfRangeInput` for a length outside 3 to 63 (TBL-4).
+    pub fn new(name: &str) -> Result<Self> {
+        let refuse = |code, rule, why: &str| {
+            Err(Error::new(code, format!("table name `{name}` {why}")).with_rule(rule).with_table(name))
+        };
+        let bytes = name.as_bytes();
+        if !bytes.iter().all(u8::is_ascii_alphanumeric) || bytes.first().is_some_and(u8::is_ascii_digit) {
+            return refuse(
+                ErrorCode::InvalidResourceName,
+                "TBL-4",
+                "may hold only ASCII letters and digits, and must begin with a letter",
+            );
+        }
+        if !(limits::TABLE_NAME_MIN..=limits::TABLE_NAME_MAX).contains(&name.len()) {
+            let why = format!("has {} characters; 3 to 63 are allowed", name.len());
+            return refuse(ErrorCode::OutOfRangeInput, "TBL-4", &why);
+        }
+        if name.eq_ignore_ascii_case("tables") {
+            return refuse(ErrorCode::InvalidInput, "TBL-3", "is reserved; choose another");
+        }
+        let text: Arc<str> = name.into();
+        let folded = if bytes.iter().any(u8::is_ascii_uppercase) {
+            name.to_ascii_lowercase().into()
+        } else {
+            Arc::clone(&text)
+        };
+        Ok(Self { text, folded })
+    }
+
+    /// The name of a table that a store keeps for itself: it begins with `$`, as no program's can (TBL-4).
+    #[cfg(feature = "embedded")]
+    pub(crate) fn internal(name: &str) -> Self {
+        let text: Arc<str> = format!("{INTERNAL}{name}").into();
+        Self { folded: text.to_ascii_lowercase().into(), text }
+    }
+
+    /// A name as it was stored: a program's, or one of the store's own.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    #[cfg(feature = "embedded")]
+    pub(crate) fn stored(name: &str) -> Result<Self> {
+        name.strip_prefix(INTERNAL).map_or_else(|| Self::new(name), |name| Ok(Self::internal(name)))
+    }
+
+    /// The name in the case it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The name in lower case: what tables are told apart by (TBL-2).
+    #[must_use]
+    pub fn folded(&self) -> &str {
+        &self.folded
+    }
+}
+
+impl PartialEq for TableName {
+    fn eq(&self, other: &Self) -> bool {
+        self.folded == other.folded
+    }
+}
+
+impl Eq for TableName {}
+
+impl Hash for TableName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.folded.hash(state);
+    }
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Checks the name of a custom property: an identifier of at most 255 code units, not reserved (PROP-2..4, ENG-18).
+///
+/// # Errors
+/// `PropertyNameTooLong`, `PropertyNameInvalid`; the latter also for the reserved `PartitionKey`, `RowKey` and `Timestamp`.
+///
+/// ```
+/// use table_core::name::check_property_name;
+///
+/// assert!(check_property_name("EmailAddress").is_ok());
+/// assert!(check_property_name("straße_2").is_ok());
+/// assert_eq!(check_property_name("2nd").unwrap_err().rule(), Some("PROP-3"));
+/// assert_eq!(check_property_name("RowKey").unwrap_err().rule(), Some("PROP-4"));
+/// ```
+pub fn check_property_name(name: &str) -> Result<()> {
+    let mut characters = name.chars();
+    let legal = characters.next().is_some_and(|c| c == '_' || unicode_ident::is_xid_start(c))
+        && characters.all(unicode_ident::is_xid_continue);
+    if !legal {
+        let message =
+            format!("property name `{name}` is no identifier: a letter or `_`, then letters, digits and `_`");
+        return Err(Error::new(ErrorCode::PropertyNameInvalid, message).with_rule("PROP-3"));
+    }
+    if name.len() > limits::PROPERTY_NAME_UNITS {
+        let units = name.encode_utf16().count();
+        if units > limits::PROPERTY_NAME_UNITS {
+            let message =
+                format!("property name `{name}` has {units} UTF-16 code units; at most 255 are allowed");
+            return Err(Error::new(ErrorCode::PropertyNameTooLong, message).with_rule("PROP-2"));
+        }
+    }
+    if matches!(name, "PartitionKey" | "RowKey" | "Timestamp") {
+        let message =
+            format!("property name `{name}` is reserved: keys and Timestamp have places of their own");
+        return Err(Error::new(ErrorCode::PropertyNameInvalid, message).with_rule("PROP-4"));
+    }
+    Ok(())
+}

@@ -1,0 +1,21 @@
+//! Entities as the service's JSON (OData): written at three metadata levels, read leniently (JSON, TYPE, PROP rules).
+//!
+//! The writer takes encoded rows and the reader makes them; no property passes through a map.
+
+mod level;
+mod link;
+mod members;
+mod property;
+mod reader;
+mod token;
+mod writer;
+
+pub use level::MetadataLevel;
+pub use link::entity_link;
+pub(crate) use members::Members;
+pub(crate) use property::{Annotate, Text, Ticks, serialize_properties};
+pub use reader::{EntityBody, Sender, read_entity, read_page};
+pub use writer::{Context, write_body, write_entity, write_page};
+
+#[cfg(test)]
+mod tests;

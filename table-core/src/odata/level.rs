@@ -1,0 +1,52 @@
+//! How much a document says about itself (JSON-1).
+
+/// The metadata level of a document (JSON-1, JSON-3).
+///
+/// ```
+/// use table_core::odata::MetadataLevel;
+///
+/// let accept = "application/json; odata=fullmetadata; charset=utf-8";
+/// assert_eq!(MetadataLevel::from_media_type(accept), Some(MetadataLevel::Full));
+/// assert_eq!(MetadataLevel::from_media_type("application/json"), Some(MetadataLevel::Minimal));
+/// assert_eq!(MetadataLevel::from_media_type("application/atom+xml"), None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MetadataLevel {
+    /// Properties alone: a reader cannot tell `Int64`, `DateTime`, `Guid` and `Binary` from `String`, and gets no `ETag` from
+    /// a query (JSON-4).
+    None,
+    /// With `ETag`s and the types that a reader needs.
+    #[default]
+    Minimal,
+    /// With links besides.
+    Full,
+}
+
+impl MetadataLevel {
+    /// The media type, for `Accept` and `$format` (JSON-1, JSON-2).
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::None => "application/json;odata=nometadata",
+            Self::Minimal => "application/json;odata=minimalmetadata",
+            Self::Full => "application/json;odata=fullmetadata",
+        }
+    }
+
+    /// The level that one media type asks for, read leniently; plain JSON means minimal (JSON-1). `None` if it is no JSON or a
+    /// level that the service does not have.
+    #[must_use]
+    pub fn from_media_type(text: &str) -> Option<Self> {
+        let mut parts = text.split(';').map(str::trim);
+        if !parts.next()?.eq_ignore_ascii_case("application/json") {
+            return None;
+        }
+        let level = parts.filter_map(|part| part.split_once('=')).find(|(name, _)| *name == "odata");
+        match level.map_or("minimalmetadata", |(_, level)| level) {
+            "nometadata" => Some(Self::None),
+            "minimalmetadata" => Some(Self::Minimal),
+            "fullmetadata" => Some(Self::Full),
+            _ => None,
+        }
+    }
+}

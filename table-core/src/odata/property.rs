@@ -1,0 +1,99 @@
+//! One property as JSON members: its annotation where the reader needs one, then its value (TYPE-1).
+
+use std::fmt::Display;
+
+use base64::display::Base64Display;
+use base64::engine::general_purpose::STANDARD;
+use serde::ser::{Error, Serialize, SerializeMap, Serializer};
+
+use crate::etag::format_datetime;
+use crate::row::RowView;
+use crate::ticks;
+use crate::value::ValueRef;
+
+/// Which properties get an `@odata.type` (JSON-3).
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Annotate {
+    /// None.
+    Never,
+    /// Those whose JSON does not tell their type.
+    Ambiguous,
+    /// The same and integral `Double`s: there are servers that drop the fraction of `3.0` and then read an `Int32` (AZ-4).
+    Strict,
+}
+
+impl Annotate {
+    fn wants(self, value: ValueRef<'_>) -> bool {
+        let strict = match self {
+            Self::Never => return false,
+            Self::Ambiguous => false,
+            Self::Strict => true,
+        };
+        match value {
+            ValueRef::String(_) | ValueRef::Int32(_) | ValueRef::Boolean(_) => false,
+            ValueRef::Int64(_) | ValueRef::DateTime(_) | ValueRef::Guid(_) | ValueRef::Binary(_) => true,
+            ValueRef::Double(number) => !number.is_finite() || (strict && number.fract() == 0.0),
+        }
+    }
+}
+
+/// Anything printable as a JSON string, without a copy.
+pub(crate) struct Text<T>(pub(crate) T);
+
+impl<T: Display> Serialize for Text<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+/// An instant in ticks as the service prints it (TYPE-5).
+pub(crate) struct Ticks(pub(crate) u64);
+
+impl Serialize for Ticks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let instant = ticks::to_datetime(self.0)
+            .ok_or_else(|| S::Error::custom(format_args!("tick {} is after the year 9999", self.0)))?;
+        serializer.serialize_str(&format_datetime(instant))
+    }
+}
+
+/// All properties of a row, in stored order (PROP-7).
+pub(crate) fn serialize_properties<M: SerializeMap>(
+    map: &mut M,
+    row: RowView<'_>,
+    annotate: Annotate,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<(), M::Error> {
+    for property in row.properties() {
+        let property = property.map_err(M::Error::custom)?;
+        if wanted(property.name) {
+            serialize_property(map, property.name, property.value, annotate)?;
+        }
+    }
+    Ok(())
+}
+
+fn serialize_property<M: SerializeMap>(
+    map: &mut M,
+    name: &str,
+    value: ValueRef<'_>,
+    annotate: Annotate,
+) -> Result<(), M::Error> {
+    if annotate.wants(value) {
+        map.serialize_entry(&Text(format_args!("{name}@odata.type")), value.edm_type().name())?;
+    }
+    match value {
+        ValueRef::String(text) => map.serialize_entry(name, text),
+        ValueRef::Int32(number) => map.serialize_entry(name, &number),
+        ValueRef::Int64(number) => map.serialize_entry(name, &Text(number)),
+        // serde_json prints the shortest digits that read back the same, always with a fraction or an exponent (TYPE-4).
+        ValueRef::Double(number) if number.is_finite() => map.serialize_entry(name, &number),
+        ValueRef::Double(number) if number.is_nan() => map.serialize_entry(name, "NaN"),
+        ValueRef::Double(number) if number > 0.0 => map.serialize_entry(name, "Infinity"),
+        ValueRef::Double(_) => map.serialize_entry(name, "-Infinity"),
+        ValueRef::Boolean(flag) => map.serialize_entry(name, &flag),
+        ValueRef::DateTime(count) => map.serialize_entry(name, &Ticks(count)),
+        ValueRef::Guid(guid) => map.serialize_entry(name, &Text(guid.hyphenated())),
+        ValueRef::Binary(bytes) => map.serialize_entry(name, &Text(Base64Display::new(bytes, &STANDARD))),
+    }
+}

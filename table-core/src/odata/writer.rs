@@ -1,0 +1,237 @@
+//! Writes entities, pages and request bodies (JSON-3, JSON-5 to JSON-7).
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::odata::MetadataLevel;
+use crate::odata::link::entity_link;
+use crate::odata::property::{Annotate, Text, Ticks, serialize_properties};
+use crate::query::{EntityRef, Rows, Select};
+use crate::row::RowView;
+
+/// What the metadata of an answer refers to (JSON-5, JSON-6).
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The base URI of the account, such as `http://127.0.0.1:10002/devstoreaccount1` (ACC-1, ACC-2).
+    pub base: &'a str,
+    /// The name of the account.
+    pub account: &'a str,
+    /// The table.
+    pub table: &'a str,
+    /// What was asked for: only that is written, and what an entity lacks of it is `null` (SEL-2, SEL-3).
+    pub select: &'a Select,
+}
+
+/// Writes one entity: the answer to an insert or a point read (INS-2, GET-1).
+///
+/// # Errors
+/// `Corrupted` if the bytes are no row.
+///
+/// ```
+/// use table_core::ValueRef;
+/// use table_core::odata::{Context, MetadataLevel, write_entity};
+/// use table_core::query::{EntityRef, Select};
+/// use table_core::row::RowWriter;
+///
+/// let mut row = RowWriter::new();
+/// row.property("Bonus", ValueRef::Double(3.0));
+/// let row = row.finish().with_timestamp(639_307_584_000_000_000);
+/// let entity = EntityRef::new("Sales", "00001", row.view());
+/// let context = Context { base: "http://x", account: "x", table: "Employee", select: &Select::All };
+/// assert_eq!(
+///     write_entity(entity, MetadataLevel::None, &context)?,
+///     r#"{"PartitionKey":"Sales","RowKey":"00001","Timestamp":"2026-11-20T08:00:00Z","Bonus":3.0}"#,
+/// );
+/// # Ok::<(), table_core::Error>(())
+/// ```
+pub fn write_entity(entity: EntityRef<'_>, level: MetadataLevel, context: &Context<'_>) -> Result<String> {
+    to_json(&EntityAnswer { entity, level, context, alone: true })
+}
+
+/// Writes a page of a query's answer (JSON-7). Where the next page begins is told in headers, not here.
+///
+/// # Errors
+/// `Corrupted` if the bytes of an entity are no row.
+///
+/// ```
+/// use table_core::odata::{Context, MetadataLevel, write_page};
+/// use table_core::query::{Rows, Select};
+///
+/// let context = Context { base: "http://x", account: "x", table: "Employee", select: &Select::All };
+/// let body = write_page(&Rows::default(), MetadataLevel::Minimal, &context)?;
+/// assert_eq!(body, r#"{"odata.metadata":"http://x/$metadata#Employee","value":[]}"#);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> Result<String> {
+    to_json(&PageAnswer { rows, level, context })
+}
+
+/// Writes what a client sends: properties with all the types that any server needs (ENG-11, AZ-4), and the key, which an
+/// insert needs (KEY-1) and every other write has in its URL (UPD-5).
+///
+/// # Errors
+/// `Corrupted` if the bytes are no row.
+///
+/// ```
+/// use table_core::ValueRef;
+/// use table_core::odata::write_body;
+/// use table_core::row::RowWriter;
+///
+/// let mut row = RowWriter::new();
+/// row.property("Bonus", ValueRef::Double(3.0));
+/// let row = row.finish();
+/// assert_eq!(write_body(None, row.view())?, r#"{"Bonus@odata.type":"Edm.Double","Bonus":3.0}"#);
+/// assert!(write_body(Some(("Sales", "00001")), row.view())?.starts_with(r#"{"PartitionKey":"Sales","RowKey":"00001","#));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String> {
+    to_json(&Body { key, row })
+}
+
+fn to_json(document: &impl Serialize) -> Result<String> {
+    // A `String` takes everything: only a broken row can be the reason.
+    serde_json::to_string(document).map_err(|error| {
+        Error::new(ErrorCode::Corrupted, format!("a stored entity cannot be written as JSON: {error}"))
+    })
+}
+
+struct Body<'a> {
+    key: Option<(&'a str, &'a str)>,
+    row: RowView<'a>,
+}
+
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some((partition_key, row_key)) = self.key {
+            map.serialize_entry("PartitionKey", partition_key)?;
+            map.serialize_entry("RowKey", row_key)?;
+        }
+        serialize_properties(&mut map, self.row, Annotate::Strict, |_| true)?;
+        map.end()
+    }
+}
+
+struct PageAnswer<'a> {
+    rows: &'a Rows,
+    level: MetadataLevel,
+    context: &'a Context<'a>,
+}
+
+impl Serialize for PageAnswer<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if self.level >= MetadataLevel::Minimal {
+            map.serialize_entry("odata.metadata", &self.context.metadata(""))?;
+        }
+        map.serialize_entry("value", &Entities(self))?;
+        map.end()
+    }
+}
+
+struct Entities<'a>(&'a PageAnswer<'a>);
+
+impl Serialize for Entities<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let PageAnswer { rows, level, context } = *self.0;
+        serializer.collect_seq(rows.iter().map(|entity| EntityAnswer {
+            entity,
+            level,
+            context,
+            alone: false,
+        }))
+    }
+}
+
+struct EntityAnswer<'a> {
+    entity: EntityRef<'a>,
+    level: MetadataLevel,
+    context: &'a Context<'a>,
+    /// Whether it is the whole document, not one of a page.
+    alone: bool,
+}
+
+impl Serialize for EntityAnswer<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.control(&mut map)?;
+        self.system(&mut map)?;
+        let annotate = if self.level == MetadataLevel::None { Annotate::Never } else { Annotate::Ambiguous };
+        let select = self.context.select;
+        serialize_properties(&mut map, self.entity.row, annotate, |name| select.contains(name))?;
+        self.missing(&mut map)?;
+        map.end()
+    }
+}
+
+impl EntityAnswer<'_> {
+    /// The control information of the level (JSON-3, JSON-5, JSON-6).
+    fn control<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        let Context { base, account, table, .. } = self.context;
+        let full = self.level == MetadataLevel::Full;
+        let link = full.then(|| entity_link(table, self.entity.partition_key, self.entity.row_key));
+        if self.alone && self.level >= MetadataLevel::Minimal {
+            map.serialize_entry("odata.metadata", &self.context.metadata("/@Element"))?;
+        }
+        if let Some(link) = &link {
+            map.serialize_entry("odata.type", &Text(format_args!("{account}.{table}")))?;
+            map.serialize_entry("odata.id", &Text(format_args!("{base}/{link}")))?;
+        }
+        if self.level >= MetadataLevel::Minimal {
+            map.serialize_entry("odata.etag", &Text(self.entity.etag()))?;
+        }
+        if let Some(link) = &link {
+            map.serialize_entry("odata.editLink", link)?;
+        }
+        Ok(())
+    }
+
+    /// Keys and Timestamp first (PROP-7), each only if asked for (SEL-2).
+    fn system<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        let select = self.context.select;
+        if select.contains("PartitionKey") {
+            map.serialize_entry("PartitionKey", self.entity.partition_key)?;
+        }
+        if select.contains("RowKey") {
+            map.serialize_entry("RowKey", self.entity.row_key)?;
+        }
+        if select.contains("Timestamp") {
+            if self.level == MetadataLevel::Full {
+                map.serialize_entry("Timestamp@odata.type", "Edm.DateTime")?;
+            }
+            map.serialize_entry("Timestamp", &Ticks(self.entity.row.timestamp()))?;
+        }
+        Ok(())
+    }
+
+    /// `null` for each property that was asked for and is not there (SEL-3).
+    fn missing<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        let Select::Names(names) = self.context.select else { return Ok(()) };
+        for (index, name) in names.iter().enumerate() {
+            let system = matches!(name.as_ref(), "PartitionKey" | "RowKey" | "Timestamp");
+            let again = names.iter().take(index).any(|earlier| earlier == name);
+            let found = self.entity.row.find(name, &mut 0).map_err(serde::ser::Error::custom)?;
+            if !system && !again && found.is_none() {
+                map.serialize_entry(name, &())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Context<'_> {
+    /// The URL of the metadata: of the table, of the `kind` of part, of the selection (JSON-5).
+    fn metadata(&self, kind: &str) -> String {
+        let mut url = format!("{}/$metadata#{}{kind}", self.base, self.table);
+        if let Select::Names(names) = self.select {
+            url.push_str("&$select=");
+            for (index, name) in names.iter().enumerate() {
+                if index > 0 {
+                    url.push(',');
+                }
+                url.push_str(name);
+            }
+        }
+        url
+    }
+}

@@ -1,0 +1,59 @@
+//! Operations: the six writes of one entity (EGT-6, IFM-1).
+
+use crate::etag::IfMatch;
+use crate::key::RowKey;
+use crate::row::Row;
+
+/// One write of one entity of a transaction's partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// The entity's row.
+    pub row_key: RowKey,
+    /// What to do.
+    pub kind: OperationKind,
+}
+
+/// What a write does. Which of replace and insert-or-replace is meant is decided by `If-Match` alone on the wire (UPS-1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OperationKind {
+    /// The entity must not exist (INS-1).
+    Insert(Row),
+    /// The entity must exist; properties not given are removed (UPD-1).
+    Replace(Row, IfMatch),
+    /// The entity must exist; properties not given are kept (MRG-1).
+    Merge(Row, IfMatch),
+    /// Replaces or inserts (UPS-2).
+    InsertOrReplace(Row),
+    /// Merges or inserts (UPS-2).
+    InsertOrMerge(Row),
+    /// The entity must exist (DEL-2).
+    Delete(IfMatch),
+}
+
+impl OperationKind {
+    /// The word for it in messages, spans and plans.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Insert(_) => "insert",
+            Self::Replace(..) => "replace",
+            Self::Merge(..) => "merge",
+            Self::InsertOrReplace(_) => "insert-or-replace",
+            Self::InsertOrMerge(_) => "insert-or-merge",
+            Self::Delete(_) => "delete",
+        }
+    }
+
+    /// The properties to write; `None` for a delete.
+    #[must_use]
+    pub const fn row(&self) -> Option<&Row> {
+        match self {
+            Self::Insert(row)
+            | Self::Replace(row, _)
+            | Self::Merge(row, _)
+            | Self::InsertOrReplace(row)
+            | Self::InsertOrMerge(row) => Some(row),
+            Self::Delete(_) => None,
+        }
+    }
+}

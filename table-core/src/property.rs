@@ -1,0 +1,156 @@
+//! Rust types as property values: one Edm type each, `Option` as absence (ENT-3, TYPE-1).
+
+mod json;
+mod search;
+mod types;
+mod wide;
+
+pub use json::Json;
+#[doc(hidden)]
+pub use search::Search;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::row::{Reader, RowView, RowWriter};
+use crate::value::{EdmType, Value, ValueRef};
+
+/// A type that is stored as a property.
+///
+/// | Rust | stored as |
+/// | --- | --- |
+/// | `String` | `Edm.String` |
+/// | `i8`, `i16`, `i32`, `u8`, `u16` | `Edm.Int32` |
+/// | `u32`, `i64` | `Edm.Int64`: the smallest that holds every value |
+/// | `f32`, `f64` | `Edm.Double` |
+/// | `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>` | `Edm.Boolean`, `Edm.DateTime`, `Edm.Guid`, `Edm.Binary` |
+/// | [`Json<T>`] | `Edm.String` |
+/// | `Option<T>` | as `T`, or absent |
+///
+/// There is no implementation for `u64`, because `Edm.Int64` is signed: nothing may be cut silently.
+///
+/// A type of your own stands for one of these and hands both calls on:
+///
+/// ```
+/// use table_core::property::{self, Property};
+/// use table_core::row::RowWriter;
+/// use table_core::{EdmType, Result, ValueRef};
+///
+/// #[derive(Debug, PartialEq)]
+/// struct Celsius(f64);
+///
+/// impl Property for Celsius {
+///     const EDM: EdmType = f64::EDM;
+///
+///     fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()> {
+///         self.0.write_to(name, row)
+///     }
+///
+///     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self> {
+///         f64::from_value(value).map(Self)
+///     }
+/// }
+///
+/// let mut writer = RowWriter::new();
+/// Celsius(21.5).write_to("Room", &mut writer)?;
+/// let row = writer.finish();
+/// assert_eq!(property::read::<Celsius>(row.view(), "Room", &mut 0)?, Celsius(21.5));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T050] `{Self}` cannot be a property",
+    label = "this type is none of the eight Edm types",
+    note = "`String`, `i32`, `i64`, `f64`, `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>`, smaller integers, and `Option` of them can",
+    note = "for a nested type of your own, store it as JSON: `#[property(json)]`",
+    note = "a parameter of a generic entity is one by its bound: `<T: Property>`"
+)]
+pub trait Property: Sized {
+    /// The type it is stored as.
+    const EDM: EdmType;
+    /// Whether it can be absent.
+    const OPTIONAL: bool = false;
+
+    /// Appends the value to a row under this name, or nothing if it is absent.
+    ///
+    /// # Errors
+    /// `OutOfRangeInput` for a value that its Edm type cannot hold (TYPE-6), with the name.
+    fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()>;
+
+    /// Reads a stored value; `None` is an absent one.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if it is absent or of another type. An `Int32` is accepted where an `Int64` or a `Double` is wanted:
+    /// writers that do not annotate lose the difference (ENG-12).
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self>;
+
+    /// Reads the next property of a row, if it is as expected; `None` to be asked by [`from_value`](Self::from_value). A shorter
+    /// way for the types of the library, with no value between the bytes and the field.
+    #[doc(hidden)]
+    #[inline]
+    fn from_next(_row: &mut Reader<'_>, _name: &str) -> Option<Self> {
+        None
+    }
+
+    /// Reads the next property of a row; `None` if it cannot, and the search keeps the error. For generated code: a function of
+    /// this trait, so that a type that cannot be a property is told once.
+    #[doc(hidden)]
+    #[inline]
+    fn read_next(search: &mut Search<'_>, name: &'static str) -> Option<Self> {
+        match Self::from_next(&mut search.row, name) {
+            Some(value) => Some(value),
+            None => read_anywhere(search, name),
+        }
+    }
+
+    /// What is stored, for a comparison in a filter; `None` if nothing is.
+    ///
+    /// # Errors
+    /// Those of [`write_to`](Self::write_to).
+    ///
+    /// ```
+    /// use table_core::{Property, Value};
+    ///
+    /// assert_eq!(34_u8.to_value()?, Some(Value::Int32(34)));
+    /// assert_eq!(None::<i32>.to_value()?, None);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    fn to_value(&self) -> Result<Option<Value>> {
+        let mut row = RowWriter::with_capacity(1);
+        self.write_to("", &mut row)?;
+        row.finish().view().find("", &mut 0).map(|value| value.map(Value::from))
+    }
+}
+
+/// Reads a property of a row; `hint` is that of [`RowView::find`].
+///
+/// # Errors
+/// Those of [`Property::from_value`], with the name; `Corrupted` if the bytes are no row.
+///
+/// ```
+/// use table_core::row::RowWriter;
+/// use table_core::{Property, property};
+///
+/// let mut writer = RowWriter::new();
+/// 34.write_to("Age", &mut writer)?;
+/// let row = writer.finish();
+/// assert_eq!(property::read::<i64>(row.view(), "Age", &mut 0)?, 34); // ENG-12
+/// let error = property::read::<String>(row.view(), "Age", &mut 0).unwrap_err();
+/// assert!(error.to_string().contains("property `Age`"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+pub fn read<T: Property>(row: RowView<'_>, name: &str, hint: &mut usize) -> Result<T> {
+    T::from_value(row.find(name, hint)?).map_err(|error| error.with_property(name))
+}
+
+/// Reads a property that is not where it is expected, is of another type than its own, or is broken.
+#[inline(never)]
+fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
+    let read = read(search.row.row(), name, &mut search.row.next);
+    search.keep(read)
+}
+
+fn mismatch(wanted: EdmType, found: Option<ValueRef<'_>>) -> Error {
+    let found = found.map_or("absent".to_owned(), |value| format!("{}", value.edm_type()));
+    let message = format!(
+        "the stored value is {found}, {wanted} is wanted: read the entity as a bag, or change the type"
+    );
+    Error::new(ErrorCode::EntityMismatch, message)
+}

@@ -1,0 +1,168 @@
+//! Nested data in one property: JSON text in an `Edm.String`, through serde.
+
+use std::ops::{Deref, DerefMut};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::property::Property;
+use crate::row::RowWriter;
+use crate::value::{EdmType, ValueRef};
+
+/// A value stored as JSON text in one `Edm.String`, for nested data of any serde type. `#[property(json)]` stores a field so.
+///
+/// - At most 32,768 UTF-16 code units of JSON (TYPE-10); a filter sees only the text.
+/// - A value whose JSON is `null` is absent, and an absent one is read as `null` (ENT-3): `Json<Option<T>>` and
+///   `Option<Json<T>>` store the same.
+/// - JSON has no NaN and no infinities: serde writes them as `null`.
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use table_core::row::RowWriter;
+/// use table_core::{Json, Property, ValueRef, property};
+///
+/// #[derive(Debug, PartialEq, Serialize, Deserialize)]
+/// struct Address {
+///     city: String,
+///     zip: u32,
+/// }
+///
+/// let address = Json(Address { city: "Oslo".to_owned(), zip: 150 });
+/// let mut writer = RowWriter::new();
+/// address.write_to("Address", &mut writer)?;
+/// let row = writer.finish();
+/// let stored = row.view().find("Address", &mut 0)?;
+/// assert_eq!(stored, Some(ValueRef::String(r#"{"city":"Oslo","zip":150}"#)));
+/// assert_eq!(property::read::<Json<Address>>(row.view(), "Address", &mut 0)?, address);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Json<T>(pub T);
+
+impl<T> Json<T> {
+    /// The value, taken out.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T: Serialize> Json<T> {
+    /// Appends a borrowed value to a row: [`Property::write_to`] of a field that is not wrapped.
+    ///
+    /// # Errors
+    /// `InvalidInput`, with the name, if the value has no JSON: a map whose keys are no texts, a failing `Serialize`.
+    ///
+    /// ```
+    /// use table_core::{Json, row::RowWriter};
+    ///
+    /// let mut row = RowWriter::new();
+    /// Json::write_ref(&["a", "b"], "Tags", &mut row)?;
+    /// assert!(Json::write_ref(&[((1, 2), 3)].into_iter().collect::<std::collections::HashMap<_, _>>(), "Map", &mut row).is_err());
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn write_ref(value: &T, name: &str, row: &mut RowWriter) -> Result<()> {
+        let text = serde_json::to_string(value).map_err(|error| {
+            let message = format!("the value cannot be stored as JSON: {error}");
+            Error::new(ErrorCode::InvalidInput, message).with_property(name).with_source(error)
+        })?;
+        if text != "null" {
+            row.property(name, ValueRef::String(&text));
+        }
+        Ok(())
+    }
+}
+
+impl<T: DeserializeOwned> Json<T> {
+    /// Reads a stored value without the wrapper.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if it is no `Edm.String`, or its text is not the JSON of a `T`.
+    ///
+    /// ```
+    /// use table_core::{Json, ValueRef};
+    ///
+    /// assert_eq!(Json::<Vec<u8>>::read(Some(ValueRef::String("[1,2]")))?, [1, 2]);
+    /// assert_eq!(Json::<Option<u8>>::read(None)?, None);
+    /// assert!(Json::<u8>::read(None).is_err());
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn read(value: Option<ValueRef<'_>>) -> Result<T> {
+        let text = match value {
+            Some(ValueRef::String(text)) => text,
+            None => "null",
+            other => return Err(crate::property::mismatch(EdmType::String, other)),
+        };
+        serde_json::from_str(text).map_err(|error| {
+            let found =
+                if value.is_some() { "the stored JSON does not fit" } else { "the stored value is absent" };
+            Error::new(ErrorCode::EntityMismatch, format!("{found}: {error}")).with_source(error)
+        })
+    }
+}
+
+impl<T: Serialize + DeserializeOwned> Property for Json<T> {
+    const EDM: EdmType = EdmType::String;
+
+    fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()> {
+        Self::write_ref(&self.0, name, row)
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self> {
+        Self::read(value).map(Self)
+    }
+}
+
+impl<T> From<T> for Json<T> {
+    fn from(value: T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T> Deref for Json<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Json<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::property::read;
+
+    #[test]
+    fn ent_3_the_two_ways_to_be_optional_store_the_same() {
+        for value in [Some(vec![1, 2]), None] {
+            let (mut inside, mut outside) = (RowWriter::new(), RowWriter::new());
+            Json(value.clone()).write_to("P", &mut inside).unwrap();
+            value.clone().map(Json).write_to("P", &mut outside).unwrap();
+            let (inside, outside) = (inside.finish(), outside.finish());
+            assert_eq!(inside, outside);
+            assert_eq!(
+                read::<Json<Option<Vec<i32>>>>(inside.view(), "P", &mut 0).unwrap(),
+                Json(value.clone())
+            );
+            assert_eq!(read::<Option<Json<Vec<i32>>>>(inside.view(), "P", &mut 0).unwrap(), value.map(Json));
+        }
+    }
+
+    #[test]
+    fn a_text_of_another_shape_is_a_mismatch_with_its_cause() {
+        for stored in
+            [Some(ValueRef::String("{")), Some(ValueRef::String("\"x\"")), Some(ValueRef::Int32(1)), None]
+        {
+            assert_eq!(Json::<u8>::read(stored).unwrap_err().code(), ErrorCode::EntityMismatch, "{stored:?}");
+        }
+        let error = Json::<u8>::read(Some(ValueRef::String("{"))).unwrap_err();
+        assert!(std::error::Error::source(&error).is_some());
+    }
+}

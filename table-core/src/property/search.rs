@@ -1,0 +1,48 @@
+//! The properties of one row, read one after another: where the next one is, and what was wrong with the last.
+
+use crate::error::{Error, Result};
+use crate::row::{Reader, RowView};
+use crate::value::ValueRef;
+
+/// For generated code. An error is kept and told at the end: a `?` at each property costs the compiler more than a `let … else`.
+#[derive(Debug)]
+pub struct Search<'a> {
+    pub(super) row: Reader<'a>,
+    error: Option<Error>,
+}
+
+impl<'a> Search<'a> {
+    /// Begins with the first property.
+    #[inline]
+    #[must_use]
+    pub const fn new(row: RowView<'a>) -> Self {
+        Self { row: Reader::new(row), error: None }
+    }
+
+    /// Finds a property.
+    ///
+    /// # Errors
+    /// `Corrupted` if the bytes are no row.
+    #[inline]
+    pub fn find(&mut self, name: &str) -> Result<Option<ValueRef<'a>>> {
+        self.row.row().find(name, &mut self.row.next)
+    }
+
+    /// The value, or `None` and the error kept.
+    #[inline]
+    pub fn keep<T>(&mut self, read: Result<T>) -> Option<T> {
+        read.map_err(|error| self.error.get_or_insert(error)).ok()
+    }
+
+    /// The first error, if there was one.
+    pub fn take_error(&mut self) -> Option<Error> {
+        self.error.take()
+    }
+
+    /// Whether nothing was wrong so far.
+    #[inline]
+    #[must_use]
+    pub const fn is_right(&self) -> bool {
+        self.error.is_none()
+    }
+}

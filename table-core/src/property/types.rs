@@ -1,0 +1,222 @@
+//! The property types that come with the library.
+
+use std::fmt::Display;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::property::{Property, mismatch};
+use crate::row::{Reader, RowWriter};
+use crate::ticks;
+use crate::value::{EdmType, ValueRef, edm_ticks};
+
+macro_rules! property {
+    ($($type:ty, $edm:ident, |$this:ident, $name:ident| $to:expr, { $($pattern:pat => $from:expr),+ }, $(|$row:ident, $next:ident| $stored:expr)?;)*) => {$(
+        impl Property for $type {
+            const EDM: EdmType = EdmType::$edm;
+
+            #[inline]
+            fn write_to(&self, $name: &str, row: &mut RowWriter) -> Result<()> {
+                let $this = self;
+                row.property($name, ValueRef::$edm($to));
+                Ok(())
+            }
+
+            #[inline]
+            fn from_value(value: Option<ValueRef<'_>>) -> Result<Self> {
+                match value {
+                    $(Some($pattern) => $from,)+
+                    other => Err(mismatch(Self::EDM, other)),
+                }
+            }
+
+            $(
+                #[inline]
+                fn from_next($row: &mut Reader<'_>, $next: &str) -> Option<Self> {
+                    $stored
+                }
+            )?
+        }
+    )*};
+}
+
+property! {
+    String, String, |this, name| this, { ValueRef::String(text) => Ok(text.to_owned()) }, |row, name| row.text(name).map(str::to_owned);
+    bool, Boolean, |this, name| *this, { ValueRef::Boolean(flag) => Ok(flag) }, |row, name| match row.fixed(name, Self::EDM)? {
+        [flag @ (0 | 1)] => Some(flag == 1),
+        _ => None,
+    };
+    i8, Int32, |this, name| i32::from(*this), { ValueRef::Int32(number) => narrow(number) },;
+    i16, Int32, |this, name| i32::from(*this), { ValueRef::Int32(number) => narrow(number) },;
+    i32, Int32, |this, name| *this, { ValueRef::Int32(number) => Ok(number) }, |row, name| row.fixed(name, Self::EDM).map(i32::from_le_bytes);
+    u8, Int32, |this, name| i32::from(*this), { ValueRef::Int32(number) => narrow(number) },;
+    u16, Int32, |this, name| i32::from(*this), { ValueRef::Int32(number) => narrow(number) },;
+    u32, Int64, |this, name| i64::from(*this), {
+        ValueRef::Int64(number) => narrow(number),
+        ValueRef::Int32(number) => narrow(number)
+    },;
+    i64, Int64, |this, name| *this, {
+        ValueRef::Int64(number) => Ok(number),
+        ValueRef::Int32(number) => Ok(i64::from(number))
+    }, |row, name| row.fixed(name, Self::EDM).map(i64::from_le_bytes);
+    f32, Double, |this, name| f64::from(*this), {
+        ValueRef::Double(number) => exact(number),
+        ValueRef::Int32(number) => exact(f64::from(number))
+    },;
+    f64, Double, |this, name| *this, {
+        ValueRef::Double(number) => Ok(number),
+        ValueRef::Int32(number) => Ok(f64::from(number))
+    }, |row, name| row.fixed(name, Self::EDM).map(f64::from_le_bytes);
+    Uuid, Guid, |this, name| *this, { ValueRef::Guid(guid) => Ok(guid) }, |row, name| row.fixed(name, Self::EDM).map(Uuid::from_bytes);
+    Vec<u8>, Binary, |this, name| this, { ValueRef::Binary(bytes) => Ok(bytes.to_vec()) }, |row, name| row.bytes(name, Self::EDM).map(<[u8]>::to_vec);
+    DateTime<Utc>, DateTime, |this, name| edm_ticks(name, *this)?, {
+        ValueRef::DateTime(count) => ticks::to_datetime(count).ok_or_else(|| {
+            Error::new(ErrorCode::Corrupted, format!("the stored tick {count} is after the year 9999"))
+        })
+    }, |row, name| row.fixed(name, Self::EDM).map(u64::from_le_bytes).and_then(ticks::to_datetime);
+}
+
+fn narrow<N: Copy + Display, T: TryFrom<N>>(number: N) -> Result<T> {
+    T::try_from(number).map_err(|_| unfit(number, std::any::type_name::<T>()))
+}
+
+fn exact(number: f64) -> Result<f32> {
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be exact on the next line")]
+    let narrowed = number as f32;
+    if f64::from(narrowed).to_bits() == number.to_bits() || number.is_nan() {
+        Ok(narrowed)
+    } else {
+        Err(unfit(number, "f32"))
+    }
+}
+
+fn unfit(number: impl Display, wanted: &str) -> Error {
+    let message = format!("the stored number {number} does not fit `{wanted}`: choose a wider type");
+    Error::new(ErrorCode::EntityMismatch, message)
+}
+
+impl<T: Property> Property for Option<T> {
+    const EDM: EdmType = T::EDM;
+    const OPTIONAL: bool = true;
+
+    fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()> {
+        self.as_ref().map_or(Ok(()), |value| value.write_to(name, row))
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self> {
+        value.map(|value| T::from_value(Some(value))).transpose()
+    }
+
+    #[inline]
+    fn from_next(row: &mut Reader<'_>, name: &str) -> Option<Self> {
+        T::from_next(row, name).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Debug;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::property::read;
+
+    fn round_trip<T: Property + PartialEq + Debug>(values: &[T]) {
+        for value in values {
+            let mut row = RowWriter::new();
+            value.write_to("P", &mut row).unwrap();
+            let row = row.finish();
+            let found = row.view().find("P", &mut 0).unwrap();
+            assert!(found.is_none_or(|found| found.edm_type() == T::EDM));
+            assert_eq!(read::<T>(row.view(), "P", &mut 0).unwrap(), *value);
+        }
+    }
+
+    fn code<T: Property + Debug>(value: ValueRef<'_>) -> ErrorCode {
+        T::from_value(Some(value)).unwrap_err().code()
+    }
+
+    #[test]
+    fn type_1_both_ends_of_every_type_round_trip() {
+        round_trip(&[i8::MIN, i8::MAX]);
+        round_trip(&[u8::MIN, u8::MAX]);
+        round_trip(&[i16::MIN, i16::MAX]);
+        round_trip(&[u16::MIN, u16::MAX]);
+        round_trip(&[i32::MIN, i32::MAX]);
+        round_trip(&[u32::MIN, u32::MAX]);
+        round_trip(&[i64::MIN, i64::MAX]);
+        round_trip(&[f32::MIN, -0.0, f32::MIN_POSITIVE, f32::INFINITY]);
+        round_trip(&[f64::MIN, -0.0, f64::MIN_POSITIVE, f64::NEG_INFINITY]);
+        round_trip(&[true, false]);
+        round_trip(&[String::new(), "Ada".to_owned()]);
+        round_trip(&[Uuid::nil(), Uuid::max()]);
+        round_trip(&[Vec::new(), vec![0_u8, 255]]);
+        round_trip(&[ticks::EDM_MIN, ticks::MAX].map(|count| ticks::to_datetime(count).unwrap()));
+    }
+
+    #[test]
+    fn eng_19_nan_round_trips() {
+        let mut row = RowWriter::new();
+        f64::NAN.write_to("P", &mut row).unwrap();
+        let row = row.finish();
+        assert!(read::<f64>(row.view(), "P", &mut 0).unwrap().is_nan());
+        assert!(read::<f32>(row.view(), "P", &mut 0).unwrap().is_nan());
+    }
+
+    #[test]
+    fn ent_3_none_is_absent_and_absent_is_none() {
+        round_trip(&[Some(1), None]);
+        let mut row = RowWriter::new();
+        None::<i32>.write_to("P", &mut row).unwrap();
+        assert!(row.finish().view().is_empty());
+        assert_eq!(i32::from_value(None).unwrap_err().code(), ErrorCode::EntityMismatch);
+    }
+
+    #[test]
+    fn eng_12_an_int32_is_read_as_a_wider_number() {
+        let stored = Some(ValueRef::Int32(-7));
+        assert_eq!(i64::from_value(stored).unwrap(), -7);
+        assert_eq!(f64::from_value(stored).unwrap().to_string(), "-7");
+        assert_eq!(f32::from_value(stored).unwrap().to_string(), "-7");
+    }
+
+    #[test]
+    fn nothing_is_cut_silently() {
+        let codes = [
+            code::<i8>(ValueRef::Int32(128)),
+            code::<u8>(ValueRef::Int32(-1)),
+            code::<u16>(ValueRef::Int32(65_536)),
+            code::<u32>(ValueRef::Int64(1 << 32)),
+            code::<u32>(ValueRef::Int32(-1)),
+            code::<i32>(ValueRef::Int64(1)),
+            code::<i64>(ValueRef::Double(1.0)),
+            code::<f32>(ValueRef::Double(0.1)),
+            code::<f32>(ValueRef::Int32(16_777_217)),
+            code::<String>(ValueRef::Boolean(true)),
+        ];
+        assert_eq!(codes, [ErrorCode::EntityMismatch; 10]);
+    }
+
+    #[test]
+    fn type_6_an_instant_out_of_range_is_refused_when_it_is_written_and_named() {
+        let before = ticks::to_datetime(ticks::EDM_MIN - 1).unwrap();
+        for instant in [before, DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC] {
+            let error = instant.write_to("Hired", &mut RowWriter::new()).unwrap_err();
+            assert_eq!((error.code(), error.rule()), (ErrorCode::OutOfRangeInput, Some("TYPE-6")));
+            assert!(error.to_string().contains("property `Hired`"), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn tick_6_an_instant_is_truncated_to_its_tick(seconds in -11_644_473_600_i64..253_402_300_800, nanos in 0_u32..1_000_000_000) {
+            let instant = DateTime::from_timestamp(seconds, nanos).unwrap();
+            let mut row = RowWriter::new();
+            instant.write_to("P", &mut row).unwrap();
+            let found = read::<DateTime<Utc>>(row.finish().view(), "P", &mut 0).unwrap();
+            prop_assert_eq!(found, ticks::truncate(instant));
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Unsigned integers of 64 bits, which no Edm type holds: a message of their own.
+
+use crate::error::Result;
+use crate::property::Property;
+use crate::row::RowWriter;
+use crate::value::{EdmType, ValueRef};
+
+/// The type Edm.Int64.
+#[derive(Debug)]
+pub enum Int64 {}
+
+/// Holds every value of a type (TYPE-1). An integer of 64 bits without a sign is not held, so that nothing implements this: the
+/// bound is there to be told, in place of that of [`Property`], which therefore speaks of another type than `T`.
+#[diagnostic::on_unimplemented(
+    message = "[T051] a property cannot be a `{T}`: Edm.Int64 has a sign",
+    label = "values above 9223372036854775807 could not be stored",
+    note = "take `i64`, or `u32` if its values are small; a value of all 64 bits is stored as a `String` or as `Vec<u8>`",
+    note = "in a key `u64` has its place: there it is text"
+)]
+pub trait Holds<T> {
+    /// The value as it is stored.
+    fn store(value: &T) -> i64;
+
+    /// The value of what is stored.
+    fn load(stored: i64) -> T;
+}
+
+macro_rules! refused {
+    ($($type:ty)*) => {$(
+        // For a lifetime, so that the bound is judged where the type is used and not here.
+        impl Property for $type
+        where
+            for<'a> Int64: Holds<$type>,
+        {
+            const EDM: EdmType = EdmType::Int64;
+
+            fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()> {
+                Int64::store(self).write_to(name, row)
+            }
+
+            fn from_value(value: Option<ValueRef<'_>>) -> Result<Self> {
+                i64::from_value(value).map(Int64::load)
+            }
+        }
+    )*};
+}
+
+refused! { u64 usize }

@@ -1,0 +1,108 @@
+//! Checks a query before anything is sent (TOP, SEL rules).
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::filter::Filter;
+use crate::limits::SELECT_NAMES;
+use crate::name::check_property_name;
+use crate::query::{Query, Select};
+
+impl Query {
+    /// Checks what a backend with this largest `$top` would refuse; every backend calls it first.
+    ///
+    /// # Errors
+    /// `InvalidInput`: `top` above `most` (TOP-2; 0 is an empty page, TOP-3); over 255 names in `$select` (SEL-1), one twice,
+    /// `*` (SEL-5) or no identifier; a filter that the grammar cannot say ([`Filter::check`](crate::Filter::check)).
+    ///
+    /// ```
+    /// use table_core::query::{KeyRange, Query};
+    ///
+    /// let query = Query { top: Some(1_001), ..Query::new(KeyRange::partition("Sales")) };
+    /// assert_eq!(query.check(1_000).unwrap_err().rule(), Some("TOP-2"));
+    /// ```
+    pub fn check(&self, most: usize) -> Result<()> {
+        if let Some(top) = self.top.filter(|top| *top > most) {
+            let message = format!(
+                "a page of {top} entities was asked for; at most {most} are allowed: page through them"
+            );
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("TOP-2"));
+        }
+        self.select.check()?;
+        self.filter.as_ref().map_or(Ok(()), Filter::check)
+    }
+}
+
+impl Select {
+    fn check(&self) -> Result<()> {
+        let refuse = |rule, message| Err(Error::new(ErrorCode::InvalidInput, message).with_rule(rule));
+        let Self::Names(names) = self else { return Ok(()) };
+        if names.len() > SELECT_NAMES {
+            let message =
+                format!("$select names {} properties; at most {SELECT_NAMES} are allowed", names.len());
+            return refuse("SEL-1", message);
+        }
+        for (index, name) in names.iter().enumerate() {
+            if name == "*" {
+                return refuse("SEL-5", "$select of `*`: leave it out to get all properties".to_owned());
+            }
+            if names.iter().take(index).any(|earlier| earlier == name) {
+                return refuse("SEL-1", format!("$select names `{name}` twice"));
+            }
+            let own_place = matches!(&**name, "PartitionKey" | "RowKey" | "Timestamp");
+            if !own_place && let Err(error) = check_property_name(name) {
+                return refuse("SEL-1", format!("$select: {error}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+    use crate::filter::Comparison;
+    use crate::query::KeyRange;
+
+    fn rule(query: &Query) -> Option<&'static str> {
+        query.check(1_000).err().map(|error| {
+            assert_eq!(error.code(), ErrorCode::InvalidInput);
+            error.rule().unwrap()
+        })
+    }
+
+    #[test]
+    fn top_1_to_3() {
+        let with_top = |top| Query { top, ..Query::new(KeyRange::ALL) };
+        for top in [None, Some(0), Some(1), Some(1_000)] {
+            assert_eq!(rule(&with_top(top)), None);
+        }
+        assert_eq!(rule(&with_top(Some(1_001))), Some("TOP-2"));
+    }
+
+    #[test]
+    fn sel_1_and_5() {
+        let with_names = |names: Vec<&'static str>| {
+            let names: Vec<_> = names.into_iter().map(Cow::Borrowed).collect();
+            Query { select: Select::Names(names.into()), ..Query::new(KeyRange::ALL) }
+        };
+        assert_eq!(rule(&with_names(vec!["Age", "RowKey", "Timestamp"])), None);
+        assert_eq!(rule(&with_names(vec![])), None);
+        assert_eq!(rule(&with_names(vec!["*"])), Some("SEL-5"));
+        for illegal in ["", "a,b", " Age", "a b"] {
+            assert_eq!(rule(&with_names(vec![illegal])), Some("SEL-1"), "{illegal}");
+        }
+        assert_eq!(rule(&with_names(vec!["Age", "Name", "Age"])), Some("SEL-1"));
+        let many = |count: usize| Query {
+            select: Select::names((0..count).map(|index| format!("P{index}"))),
+            ..Query::new(KeyRange::ALL)
+        };
+        assert_eq!((rule(&many(255)), rule(&many(256))), (None, Some("SEL-1")));
+    }
+
+    #[test]
+    fn filters_are_checked() {
+        let filter = Some(Filter::compare("P", Comparison::Eq, f64::NAN));
+        assert_eq!(rule(&Query { filter, ..Query::new(KeyRange::ALL) }), Some("FIL-17"));
+    }
+}

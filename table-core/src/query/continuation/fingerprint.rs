@@ -1,0 +1,65 @@
+//! What a continuation remembers of its query: a hash that is the same in every process and version.
+
+use std::ops::Bound;
+
+use crate::fnv::fnv1a64;
+use crate::name::TableName;
+use crate::query::{Query, Select, TextRange};
+
+/// FNV-1a 64 over, in this order:
+///
+/// 1. the table's name in lower case (TBL-2);
+/// 2. the range of `PartitionKey`, then of `RowKey`, each the lower bound, then the upper: one byte `0` for none, `1` for
+///    inclusive, `2` for exclusive, and the text of a bound;
+/// 3. the filter: one byte `0` for none, or `1` and its text as printed;
+/// 4. `$select`: one byte `0` for all, or `1`, the number of names in 4 bytes, and the names in the order given.
+///
+/// Each text is its length in UTF-8 bytes (4 bytes, little-endian) and these bytes. `$top` is left out. A change here makes
+/// the tokens of earlier versions useless: raise the version of the token with it.
+pub(super) fn fingerprint(table: &TableName, query: &Query) -> u64 {
+    let mut bytes = Vec::with_capacity(128);
+    text(table.folded(), &mut bytes);
+    range(&query.keys.partition_key, &mut bytes);
+    range(&query.keys.row_key, &mut bytes);
+    match &query.filter {
+        None => bytes.push(0),
+        Some(filter) => {
+            bytes.push(1);
+            text(&filter.to_string(), &mut bytes);
+        }
+    }
+    match &query.select {
+        Select::All => bytes.push(0),
+        Select::Names(names) => {
+            bytes.push(1);
+            length(names.len(), &mut bytes);
+            names.iter().for_each(|name| text(name, &mut bytes));
+        }
+    }
+    fnv1a64(&bytes)
+}
+
+fn range(range: &TextRange, bytes: &mut Vec<u8>) {
+    for bound in [&range.lower, &range.upper] {
+        match bound {
+            Bound::Unbounded => bytes.push(0),
+            Bound::Included(limit) => {
+                bytes.push(1);
+                text(limit, bytes);
+            }
+            Bound::Excluded(limit) => {
+                bytes.push(2);
+                text(limit, bytes);
+            }
+        }
+    }
+}
+
+fn text(text: &str, bytes: &mut Vec<u8>) {
+    length(text.len(), bytes);
+    bytes.extend_from_slice(text.as_bytes());
+}
+
+fn length(length: usize, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
+}

@@ -1,0 +1,154 @@
+//! Tokens: their pinned form, round trips, and what is refused.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::filter::{Filter, arbitrary};
+use crate::query::{KeyRange, Select, TextRange};
+
+fn table() -> TableName {
+    TableName::new("Employee").unwrap()
+}
+
+fn at(partition_key: &str, row_key: Option<&str>) -> Position {
+    Position { partition_key: partition_key.to_owned(), row_key: row_key.map(str::to_owned) }
+}
+
+fn query() -> Query {
+    Query {
+        keys: KeyRange::rows("Sales", TextRange::prefix("empid_")),
+        filter: Some(Filter::parse("Age ge 30").unwrap().unwrap()),
+        select: Select::names(["FirstName", "Age"]),
+        top: Some(10),
+    }
+}
+
+#[test]
+fn the_form_of_the_token_is_pinned() {
+    let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_000223")));
+    insta::assert_snapshot!(token.to_string(), @"AQBKOJmPMa8L2wUAAABTYWxlc2VtcGlkXzAwMDIyM8KVpqjvIWZc");
+    let token = Continuation::of_service(&table(), &query(), at("1!16!cGs4MDEwMTZlOA--", None));
+    insta::assert_snapshot!(token.to_string(), @"AQNKOJmPMa8L2xUAAAAxITE2IWNHczRNREV3TVRabE9BLS0h6qPybm-iWQ");
+}
+
+#[test]
+fn page_9_every_part_of_the_query_but_top_binds_the_token() {
+    let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_000223")));
+    assert!(token.position(&TableName::new("EMPLOYEE").unwrap(), &query()).is_ok()); // TBL-2
+    assert!(token.position(&table(), &Query { top: None, ..query() }).is_ok());
+    for other in [
+        Query { keys: KeyRange::partition("Sales"), ..query() },
+        Query { keys: KeyRange::rows("Sales", TextRange::prefix("empid")), ..query() },
+        Query { filter: None, ..query() },
+        Query { filter: Some(Filter::flag("Age")), ..query() },
+        Query { select: Select::All, ..query() },
+        Query { select: Select::names(["FirstName"]), ..query() },
+        Query { select: Select::names(["FirstNameAge"]), ..query() },
+    ] {
+        let error = token.position(&table(), &other).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAGE-9")), "{other:?}");
+    }
+    assert!(token.position(&TableName::new("Department").unwrap(), &query()).is_err());
+}
+
+#[test]
+fn page_9_a_forged_position_outside_the_query_is_refused() {
+    for position in [
+        at("Marketing", Some("empid_000223")),
+        at("Sales", Some("email_a")),
+        at("Sales", Some("f")),
+        at("Sales\u{0}", None),
+    ] {
+        let forged = Continuation::new(&table(), &query(), position.clone());
+        assert_eq!(forged.position(&table(), &query()).unwrap_err().rule(), Some("PAGE-9"), "{position:?}");
+        // The words of a service are its own affair, but no key.
+        let words = Continuation::of_service(&table(), &query(), position.clone());
+        assert_eq!(words.service_position(&table(), &query()).unwrap(), &position);
+        assert!(words.position(&table(), &query()).is_err());
+    }
+    assert!(Continuation::new(&table(), &query(), at("Sales", None)).position(&table(), &query()).is_ok());
+    let key = Continuation::new(&table(), &query(), at("Sales", Some("empid_1")));
+    assert!(key.service_position(&table(), &query()).is_err());
+}
+
+#[test]
+fn rows_do_not_bound_a_position_in_a_range_of_partitions() {
+    let keys = KeyRange { partition_key: TextRange::prefix("S"), row_key: TextRange::exactly("1") };
+    let query = Query::new(keys);
+    let position = at("Sales", Some("0"));
+    let token = Continuation::new(&table(), &query, position.clone());
+    assert_eq!(token.position(&table(), &query).unwrap(), &position);
+}
+
+#[test]
+fn page_9_texts_that_are_no_tokens() {
+    let token = Continuation::new(&table(), &query(), at("Sales", None)).to_string();
+    for text in ["", "A", "1!16!cGs4MDEwMTZlOA--", &token[1..], &format!("{token}A"), &"A".repeat(100_000)] {
+        assert_eq!(text.parse::<Continuation>().unwrap_err().rule(), Some("PAGE-9"), "{text}");
+    }
+}
+
+/// One token, one text: bytes with a good checksum are still refused where they are not what `Display` writes.
+#[test]
+fn page_9_a_sound_checksum_is_not_enough() {
+    use base64::Engine as _;
+    let token = |version: u8, tag: u8, length: u8, texts: &[u8]| {
+        let mut bytes = vec![version, tag, 0, 0, 0, 0, 0, 0, 0, 0, length, 0, 0, 0];
+        bytes.extend_from_slice(texts);
+        bytes.extend_from_slice(&crate::fnv::fnv1a64(&bytes).to_le_bytes());
+        base64::prelude::BASE64_URL_SAFE_NO_PAD.encode(bytes).parse::<Continuation>()
+    };
+    assert!(token(1, 0, 1, b"ab").is_ok() && token(1, 1, 2, b"ab").is_ok());
+    for (version, tag, length, texts) in
+        [(2, 0, 1, &b"ab"[..]), (1, 4, 1, b"ab"), (1, 0, 3, b"ab"), (1, 1, 1, b"ab"), (1, 0, 1, b"a\xFF")]
+    {
+        assert!(token(version, tag, length, texts).is_err());
+    }
+}
+
+#[test]
+fn serde_writes_the_text() {
+    let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_1")));
+    let json = serde_json::to_string(&token).unwrap();
+    assert_eq!(json, format!("\"{token}\""));
+    assert_eq!(serde_json::from_str::<Continuation>(&json).unwrap(), token);
+    assert!(serde_json::from_str::<Continuation>("\"x\"").is_err());
+}
+
+proptest! {
+    #[test]
+    fn tokens_round_trip(
+        partition_key in arbitrary::text(),
+        row_key in prop::option::of(arbitrary::text()),
+        service in any::<bool>(),
+    ) {
+        let position = Position { partition_key, row_key };
+        let token = if service {
+            Continuation::of_service(&table(), &query(), position)
+        } else {
+            Continuation::new(&table(), &query(), position)
+        };
+        let text = token.to_string();
+        prop_assert!(text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'));
+        prop_assert_eq!(text.parse::<Continuation>().unwrap(), token);
+    }
+
+    #[test]
+    fn page_9_every_altered_character_is_found(row_key in arbitrary::text(), with in "[A-Za-z0-9_=é-]") {
+        let text = Continuation::new(&table(), &query(), at("Sales", Some(&row_key))).to_string();
+        for (place, _) in text.char_indices() {
+            let mut altered = text.clone();
+            altered.replace_range(place..=place, &with);
+            prop_assert_eq!(altered.parse::<Continuation>().is_ok(), altered == text, "{}", altered);
+        }
+    }
+
+    #[test]
+    fn page_9_random_text_never_panics(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        use base64::Engine as _;
+        prop_assert!(text.parse::<Continuation>().is_err());
+        let mut bytes = bytes;
+        bytes.extend_from_slice(&crate::fnv::fnv1a64(&bytes).to_le_bytes());
+        let _ = base64::prelude::BASE64_URL_SAFE_NO_PAD.encode(bytes).parse::<Continuation>();
+    }
+}

@@ -1,0 +1,41 @@
+//! One stored entity, borrowed.
+
+use crate::etag::ETag;
+use crate::row::RowView;
+
+/// One entity of a page or a look-up, borrowed: its key, its encoded row, its `ETag`.
+#[derive(Clone, Copy, Debug)]
+pub struct EntityRef<'a> {
+    /// The `PartitionKey`.
+    pub partition_key: &'a str,
+    /// The `RowKey`.
+    pub row_key: &'a str,
+    /// Timestamp and properties.
+    pub row: RowView<'a>,
+    etag: Option<&'a ETag>,
+}
+
+impl<'a> EntityRef<'a> {
+    /// An entity whose `ETag` is its Timestamp (ETAG-2).
+    #[must_use]
+    pub const fn new(partition_key: &'a str, row_key: &'a str, row: RowView<'a>) -> Self {
+        Self { partition_key, row_key, row, etag: None }
+    }
+
+    /// The same with the `ETag` that the backend sent, to be kept byte for byte (ETAG-4).
+    #[must_use]
+    pub const fn with_etag(self, etag: &'a ETag) -> Self {
+        Self { etag: Some(etag), ..self }
+    }
+
+    /// The version of the entity.
+    #[must_use]
+    pub fn etag(&self) -> ETag {
+        self.etag.cloned().unwrap_or_else(|| self.row.etag())
+    }
+
+    /// The `ETag` that the backend sent, if it is kept beside the row.
+    pub(crate) const fn sent_etag(&self) -> Option<&'a ETag> {
+        self.etag
+    }
+}

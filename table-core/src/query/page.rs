@@ -1,0 +1,237 @@
+//! A page of an answer: encoded rows in one buffer, and where to go on (PAGE rules).
+
+use crate::error::Result;
+use crate::etag::ETag;
+use crate::key::text::RESERVED;
+use crate::query::entity::EntityRef;
+use crate::query::{Continuation, Select};
+use crate::row::{RowView, RowWriter};
+
+/// One page of a query's answer.
+///
+/// Only [`continuation`](Self::continuation) says whether more may come: a page may be short, or empty, and still have one
+/// (PAGE-4).
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The entities, in key order (QRY-3).
+    pub rows: Rows,
+    /// Where the next page begins; `None` at the end.
+    pub continuation: Option<Continuation>,
+    /// How many entities were read to find them; `None` if the backend does not tell.
+    pub rows_read: Option<u64>,
+}
+
+/// Entities in a few buffers: a page costs a few allocations, not some for each entity.
+///
+/// ```
+/// use table_core::query::Rows;
+/// use table_core::row::RowWriter;
+///
+/// let mut rows = Rows::default();
+/// rows.push("Sales", "000223", RowWriter::new().finish().as_bytes(), None);
+/// let keys: Vec<_> = rows.iter().map(|entity| (entity.partition_key, entity.row_key)).collect();
+/// assert_eq!(keys, [("Sales", "000223")]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    bytes: Vec<u8>,
+    row_keys: String,
+    entries: Vec<Entry>,
+    /// Neighbours mostly share a partition: its key is kept once.
+    partition_keys: String,
+    /// Where each partition's key ends.
+    partitions: Vec<usize>,
+    /// Those that the backend sent, by entity; shorter than the entities, or empty, where the rest has none.
+    etags: Vec<Option<ETag>>,
+}
+
+/// One entity: where it ends in each buffer. It begins where the one before ends.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Which of the partitions.
+    partition: usize,
+    row_key_end: usize,
+    row_end: usize,
+}
+
+impl Rows {
+    /// No rows, with room for some.
+    #[must_use]
+    pub fn with_capacity(rows: usize, bytes: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(bytes),
+            row_keys: String::with_capacity(rows.saturating_mul(16)),
+            entries: Vec::with_capacity(rows),
+            ..Self::default()
+        }
+    }
+
+    /// The entities that programs wrote: without the rows that patterns keep for themselves
+    /// ([`RESERVED`](crate::key::text::RESERVED)).
+    #[must_use]
+    pub fn without_reserved(self) -> Self {
+        // One look at all keys together: there are hardly ever any.
+        if !self.row_keys.contains(RESERVED) {
+            return self;
+        }
+        let mut kept = Self::default();
+        for entity in self.iter().filter(|entity| !entity.row_key.starts_with(RESERVED)) {
+            let etag = entity.sent_etag().cloned();
+            kept.push(entity.partition_key, entity.row_key, entity.row.as_bytes(), etag);
+        }
+        kept
+    }
+
+    /// Makes room for so many more rows, of so many bytes together.
+    pub fn reserve(&mut self, rows: usize, bytes: usize) {
+        self.bytes.reserve(bytes);
+        self.row_keys.reserve(rows.saturating_mul(16));
+        self.entries.reserve(rows);
+    }
+
+    /// Appends an entity. Its `ETag` is its Timestamp unless the backend sent another form.
+    pub fn push(&mut self, partition_key: &str, row_key: &str, row: &[u8], etag: Option<ETag>) {
+        if etag.is_some() {
+            self.etags.resize(self.entries.len(), None);
+            self.etags.push(etag);
+        }
+        let same =
+            self.partitions.len().checked_sub(1).filter(|last| self.partition_key(*last) == partition_key);
+        let partition = same.unwrap_or_else(|| {
+            self.partition_keys.push_str(partition_key);
+            self.partitions.push(self.partition_keys.len());
+            self.partitions.len() - 1
+        });
+        self.row_keys.push_str(row_key);
+        self.bytes.extend_from_slice(row);
+        self.entries.push(Entry { partition, row_key_end: self.row_keys.len(), row_end: self.bytes.len() });
+    }
+
+    /// Appends an entity with only the properties asked for (SEL-2); one that it lacks is absent (SEL-3).
+    ///
+    /// # Errors
+    /// `Corrupted` if the bytes are no row.
+    pub fn push_selected(&mut self, entity: EntityRef<'_>, select: &Select) -> Result<()> {
+        let etag = entity.sent_etag().cloned();
+        let Select::Names(names) = select else {
+            self.push(entity.partition_key, entity.row_key, entity.row.as_bytes(), etag);
+            return Ok(());
+        };
+        let mut writer = RowWriter::with_capacity(names.len());
+        let mut hint = 0;
+        for name in names.iter() {
+            if let Some(value) = entity.row.find(name, &mut hint)? {
+                writer.property(name, value);
+            }
+        }
+        let row = writer.finish().with_timestamp(entity.row.timestamp());
+        self.push(entity.partition_key, entity.row_key, row.as_bytes(), etag);
+        Ok(())
+    }
+
+    fn partition_key(&self, partition: usize) -> &str {
+        let end_of = |partition: usize| self.partitions.get(partition).copied().unwrap_or_default();
+        let start = partition.checked_sub(1).map_or(0, end_of);
+        self.partition_keys.get(start..end_of(partition)).unwrap_or_default()
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The entity at a place, from 0 on.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<EntityRef<'_>> {
+        let entry = self.entries.get(index)?;
+        let (row_key, row) = match index.checked_sub(1).and_then(|before| self.entries.get(before)) {
+            Some(before) => (before.row_key_end, before.row_end),
+            None => (0, 0),
+        };
+        let entity = EntityRef::new(
+            self.partition_key(entry.partition),
+            self.row_keys.get(row_key..entry.row_key_end).unwrap_or_default(),
+            RowView::new(self.bytes.get(row..entry.row_end).unwrap_or_default()),
+        );
+        Some(match self.etags.get(index) {
+            Some(Some(etag)) => entity.with_etag(etag),
+            _ => entity,
+        })
+    }
+
+    /// The entities, in order.
+    #[must_use]
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = EntityRef<'_>> {
+        let nothing = || EntityRef::new("", "", RowView::new(&[]));
+        (0..self.len()).map(move |index| self.get(index).unwrap_or_else(nothing))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::filter::arbitrary;
+    use crate::value::{Value, ValueRef};
+
+    proptest! {
+        #[test]
+        fn rows_come_back_as_they_were_pushed(
+            samples in prop::collection::vec((arbitrary::sample(), prop::option::of(1_u64..9)), 0..8),
+        ) {
+            let mut rows = Rows::default();
+            for (sample, etag) in &samples {
+                let (partition_key, row_key) = (&sample.partition_key, &sample.row_key);
+                rows.push(partition_key, row_key, sample.row().as_bytes(), etag.map(ETag::from_ticks));
+            }
+            prop_assert_eq!((rows.len(), rows.iter().count()), (samples.len(), samples.len()));
+            for (entity, (sample, etag)) in rows.iter().zip(&samples) {
+                let row = sample.row();
+                prop_assert_eq!(entity.partition_key, &sample.partition_key);
+                prop_assert_eq!(entity.row_key, &sample.row_key);
+                prop_assert_eq!(entity.row.as_bytes(), row.as_bytes());
+                prop_assert_eq!(entity.etag(), etag.map_or(row.view().etag(), ETag::from_ticks));
+            }
+        }
+
+        #[test]
+        fn sel_2_and_3_only_what_is_named_and_there_comes_back(sample in arbitrary::sample(), own in 1_u64..9) {
+            let (row, etag) = (sample.row(), ETag::from_ticks(own));
+            let entity = EntityRef::new(&sample.partition_key, &sample.row_key, row.view()).with_etag(&etag);
+            let mut rows = Rows::default();
+            rows.push_selected(entity, &Select::names(["X", "P", "Nowhere", "RowKey"])).unwrap();
+            rows.push_selected(entity, &Select::All).unwrap();
+            let selected = rows.get(0).unwrap();
+            prop_assert_eq!((selected.etag(), selected.row.timestamp()), (etag.clone(), row.view().timestamp()));
+            for property in ["P", "Q", "X"] {
+                let expected = sample.get(property).filter(|_| property != "Q");
+                let found = selected.row.find(property, &mut 0).unwrap();
+                // By debug text, for which NaN equals itself.
+                prop_assert_eq!(format!("{found:?}"), format!("{:?}", expected.as_ref().map(Value::as_ref)));
+            }
+            prop_assert!(!selected.row.properties().any(|property| property.unwrap().name == "RowKey"));
+            prop_assert_eq!(rows.get(1).unwrap().row.as_bytes(), row.as_bytes());
+            prop_assert!(rows.get(2).is_none());
+        }
+    }
+
+    #[test]
+    fn a_selected_row_keeps_its_values() {
+        let mut writer = RowWriter::new();
+        writer.property("A", ValueRef::Int32(1));
+        writer.property("B", ValueRef::String("b"));
+        let row = writer.finish();
+        let mut rows = Rows::with_capacity(1, 64);
+        rows.push_selected(EntityRef::new("p", "r", row.view()), &Select::names(["B"])).unwrap();
+        let selected = rows.get(0).unwrap().row;
+        assert_eq!((selected.len(), selected.find("B", &mut 0).unwrap()), (1, Some(ValueRef::String("b"))));
+    }
+}

@@ -1,0 +1,215 @@
+//! Ranges of keys: of texts, and of (PartitionKey, RowKey).
+
+use std::cmp::Ordering;
+use std::ops::Bound;
+
+use crate::filter::Comparison;
+use crate::key::order;
+use crate::query::QueryClass;
+
+/// A range of texts in key order (ORD-1).
+///
+/// ```
+/// use table_core::query::TextRange;
+///
+/// let range = TextRange::prefix("email_a"); // PAT-INTRA-3
+/// assert!(range.contains("email_ada@contoso.com") && !range.contains("email_b"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TextRange {
+    /// Where the range begins.
+    pub lower: Bound<String>,
+    /// Where it ends.
+    pub upper: Bound<String>,
+}
+
+impl TextRange {
+    /// Every text.
+    pub const ALL: Self = Self { lower: Bound::Unbounded, upper: Bound::Unbounded };
+
+    /// One text.
+    #[must_use]
+    pub fn exactly(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { lower: Bound::Included(text.clone()), upper: Bound::Included(text) }
+    }
+
+    /// Every text with a prefix (FIL-19); all texts for the empty one.
+    #[must_use]
+    pub fn prefix(prefix: &str) -> Self {
+        if prefix.is_empty() {
+            return Self::ALL;
+        }
+        let upper = order::after_prefix(prefix).map_or(Bound::Unbounded, Bound::Excluded);
+        Self { lower: Bound::Included(prefix.to_owned()), upper }
+    }
+
+    /// The only text of the range, if it is of that form.
+    #[must_use]
+    pub fn single(&self) -> Option<&str> {
+        match (&self.lower, &self.upper) {
+            (Bound::Included(lower), Bound::Included(upper)) if lower == upper => Some(lower),
+            _ => None,
+        }
+    }
+
+    /// Whether the range has no bounds.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        matches!((&self.lower, &self.upper), (Bound::Unbounded, Bound::Unbounded))
+    }
+
+    /// Whether a text lies in the range.
+    #[must_use]
+    pub fn contains(&self, text: &str) -> bool {
+        let above = match &self.lower {
+            Bound::Included(lower) => order::compare(text, lower).is_ge(),
+            Bound::Excluded(lower) => order::compare(text, lower).is_gt(),
+            Bound::Unbounded => true,
+        };
+        above
+            && match &self.upper {
+                Bound::Included(upper) => order::compare(text, upper).is_le(),
+                Bound::Excluded(upper) => order::compare(text, upper).is_lt(),
+                Bound::Unbounded => true,
+            }
+    }
+}
+
+impl TextRange {
+    /// Whether no text lies in the range because its bounds exclude each other. Stores answer such a range without reading.
+    ///
+    /// ```
+    /// use std::ops::Bound;
+    /// use table_core::query::TextRange;
+    ///
+    /// let range = |lower: &str, upper: &str| TextRange {
+    ///     lower: Bound::Included(lower.to_owned()),
+    ///     upper: Bound::Excluded(upper.to_owned()),
+    /// };
+    /// assert!(range("b", "a").is_empty() && range("a", "a").is_empty() && !range("a", "b").is_empty());
+    /// ```
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let (Bound::Included(upper) | Bound::Excluded(upper)) = &self.upper else { return false };
+        let both_included = matches!((&self.lower, &self.upper), (Bound::Included(_), Bound::Included(_)));
+        match &self.lower {
+            // No text comes before the empty one.
+            Bound::Unbounded => upper.is_empty() && matches!(self.upper, Bound::Excluded(_)),
+            Bound::Included(lower) | Bound::Excluded(lower) => match order::compare(lower, upper) {
+                Ordering::Less => false,
+                Ordering::Equal => !both_included,
+                Ordering::Greater => true,
+            },
+        }
+    }
+
+    /// Keeps of the range what also lies in another one.
+    ///
+    /// ```
+    /// use table_core::query::TextRange;
+    ///
+    /// let mut range = TextRange::prefix("email_");
+    /// range.intersect(&TextRange::prefix("email_a"));
+    /// assert_eq!(range, TextRange::prefix("email_a"));
+    /// ```
+    pub fn intersect(&mut self, other: &Self) {
+        tighten(&mut self.lower, other.lower.as_ref().map(String::as_str), Ordering::Greater);
+        tighten(&mut self.upper, other.upper.as_ref().map(String::as_str), Ordering::Less);
+    }
+
+    /// Keeps of the range what also meets a comparison of a key; `false`, and the range as it was, if that is no range.
+    ///
+    /// No key holds a control character below U+0020 (KEY-3), so a constant that does lies just above the part before it and
+    /// below everything that the part continues with: the bound is moved there, and stores never see such characters.
+    pub(crate) fn narrow(&mut self, operator: Comparison, text: &str) -> bool {
+        let legal = text.split(|c| c < ' ').next().unwrap_or_default();
+        let between = legal.len() < text.len();
+        let (included, excluded) = (Bound::Included(legal), Bound::Excluded(legal));
+        let (lower, upper) = match operator {
+            Comparison::Ne => return false,
+            Comparison::Eq if between => (excluded, included),
+            Comparison::Eq => (included, included),
+            Comparison::Ge if !between => (included, Bound::Unbounded),
+            Comparison::Gt | Comparison::Ge => (excluded, Bound::Unbounded),
+            Comparison::Lt if !between => (Bound::Unbounded, excluded),
+            Comparison::Lt | Comparison::Le => (Bound::Unbounded, included),
+        };
+        tighten(&mut self.lower, lower, Ordering::Greater);
+        tighten(&mut self.upper, upper, Ordering::Less);
+        true
+    }
+}
+
+/// Replaces a bound by another if that lies on this side of it, or excludes the same text.
+fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
+    let (Bound::Included(limit) | Bound::Excluded(limit)) = other else { return };
+    let tighter = match &*bound {
+        Bound::Unbounded => true,
+        Bound::Included(own) | Bound::Excluded(own) => match order::compare(limit, own) {
+            Ordering::Equal => matches!(other, Bound::Excluded(_)),
+            found => found == side,
+        },
+    };
+    if tighter {
+        *bound = other.map(str::to_owned);
+    }
+}
+
+/// A range of keys: partitions, and rows within each of them.
+///
+/// Rows bound what is read only where the partition is one; in a range of partitions they are a condition on each.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct KeyRange {
+    /// The partitions.
+    pub partition_key: TextRange,
+    /// The rows.
+    pub row_key: TextRange,
+}
+
+impl KeyRange {
+    /// Every key of a table.
+    pub const ALL: Self = Self { partition_key: TextRange::ALL, row_key: TextRange::ALL };
+
+    /// One entity.
+    #[must_use]
+    pub fn point(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
+        Self { partition_key: TextRange::exactly(partition_key), row_key: TextRange::exactly(row_key) }
+    }
+
+    /// Some rows of one partition.
+    #[must_use]
+    pub fn rows(partition_key: impl Into<String>, row_key: TextRange) -> Self {
+        Self { partition_key: TextRange::exactly(partition_key), row_key }
+    }
+
+    /// One partition.
+    #[must_use]
+    pub fn partition(partition_key: impl Into<String>) -> Self {
+        Self::rows(partition_key, TextRange::ALL)
+    }
+
+    /// What reading the range costs (CLS-1).
+    #[must_use]
+    pub fn class(&self) -> QueryClass {
+        match (self.partition_key.single(), self.row_key.single()) {
+            (Some(_), Some(_)) => QueryClass::Point,
+            (Some(_), None) if self.row_key.is_all() => QueryClass::PartitionScan,
+            (Some(_), None) => QueryClass::Range,
+            (None, _) if self.partition_key.is_all() => QueryClass::TableScan,
+            (None, _) => QueryClass::PartitionRange,
+        }
+    }
+
+    /// Whether no key lies in the range because its bounds exclude each other.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.partition_key.is_empty() || self.row_key.is_empty()
+    }
+
+    /// Whether a key lies in the range.
+    #[must_use]
+    pub fn contains(&self, partition_key: &str, row_key: &str) -> bool {
+        self.partition_key.contains(partition_key) && self.row_key.contains(row_key)
+    }
+}

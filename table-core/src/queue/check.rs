@@ -1,0 +1,89 @@
+//! What every backend refuses before it sends or does anything: counts, times and sizes out of range (QUE-6 to QUE-9).
+
+use std::time::Duration;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::queue::{PutMessage, QueueName, TimeToLive};
+
+/// Messages of one receive or peek (QUE-9).
+pub const BATCH: usize = 32;
+/// Bytes of a message's text (QUE-6).
+pub const TEXT_BYTES: usize = 65_536;
+/// The longest time that a message can be hidden: seven days (QUE-8).
+pub const HIDDEN: Duration = Duration::from_hours(7 * 24);
+
+fn refuse(queue: &QueueName, code: ErrorCode, rule: &'static str, why: &str) -> Error {
+    Error::new(code, format!("queue `{queue}`: {why}")).with_rule(rule)
+}
+
+/// Checks how many messages are wanted: 1 to 32.
+///
+/// # Errors
+/// `OutOfRangeQueryParameterValue` (QUE-9).
+///
+/// ```
+/// use table_core::queue::{QueueName, check};
+///
+/// let queue = QueueName::new("work")?;
+/// assert!(check::count(&queue, 32).is_ok());
+/// assert_eq!(check::count(&queue, 33).unwrap_err().rule(), Some("QUE-9"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+pub fn count(queue: &QueueName, count: usize) -> Result<()> {
+    if (1..=BATCH).contains(&count) {
+        return Ok(());
+    }
+    let why = format!("{count} messages were asked for; 1 to {BATCH} are allowed");
+    Err(refuse(queue, ErrorCode::OutOfRangeQueryParameterValue, "QUE-9", &why))
+}
+
+/// Checks how long a message is to be hidden: whole seconds, `least` to seven days.
+///
+/// # Errors
+/// `OutOfRangeQueryParameterValue` (QUE-8).
+pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> {
+    if time.subsec_nanos() == 0 && (least..=HIDDEN).contains(&time) {
+        return Ok(());
+    }
+    let why = format!(
+        "a message was to be hidden for {time:?}; whole seconds from {} to {} are allowed",
+        least.as_secs(),
+        HIDDEN.as_secs()
+    );
+    Err(refuse(queue, ErrorCode::OutOfRangeQueryParameterValue, "QUE-8", &why))
+}
+
+/// Checks the size of a text: at most 64 KiB of UTF-8.
+///
+/// # Errors
+/// `RequestBodyTooLarge` (QUE-6).
+pub fn text(queue: &QueueName, text: &str) -> Result<()> {
+    if text.len() <= TEXT_BYTES {
+        return Ok(());
+    }
+    let why = format!(
+        "the message has {} bytes; at most {TEXT_BYTES} are allowed: send the key of an entity that holds the rest",
+        text.len()
+    );
+    Err(refuse(queue, ErrorCode::RequestBodyTooLarge, "QUE-6", &why))
+}
+
+/// Checks a message to put: its text and its times.
+///
+/// # Errors
+/// `RequestBodyTooLarge` (QUE-6), `OutOfRangeQueryParameterValue` (QUE-7, QUE-8), `InvalidQueryParameterValue` if it would be
+/// hidden for as long as it lives (QUE-8).
+pub fn message(queue: &QueueName, message: &PutMessage) -> Result<()> {
+    text(queue, &message.text)?;
+    hidden(queue, message.hidden, Duration::ZERO)?;
+    let TimeToLive::For(time) = message.time_to_live else { return Ok(()) };
+    if time.subsec_nanos() != 0 || time.is_zero() {
+        let why = format!("a message was to live for {time:?}; whole seconds, at least one, are allowed");
+        return Err(refuse(queue, ErrorCode::OutOfRangeQueryParameterValue, "QUE-7", &why));
+    }
+    if message.hidden >= time {
+        let why = format!("a message that lives for {time:?} was to be hidden for {:?}", message.hidden);
+        return Err(refuse(queue, ErrorCode::InvalidQueryParameterValue, "QUE-8", &why));
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! What a queue holds and hands out.
+
+use std::fmt;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+/// The identity of a message, given by the backend: a GUID's text on the service (QUE-5).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageId(String);
+
+impl MessageId {
+    /// The id that a backend gave.
+    #[must_use]
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The proof of who has a message: valid until it is received again or updated (QUE-11). Opaque.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PopReceipt(String);
+
+impl PopReceipt {
+    /// The receipt that a backend gave.
+    #[must_use]
+    pub fn new(receipt: impl Into<String>) -> Self {
+        Self(receipt.into())
+    }
+
+    /// Its text; it may hold `+`, `/` and `=` (QUE-16).
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// How long a message may stay (QUE-7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeToLive {
+    /// This long, in whole seconds, at least one.
+    For(Duration),
+    /// Until it is deleted.
+    Never,
+}
+
+impl Default for TimeToLive {
+    /// Seven days.
+    fn default() -> Self {
+        Self::For(Duration::from_hours(7 * 24))
+    }
+}
+
+/// A message to put.
+///
+/// ```
+/// use std::time::Duration;
+/// use table_core::queue::{PutMessage, TimeToLive};
+///
+/// let message = PutMessage::new("work").hidden(Duration::from_secs(5)).time_to_live(TimeToLive::Never);
+/// assert_eq!(message.text, "work");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PutMessage {
+    /// At most 64 KiB of UTF-8 (QUE-6).
+    pub text: String,
+    /// How long nobody can receive it, 0 to 7 days, in whole seconds and less than it lives (QUE-8).
+    pub hidden: Duration,
+    /// How long it may stay.
+    pub time_to_live: TimeToLive,
+}
+
+impl PutMessage {
+    /// A message that is visible at once and stays seven days.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), hidden: Duration::ZERO, time_to_live: TimeToLive::default() }
+    }
+
+    /// Hides it at first.
+    #[must_use]
+    pub const fn hidden(mut self, time: Duration) -> Self {
+        self.hidden = time;
+        self
+    }
+
+    /// Lets it stay for another time than seven days.
+    #[must_use]
+    pub const fn time_to_live(mut self, time: TimeToLive) -> Self {
+        self.time_to_live = time;
+        self
+    }
+}
+
+/// A message as a queue holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Message {
+    /// Its identity.
+    pub id: MessageId,
+    /// Its text.
+    pub text: String,
+    /// When it was put.
+    pub inserted: DateTime<Utc>,
+    /// When its time to live is over; `None` for never (QUE-7).
+    pub expires: Option<DateTime<Utc>>,
+    /// How often it was received: one at the first time (QUE-10), zero before.
+    pub dequeue_count: u32,
+}
+
+impl Message {
+    /// For backends: a message as they hold it.
+    #[must_use]
+    pub const fn new(
+        id: MessageId,
+        text: String,
+        inserted: DateTime<Utc>,
+        expires: Option<DateTime<Utc>>,
+        dequeue_count: u32,
+    ) -> Self {
+        Self { id, text, inserted, expires, dequeue_count }
+    }
+}
+
+/// A message with the right to delete or update it, until it shows again and somebody else receives it (QUE-11).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lease {
+    /// The message.
+    pub message: Message,
+    /// The proof.
+    pub receipt: PopReceipt,
+    /// When it shows again.
+    pub visible: DateTime<Utc>,
+}
+
+impl Lease {
+    /// For backends: a message they hand out.
+    #[must_use]
+    pub const fn new(message: Message, receipt: PopReceipt, visible: DateTime<Utc>) -> Self {
+        Self { message, receipt, visible }
+    }
+}

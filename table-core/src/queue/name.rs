@@ -1,0 +1,83 @@
+//! The name of a queue, checked at the door.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorCode, Result};
+
+/// The name of a queue: 3 to 63 of `a` to `z`, digits and `-`, a letter or digit at both ends, no `--` (QUE-2).
+///
+/// ```
+/// use table_core::queue::QueueName;
+///
+/// let name = QueueName::new("archive-work")?;
+/// assert_eq!(name.poison()?.as_str(), "archive-work-poison"); // QUE-20
+/// assert!(QueueName::new("Archive").is_err());
+/// assert!(QueueName::new("a--b").is_err());
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QueueName(Arc<str>);
+
+impl QueueName {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// `InvalidResourceName` for illegal characters or `-` in the wrong place, `OutOfRangeInput` for a length outside 3 to 63.
+    pub fn new(name: &str) -> Result<Self> {
+        let refuse =
+            |code, why: &str| Err(Error::new(code, format!("queue name `{name}` {why}")).with_rule("QUE-2"));
+        let legal = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
+        if !name.bytes().all(legal) || name.starts_with('-') || name.ends_with('-') || name.contains("--") {
+            let why =
+                "may hold only `a` to `z`, digits and single `-`, and begins and ends with a letter or digit";
+            return refuse(ErrorCode::InvalidResourceName, why);
+        }
+        if !(3..=63).contains(&name.len()) {
+            return refuse(
+                ErrorCode::OutOfRangeInput,
+                &format!("has {} characters; 3 to 63 are allowed", name.len()),
+            );
+        }
+        Ok(Self(name.into()))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The queue beside this one for messages that cannot be worked off (QUE-20).
+    ///
+    /// # Errors
+    /// `OutOfRangeInput` if this name is longer than 56 characters, so that `-poison` does not fit.
+    pub fn poison(&self) -> Result<Self> {
+        Self::new(&format!("{}-poison", self.0))
+    }
+}
+
+impl fmt::Display for QueueName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn que_2_names() {
+        for name in ["abc", "a-b", "0a9", &"a".repeat(63)] {
+            assert_eq!(QueueName::new(name).unwrap().to_string(), name);
+        }
+        for name in ["", "ab", "-abc", "abc-", "a--b", "aBc", "a_b", "äbc", "a.b", &"a".repeat(64)] {
+            assert_eq!(QueueName::new(name).unwrap_err().rule(), Some("QUE-2"), "{name}");
+        }
+        assert_eq!(
+            QueueName::new(&"a".repeat(57)).unwrap().poison().unwrap_err().code(),
+            ErrorCode::OutOfRangeInput
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! Limits of one entity's properties (ENT-2, PROP, TYPE and SIZE rules).
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::limits::Limits;
+use crate::name::check_property_name;
+use crate::row::{Names, Row, RowView};
+use crate::ticks;
+use crate::value::{ValueRef, out_of_range};
+
+/// Bytes of an entity by the published formula (SIZE-2, SIZE-3).
+///
+/// ```
+/// use table_core::{ValueRef, row::{RowWriter, entity_bytes}};
+///
+/// let mut writer = RowWriter::new();
+/// writer.property("FirstName", ValueRef::String("Ada"));
+/// writer.property("Age", ValueRef::Int32(34));
+/// assert_eq!(entity_bytes("Sales", "00001", Some(&writer.finish())), 78); // SIZE-7
+/// ```
+#[must_use]
+pub fn entity_bytes(partition_key: &str, row_key: &str, row: Option<&Row>) -> usize {
+    let properties = row.map_or(0, |row| {
+        row.view().properties().flatten().map(|p| 8 + 2 * utf16(p.name) + value_bytes(p.value)).sum::<usize>()
+    });
+    4 + 2 * (utf16(partition_key) + utf16(row_key)) + properties
+}
+
+fn utf16(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
+}
+
+fn value_bytes(value: ValueRef<'_>) -> usize {
+    match value {
+        ValueRef::String(text) => 2 * utf16(text) + 4,
+        ValueRef::Binary(bytes) => bytes.len() + 4,
+        ValueRef::Int32(_) => 4,
+        ValueRef::Int64(_) | ValueRef::Double(_) | ValueRef::DateTime(_) => 8,
+        ValueRef::Guid(_) => 16,
+        ValueRef::Boolean(_) => 1,
+    }
+}
+
+/// The error for a property name that occurs twice (PROP-6).
+pub(crate) fn duplicate_property(name: &str) -> Error {
+    let message = format!("property `{name}` is specified more than once");
+    Error::new(ErrorCode::DuplicatePropertiesSpecified, message).with_rule("PROP-6")
+}
+
+impl Limits {
+    /// Checks names, count and values of a row's properties; not its size, which depends on the key.
+    ///
+    /// # Errors
+    /// `TooManyProperties`, `PropertyNameInvalid`, `PropertyNameTooLong`, `PropertyValueTooLarge`, `OutOfRangeInput` for an
+    /// instant that is no `Edm.DateTime` (TYPE-6), `DuplicatePropertiesSpecified`; `Corrupted` if the bytes are no row.
+    pub fn check_row(&self, row: RowView<'_>) -> Result<()> {
+        row.check_version()?;
+        if row.len() > self.properties {
+            let (count, most) = (row.len(), self.properties);
+            let message = format!("the entity has {count} custom properties; at most {most} are allowed");
+            return Err(Error::new(ErrorCode::TooManyProperties, message).with_rule("ENT-2"));
+        }
+        let mut names = Names::default();
+        for property in row.properties() {
+            let property = property?;
+            check_property_name(property.name)?;
+            self.check_value(property.name, property.value)?;
+            names.push(property.name);
+        }
+        match names.repeated(|| row.properties().flatten().map(|property| property.name)) {
+            Some(name) => Err(duplicate_property(name)),
+            None => Ok(()),
+        }
+    }
+
+    fn check_value(&self, name: &str, value: ValueRef<'_>) -> Result<()> {
+        let too_large = |found: usize, unit: &str, most: usize| {
+            let message = format!("property `{name}` has {found} {unit}; at most {most} are allowed");
+            Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("TYPE-10"))
+        };
+        match value {
+            ValueRef::String(text) if text.len() > self.string_units => {
+                let units = utf16(text);
+                if units > self.string_units {
+                    too_large(units, "UTF-16 code units", self.string_units)
+                } else {
+                    Ok(())
+                }
+            }
+            ValueRef::Binary(bytes) if bytes.len() > self.binary_bytes => {
+                too_large(bytes.len(), "bytes", self.binary_bytes)
+            }
+            ValueRef::DateTime(count) if !(ticks::EDM_MIN..=ticks::MAX).contains(&count) => {
+                Err(out_of_range(name, &format_args!("tick {count}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Laws of the row format, each against a plain model, and its golden bytes.
+
+mod limits;
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use uuid::Uuid;
+
+use crate::error::ErrorCode;
+use crate::row::{ENTRY, HEADER, Row, RowView, RowWriter, VERSION, entity_bytes, merge};
+use crate::ticks;
+use crate::value::{Value, ValueRef};
+
+/// A row as a plain list.
+pub(crate) type Model = Vec<(String, Value)>;
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        ".{0,12}".prop_map(Value::String),
+        any::<i32>().prop_map(Value::Int32),
+        any::<i64>().prop_map(Value::Int64),
+        any::<u64>().prop_map(|bits| Value::Double(f64::from_bits(bits))),
+        any::<bool>().prop_map(Value::Boolean),
+        (ticks::EDM_MIN..=ticks::MAX).prop_map(|count| ValueRef::DateTime(count).to_owned()),
+        any::<u128>().prop_map(|bits| Value::Guid(Uuid::from_u128(bits))),
+        prop::collection::vec(any::<u8>(), 0..24).prop_map(Value::Binary),
+    ]
+}
+
+/// Rows with few different names, so that two of them meet; each name once.
+pub(crate) fn model() -> impl Strategy<Value = Model> {
+    prop::collection::vec(("[A-E_é]{1,2}|[a-z]{8,10}", value()), 0..12).prop_map(|mut list: Model| {
+        let mut names = std::collections::HashSet::new();
+        list.retain(|(name, _)| names.insert(name.clone()));
+        list
+    })
+}
+
+pub(crate) fn row(model: &Model) -> Row {
+    let mut writer = RowWriter::with_capacity(model.len() / 2);
+    for (name, value) in model {
+        writer.property(name, value.as_ref());
+    }
+    writer.finish()
+}
+
+/// Equality to the bit: NaN equals itself, 0 is not -0.
+fn same(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
+    match (a, b) {
+        (ValueRef::Double(a), ValueRef::Double(b)) => a.to_bits() == b.to_bits(),
+        _ => a == b,
+    }
+}
+
+fn agrees(row: RowView<'_>, model: &Model) -> bool {
+    row.len() == model.len()
+        && row.properties().zip(model).all(|(found, (name, value))| {
+            let found = found.unwrap();
+            found.name == name && same(found.value, value.as_ref())
+        })
+}
+
+/// Every way to look into bytes; each may refuse them, none may panic.
+fn look_everywhere(bytes: &[u8]) {
+    let view = RowView::new(bytes);
+    let _ = (view.check_version(), view.timestamp(), view.etag(), view.len(), view.is_overflown());
+    for index in [0, 1, view.len(), usize::MAX] {
+        let _ = view.at(index);
+        let _ = view.find("A", &mut { index });
+    }
+    let _ = view.properties().count();
+    let _ = crate::limits::Limits::UNLIMITED.check_row(view);
+    let _ = merge(view, row(&vec![("A".to_owned(), Value::Int32(1))]).view());
+    let _ = format!("{view:?}");
+    let _ = entity_bytes("", "", Some(&Row::from_bytes(bytes.into())));
+}
+
+proptest! {
+    #[test]
+    fn a_row_reads_back_as_written(model in model(), stamp: u64) {
+        let row = row(&model).with_timestamp(stamp);
+        prop_assert!(agrees(row.view(), &model));
+        prop_assert_eq!(row.view().timestamp(), stamp);
+    }
+
+    #[test]
+    fn find_agrees_with_a_list_wherever_it_begins_to_look(model in model(), name in "[A-E]{1,2}", hint in 0_usize..14) {
+        let row = row(&model);
+        let wanted = model.iter().position(|(found, _)| *found == name);
+        let mut place = hint;
+        let found = row.view().find(&name, &mut place).unwrap();
+        prop_assert_eq!(found.is_some(), wanted.is_some());
+        prop_assert_eq!(place, wanted.map_or(hint, |index| index + 1));
+        if let (Some(found), Some(index)) = (found, wanted) {
+            prop_assert!(same(found, model[index].1.as_ref()));
+        }
+    }
+
+    #[test]
+    fn mrg_1_and_type_12_merge_agrees_with_a_list(stored in model(), patch in model()) {
+        let merged = merge(row(&stored).view(), row(&patch).view()).unwrap();
+        let mut model = stored;
+        for (name, value) in patch {
+            match model.iter_mut().find(|(found, _)| *found == name) {
+                Some(place) => place.1 = value,
+                None => model.push((name, value)),
+            }
+        }
+        prop_assert!(agrees(merged.view(), &model));
+    }
+
+    #[test]
+    fn mrg_3_an_empty_patch_changes_nothing(stored in model()) {
+        let merged = merge(row(&stored).view(), RowWriter::new().finish().view()).unwrap();
+        prop_assert!(agrees(merged.view(), &stored));
+    }
+
+    #[test]
+    fn size_2_and_3_agree_with_a_second_reading(model in model(), partition_key in ".{0,8}", row_key in ".{0,8}") {
+        let units = |text: &str| text.encode_utf16().count();
+        let mut bytes = 4 + (units(&partition_key) + units(&row_key)) * 2;
+        for (name, value) in &model {
+            bytes += 8 + units(name) * 2;
+            bytes += match value {
+                Value::String(text) => units(text) * 2 + 4,
+                Value::Binary(bytes) => bytes.len() + 4,
+                Value::Guid(_) => 16,
+                Value::Int64(_) | Value::Double(_) | Value::DateTime(_) => 8,
+                Value::Int32(_) => 4,
+                Value::Boolean(_) => 1,
+            };
+        }
+        prop_assert_eq!(entity_bytes(&partition_key, &row_key, Some(&row(&model))), bytes);
+    }
+
+    #[test]
+    fn no_bytes_make_a_look_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..80), ours: bool) {
+        if ours && let [version, _, _, _, _, _, _, _, _, count, high, ..] = bytes.as_mut_slice() {
+            (*version, *count, *high) = (VERSION, *count % 8, 0);
+        }
+        look_everywhere(&bytes);
+    }
+
+    #[test]
+    fn no_flipped_bits_make_a_look_panic(model in model(), flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8), 1..4)) {
+        let mut bytes = row(&model).as_bytes().to_vec();
+        for (place, bit) in flips {
+            let place = place.index(bytes.len());
+            bytes[place] ^= 1_u8 << bit;
+        }
+        look_everywhere(&bytes);
+    }
+
+    #[test]
+    fn cut_and_lengthened_bytes_are_corrupted(model in model(), cut in any::<prop::sample::Index>()) {
+        let bytes = row(&model).as_bytes().to_vec();
+        let shorter = &bytes[..cut.index(bytes.len())];
+        let longer = [&bytes[..], &[0]].concat();
+        for broken in [shorter, &longer] {
+            let view = RowView::new(broken);
+            prop_assert_eq!(view.check_version().unwrap_err().code(), ErrorCode::Corrupted);
+            prop_assert_eq!(view.find("A", &mut 0).unwrap_err().code(), ErrorCode::Corrupted);
+            prop_assert!(view.properties().next().is_some_and(|property| property.is_err()));
+        }
+    }
+}
+
+#[test]
+fn size_7_the_worked_value() {
+    let model = vec![("FirstName".to_owned(), Value::from("Ada")), ("Age".to_owned(), Value::from(34))];
+    assert_eq!(entity_bytes("Sales", "00001", Some(&row(&model))), 78);
+    assert_eq!(entity_bytes("Sales", "00001", None), 24);
+}
+
+#[test]
+fn a_newer_format_is_told_by_its_number() {
+    let mut bytes = RowWriter::new().finish().as_bytes().to_vec();
+    bytes[0] = 2;
+    let error = RowView::new(&bytes).find("A", &mut 0).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::FormatTooNew);
+    assert!(error.to_string().contains("format 2; this version reads up to format 1"), "{error}");
+}
+
+#[test]
+fn the_reserved_byte_and_the_tag_must_be_known() {
+    let whole = row(&vec![("A".to_owned(), Value::from(true))]);
+    for (place, byte) in [(HEADER + 1, 1), (HEADER, 0), (HEADER, 9)] {
+        let mut bytes = whole.as_bytes().to_vec();
+        bytes[place] = byte;
+        assert_eq!(RowView::new(&bytes).at(0).unwrap_err().code(), ErrorCode::Corrupted);
+        assert_eq!(RowView::new(&bytes).find("A", &mut 0).unwrap_err().code(), ErrorCode::Corrupted);
+    }
+}
+
+#[test]
+fn a_value_of_the_wrong_width_is_corrupted() {
+    let mut bytes = row(&vec![("A".to_owned(), Value::from(vec![0_u8; 5]))]).as_bytes().to_vec();
+    for tag in [2, 3, 4, 5, 6, 7] {
+        bytes[HEADER] = tag;
+        assert_eq!(RowView::new(&bytes).at(0).unwrap_err().code(), ErrorCode::Corrupted, "tag {tag}");
+    }
+    bytes[HEADER] = 1;
+    assert_eq!(RowView::new(&bytes).at(0).unwrap().value, ValueRef::String("\0\0\0\0\0"));
+    *bytes.last_mut().unwrap() = 0xFF;
+    assert_eq!(RowView::new(&bytes).at(0).unwrap_err().code(), ErrorCode::Corrupted);
+}
+
+#[test]
+fn a_directory_holds_65_535_properties_and_no_more() {
+    let mut writer = RowWriter::with_capacity(0);
+    for index in 0..65_535 {
+        writer.property(&index.to_string(), ValueRef::Int32(index));
+    }
+    let whole = writer.clone().finish();
+    assert_eq!(whole.view().len(), 65_535);
+    assert_eq!(whole.view().find("65534", &mut 65_534).unwrap(), Some(ValueRef::Int32(65_534)));
+    writer.property("one more", ValueRef::Boolean(true));
+    let row = writer.finish();
+    assert!(row.view().is_overflown());
+    assert_eq!(row.view().check_version().unwrap_err().code(), ErrorCode::TooManyProperties);
+}
+
+#[test]
+fn a_directory_holds_names_of_65_535_bytes_and_no_longer() {
+    let name = "n".repeat(65_535);
+    let mut writer = RowWriter::new();
+    writer.property(&name, ValueRef::Boolean(true));
+    assert_eq!(writer.clone().finish().view().find(&name, &mut 0).unwrap(), Some(ValueRef::Boolean(true)));
+    writer.property(&format!("{name}n"), ValueRef::Boolean(true));
+    let error = writer.finish().view().check_version().unwrap_err();
+    assert_eq!(error.code(), ErrorCode::PropertyNameTooLong);
+}
+
+#[test]
+fn with_timestamp_leaves_shared_bytes_alone() {
+    let row = row(&vec![("A".to_owned(), Value::from(1))]);
+    let stamped = row.clone().with_timestamp(7);
+    assert_eq!((row.view().timestamp(), stamped.view().timestamp()), (0, 7));
+    assert_eq!(stamped.as_bytes()[HEADER..], row.as_bytes()[HEADER..]);
+}
+
+/// The example of `docs/format.md`: every type once.
+fn golden() -> Row {
+    let mut writer = RowWriter::new();
+    writer.property("FirstName", ValueRef::String("Ada"));
+    writer.property("Age", ValueRef::Int32(34));
+    writer.property("BadgeId", ValueRef::Int64(9_007_199_254_740_993));
+    writer.property("Salary", ValueRef::Double(12.5));
+    writer.property("Active", ValueRef::Boolean(true));
+    writer.property("Hired", ValueRef::DateTime(635_442_654_321_234_567));
+    writer.property("Ref", ValueRef::Guid(Uuid::from_u128(0xc9da_6455_213d_42c9_9a79_3e91_49a5_7833)));
+    writer.property("Photo", ValueRef::Binary(&[1, 2, 3, 4]));
+    writer.finish().with_timestamp(639_307_584_000_000_000)
+}
+
+#[test]
+fn the_bytes_are_those_that_the_format_document_prints() {
+    let document = include_str!("../../../docs/format.md");
+    let (_, example) = document.split_once("```row\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let hex = example.lines().flat_map(|line| line.split(';').next().unwrap_or_default().split_whitespace());
+    let mut printed = String::new();
+    for byte in golden().as_bytes() {
+        write!(printed, "{byte:02x}").unwrap();
+    }
+    assert_eq!(hex.collect::<String>(), printed);
+    assert_eq!(golden().as_bytes().len(), HEADER + 8 * ENTRY + 44 + 52);
+}

@@ -1,0 +1,155 @@
+//! The layout of an entity type as constant data: what `#[derive(Entity)]` found out.
+
+mod alphabet;
+mod description;
+mod evolution;
+mod fingerprint;
+mod layout;
+mod stored;
+mod text;
+pub(crate) mod token;
+
+pub use evolution::{Change, Evolution, RULES, Rule, Verdict, evolve};
+pub use fingerprint::Fingerprint;
+pub use stored::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
+
+use crate::key::codec::Form;
+use crate::key::codec::compound::Piece;
+use crate::value::EdmType;
+
+pub(crate) use layout::is_same_text;
+pub use layout::{begins, disjoint, fits, same};
+
+/// The property that holds the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
+pub const ENTITY_TYPE: &str = "EntityType";
+
+/// The design of one entity type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntitySchema {
+    /// The name of the Rust type.
+    pub entity: &'static str,
+    /// The table it lives in.
+    pub table: &'static str,
+    /// The value of the property `EntityType` that tells this type from others of the table, if it has one (PAT-HET-1).
+    pub kind: Option<&'static str>,
+    /// How its `PartitionKey` is made.
+    pub partition_key: &'static [KeyPiece],
+    /// How its `RowKey` is made.
+    pub row_key: &'static [KeyPiece],
+    /// Its properties, in declaration order.
+    pub properties: &'static [PropertySchema],
+    /// The look-ups it must serve beside its key.
+    pub indexes: &'static [IndexSchema],
+}
+
+impl EntitySchema {
+    /// No design: that of a declaration with mistakes, so that it compiles no further.
+    #[doc(hidden)]
+    pub const NONE: Self = Self {
+        entity: "",
+        table: "",
+        kind: None,
+        partition_key: &[],
+        row_key: &[],
+        properties: &[],
+        indexes: &[],
+    };
+}
+
+/// One piece of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyPiece {
+    /// A text that is always there.
+    Literal(&'static str),
+    /// A field, written by a codec.
+    Field {
+        /// The name of the field.
+        field: &'static str,
+        /// The codec, as [`KeyCodec::NAME`](crate::key::KeyCodec::NAME) says it.
+        codec: &'static str,
+        /// What its text looks like.
+        form: Form,
+    },
+}
+
+impl KeyPiece {
+    /// The piece without its names.
+    #[must_use]
+    pub const fn piece(&self) -> Piece {
+        match *self {
+            Self::Literal(literal) => Piece::Literal(literal),
+            Self::Field { form, .. } => Piece::Part(form),
+        }
+    }
+}
+
+/// One property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PropertySchema {
+    /// The name in the store.
+    pub name: &'static str,
+    /// The name of the field.
+    pub field: &'static str,
+    /// The type in the store.
+    pub edm: EdmType,
+    /// Whether it can be absent.
+    pub optional: bool,
+}
+
+/// One look-up beside the key, kept as copies (PAT-INTRA, PAT-INTER) or as a list (PAT-IX).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexSchema {
+    /// The name.
+    pub name: &'static str,
+    /// Copies, or a list of keys.
+    pub kind: IndexKind,
+    /// Whether a second entity with the same value is refused (PAT-INTRA-5).
+    pub unique: bool,
+    /// The most keys that one list may hold, as the declaration bounds it (PAT-IX-4); `None` for copies.
+    pub at_most: Option<u32>,
+    /// Whether entities can be left out: those that `when` refuses, and those without a value for the index's key.
+    pub sparse: bool,
+    /// The function that says which entities are indexed, as it is written; `None` is all that have the values.
+    pub when: Option<&'static str>,
+    /// The table that the copies live in; `None` is the entity's own.
+    pub table: Option<&'static str>,
+    /// How the copies' `PartitionKey` is made; `None` is as the entity's own (PAT-INTRA).
+    pub partition_key: Option<&'static [KeyPiece]>,
+    /// How the copies' `RowKey` is made.
+    pub row_key: &'static [KeyPiece],
+    /// The properties that the declaration keeps in each copy; `None` keeps all (PAT-INTRA-6).
+    pub keep: Option<&'static [&'static str]>,
+    /// The properties that a copy, or a member of a list, stores: first those of the entity's own key that the copy's key
+    /// does not say, as the texts that the key has of them, then those kept.
+    pub properties: &'static [PropertySchema],
+}
+
+impl IndexSchema {
+    /// Whether entity and copy share the partition, and so a transaction (PAT-INTRA-4). What does not is consistent in the
+    /// end only (PAT-INTER-3).
+    ///
+    /// ```
+    /// # use table_core::Entity;
+    /// # #[derive(Entity)]
+    /// # #[partition_key(department)]
+    /// # #[row_key("empid_", id)]
+    /// # #[index(ByEmail, unique, row_key("email_", email))]
+    /// # #[index(Directory, unique, table = "Directory", row_key(email))]
+    /// # struct Employee { department: String, id: u32, email: String }
+    /// let [by_email, directory] = Employee::SCHEMA.indexes else { panic!("two are declared") };
+    /// assert!(by_email.is_same_partition() && !directory.is_same_partition());
+    /// ```
+    #[must_use]
+    pub const fn is_same_partition(&self) -> bool {
+        self.table.is_none() && self.partition_key.is_none()
+    }
+}
+
+/// What an index is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexKind {
+    /// A copy of each entity (PAT-INTRA, PAT-INTER).
+    Copies,
+    /// One entity a value, holding the keys of all that have it (PAT-IX).
+    List,
+}

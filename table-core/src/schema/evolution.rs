@@ -1,0 +1,68 @@
+//! Whether a program of a new design may work on what one of an old design stored.
+//!
+//! A pure question with a listed answer: [`RULES`] says for each change what comes of it, [`evolve`] finds the changes.
+
+mod change;
+mod index;
+mod key;
+mod property;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use change::{Change, Evolution};
+pub use rules::{RULES, Rule, Verdict};
+
+use crate::schema::stored::StoredSchema;
+
+/// What changed from an old design to a new one, each change judged by one of [`RULES`].
+///
+/// Pure: it knows the designs, not the rows. Where it says [`Verdict::NeedsRewrite`], a value that the new design cannot hold
+/// is an error of that rewrite.
+///
+/// Guarantees: a design against itself is [`Verdict::Same`]; `Same` means one fingerprint; one fingerprint means `Same`, unless
+/// key parts changed their names' places.
+///
+/// ```
+/// use table_core::Entity;
+/// use table_core::schema::{StoredSchema, Verdict, evolve};
+///
+/// mod v1 {
+///     #[derive(table_core::Entity)]
+///     #[partition_key(department)]
+///     #[row_key(id)]
+///     pub struct Employee { department: String, #[digits(6)] id: u32 }
+/// }
+/// mod v2 {
+///     #[derive(table_core::Entity)]
+///     #[partition_key(department)]
+///     #[row_key(id)]
+///     pub struct Employee { department: String, #[digits(8)] id: u32, nickname: Option<String> }
+/// }
+///
+/// let evolution = evolve(&StoredSchema::of(v1::Employee::SCHEMA), &StoredSchema::of(v2::Employee::SCHEMA));
+/// assert_eq!(evolution.verdict(), Verdict::NeedsRewrite);
+/// let changes: Vec<_> = evolution.changes.iter().map(|change| (change.rule.id, change.what.as_str())).collect();
+/// assert_eq!(changes, [
+///     ("EVO-11", "RowKey, `id`: digits(6) of 6 becomes digits(8) of 8"),
+///     ("EVO-1", "property `Nickname`: Edm.String, may be absent"),
+/// ]);
+/// ```
+#[must_use]
+pub fn evolve(old: &StoredSchema, new: &StoredSchema) -> Evolution {
+    let mut changes = Vec::new();
+    if !old.table.eq_ignore_ascii_case(&new.table) {
+        let what = format!("table `{}` becomes `{}`", old.table, new.table);
+        changes.push(Change::new(&rules::TABLE_RENAMED, what));
+    }
+    if old.kind != new.kind {
+        let say = |kind: &Option<String>| kind.as_ref().map_or("none".to_owned(), |kind| format!("'{kind}'"));
+        changes
+            .push(Change::new(&rules::KIND, format!("kind {} becomes {}", say(&old.kind), say(&new.kind))));
+    }
+    let names = key::Renamed::between(old, new);
+    key::changes(old, new, &names, &mut changes);
+    property::changes(old, new, &mut changes);
+    index::changes(old, new, &names, &mut changes);
+    Evolution { changes }
+}

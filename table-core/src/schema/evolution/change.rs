@@ -1,0 +1,65 @@
+//! What changed, and what comes of it together.
+
+use std::fmt;
+
+use crate::schema::evolution::rules::{Rule, Verdict};
+
+/// One difference between two designs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The rule that judges it.
+    pub rule: &'static Rule,
+    /// What changed: "property `Age`: Edm.Int32 becomes Edm.Int64".
+    pub what: String,
+    /// What has to be gone over once, where the verdict is [`Verdict::NeedsBackfill`]: `index ByEmail`, `property Age`.
+    pub pending: Option<String>,
+}
+
+impl Change {
+    pub(super) fn new(rule: &'static Rule, what: String) -> Self {
+        Self { rule, what, pending: None }
+    }
+
+    pub(super) fn with_pending(rule: &'static Rule, what: String, pending: String) -> Self {
+        Self { rule, what, pending: Some(pending) }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rule { id, verdict, then, advice, .. } = self.rule;
+        write!(f, "{id} {verdict}: {}; {then}: {advice}", self.what)
+    }
+}
+
+/// All differences between two designs, and what comes of them together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evolution {
+    /// Each difference, in the order table, keys, properties, indexes.
+    pub changes: Vec<Change>,
+}
+
+impl Evolution {
+    /// The worst verdict of a change; [`Verdict::Same`] without one.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.changes.iter().map(|change| change.rule.verdict).max().unwrap_or(Verdict::Same)
+    }
+
+    /// Whether nothing changed.
+    #[must_use]
+    pub fn is_same(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
+/// The verdict, then a line a change.
+impl fmt::Display for Evolution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.verdict())?;
+        self.changes.iter().try_for_each(|change| write!(f, "\n  {change}"))
+    }
+}
+
+/// The source of a `LayoutMismatch`.
+impl std::error::Error for Evolution {}

@@ -1,0 +1,258 @@
+//! Changes of the entity's key.
+
+use std::collections::BTreeMap;
+
+use crate::key::codec::Form;
+use crate::schema::evolution::change::Change;
+use crate::schema::evolution::rules::{self, Rule};
+use crate::schema::fingerprint::is_derived;
+use crate::schema::stored::{Source, StoredPiece, StoredSchema};
+use crate::schema::text::name_of;
+
+/// One part of a key without the literals about it.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    source: &'a Source,
+    /// How many parts of this source stand before it, in both keys.
+    nth: usize,
+    codec: &'a str,
+    form: Form,
+}
+
+impl Part<'_> {
+    fn is_derived(&self) -> bool {
+        is_derived(self.codec)
+    }
+}
+
+fn parts(key: &[StoredPiece]) -> Vec<Part<'_>> {
+    let part = |piece| match piece {
+        &StoredPiece::Part { ref source, ref codec, form } => Some(Part { source, nth: 0, codec, form }),
+        StoredPiece::Literal(_) => None,
+    };
+    key.iter().filter_map(part).collect()
+}
+
+/// The texts before, between and behind the parts.
+fn literals(key: &[StoredPiece]) -> Vec<String> {
+    let mut texts = vec![String::new()];
+    for piece in key {
+        match (piece, texts.last_mut()) {
+            (StoredPiece::Literal(text), Some(last)) => last.push_str(text),
+            _ => texts.push(String::new()),
+        }
+    }
+    texts
+}
+
+/// The parts of both keys; where a source has several, they are told apart by their number.
+fn key_parts(schema: &StoredSchema) -> [Vec<Part<'_>>; 2] {
+    let mut seen = Vec::new();
+    let mut keys = keys(schema).map(parts);
+    for part in keys.iter_mut().flatten() {
+        let this = (part.source, part.is_derived());
+        part.nth = seen.iter().filter(|other| **other == this).count();
+        seen.push(this);
+    }
+    keys
+}
+
+const KEYS: [&str; 2] = ["PartitionKey", "RowKey"];
+
+fn keys(schema: &StoredSchema) -> [&[StoredPiece]; 2] {
+    [&schema.partition_key, &schema.row_key]
+}
+
+/// Fields of the key that have another name in Rust by now and stand where they stood.
+pub(super) struct Renamed<'a>(BTreeMap<&'a Source, &'a Source>);
+
+impl<'a> Renamed<'a> {
+    pub(super) fn between(old: &'a StoredSchema, new: &'a StoredSchema) -> Self {
+        let (before, after) = (key_parts(old), key_parts(new));
+        let knows = |keys: &[Vec<Part<'_>>; 2], label| keys.iter().flatten().any(|part| part.source == label);
+        let mut names = BTreeMap::new();
+        for (old, new) in before.iter().zip(&after) {
+            for (old, new) in old.iter().zip(new) {
+                let are_labels = matches!((old.source, new.source), (Source::Key(_), Source::Key(_)));
+                let is_new = !knows(&after, old.source) && !knows(&before, new.source);
+                let taken = names.contains_key(old.source) || names.values().any(|name| *name == new.source);
+                if are_labels && is_new && !taken && family(*old) == family(*new) {
+                    names.insert(old.source, new.source);
+                }
+            }
+        }
+        Self(names)
+    }
+
+    fn of<'s>(&self, old: &'s Source) -> &'s Source
+    where
+        'a: 's,
+    {
+        self.0.get(old).copied().unwrap_or(old)
+    }
+
+    /// The old pieces under new names.
+    pub(super) fn apply(&self, key: &[StoredPiece]) -> Vec<StoredPiece> {
+        let mut key = key.to_vec();
+        for piece in &mut key {
+            if let StoredPiece::Part { source, .. } = piece
+                && let Some(name) = self.0.get(&*source)
+            {
+                *source = (*name).clone();
+            }
+        }
+        key
+    }
+}
+
+/// What a codec writes: codecs of one family write the same values, each in its way.
+fn family(part: Part<'_>) -> (bool, &str) {
+    let mut codec = part.codec;
+    while let Some(inner) = codec.strip_prefix("desc(").and_then(|rest| rest.strip_suffix(')')) {
+        codec = inner;
+    }
+    let name = match codec {
+        "padded" => "integer",
+        "text" | "escaped" => "text",
+        _ if codec.starts_with("digits(") => "integer",
+        _ if codec.starts_with("without(") => "text",
+        _ if codec.starts_with("one_of(") => "one_of",
+        _ if is_derived(codec) => "bucket",
+        _ => codec,
+    };
+    (part.is_derived(), name)
+}
+
+pub(super) fn changes(
+    old: &StoredSchema,
+    new: &StoredSchema,
+    names: &Renamed<'_>,
+    changes: &mut Vec<Change>,
+) {
+    let (before, after) = (key_parts(old), key_parts(new));
+    let known = changes.len();
+    for (part, key) in named(&before) {
+        let is_left = after.iter().flatten().any(|now| {
+            is_same_part(part, now, names)
+                || (!part.is_derived() && !now.is_derived() && names.of(part.source) == now.source)
+        });
+        if !is_left {
+            let rule = if part.is_derived() { &rules::BUCKET } else { &rules::PART_REMOVED };
+            changes.push(Change::new(rule, format!("{key} loses `{}`", name_of(part.source))));
+        }
+    }
+    for (part, key) in named(&after) {
+        if !before.iter().flatten().any(|then| is_same_part(then, part, names)) {
+            let is_known = holds(old, part.source);
+            let rule = match (is_known, part.is_derived()) {
+                (true, true) => &rules::BUCKET,
+                (true, false) => &rules::PART_ADDED,
+                (false, _) => &rules::PART_UNKNOWN,
+            };
+            changes.push(Change::new(rule, format!("{key} gains `{}`", name_of(part.source))));
+        }
+    }
+    let in_place = before.iter().zip(&after).all(|(before, after)| {
+        before.len() == after.len()
+            && before.iter().zip(after).all(|(then, now)| is_same_part(then, now, names))
+    });
+    if !in_place && changes.len() == known {
+        let list = |keys: &[Vec<Part<'_>>; 2]| {
+            let sources = |parts: &Vec<Part<'_>>| {
+                parts.iter().map(|part| name_of(part.source)).collect::<Vec<_>>().join(", ")
+            };
+            keys.each_ref().map(sources).join(" | ")
+        };
+        changes
+            .push(Change::new(&rules::MOVED, format!("key ({}) becomes ({})", list(&before), list(&after))));
+    }
+    for (part, key) in named(&before) {
+        if let Some(now) = after.iter().flatten().find(|now| is_same_part(part, now, names))
+            && let Some(change) = codec_change(*part, *now, key)
+        {
+            changes.push(change);
+        }
+    }
+    if in_place {
+        for ((key, old), new) in KEYS.into_iter().zip(keys(old)).zip(keys(new)) {
+            let (old, new) = (literals(old), literals(new));
+            if old != new {
+                let what = format!("{key}: literals '{}' become '{}'", old.join("…"), new.join("…"));
+                changes.push(Change::new(&rules::LITERAL, what));
+            }
+        }
+    }
+}
+
+fn named<'p>(keys: &'p [Vec<Part<'p>>; 2]) -> impl Iterator<Item = (&'p Part<'p>, &'static str)> {
+    keys.iter().zip(KEYS).flat_map(|(parts, key)| parts.iter().map(move |part| (part, key)))
+}
+
+fn is_same_part(old: &Part<'_>, new: &Part<'_>, names: &Renamed<'_>) -> bool {
+    names.of(old.source) == new.source && old.nth == new.nth && old.is_derived() == new.is_derived()
+}
+
+/// Whether old rows hold the value of a part: in their key, or as a property of the name that its field has by default.
+fn holds(old: &StoredSchema, source: &Source) -> bool {
+    let property = match source {
+        Source::Property(name) => name.clone(),
+        Source::Key(label) => label.split('_').map(capitalized).collect(),
+    };
+    let in_key =
+        keys(old).into_iter().flat_map(parts).any(|part| part.source == source && !part.is_derived());
+    in_key || old.properties.iter().any(|found| found.name == property && !found.optional)
+}
+
+fn capitalized(word: &str) -> String {
+    let mut characters = word.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+fn codec_change(old: Part<'_>, new: Part<'_>, key: &str) -> Option<Change> {
+    let rule = codec_rule(old, new)?;
+    let say = |part: Part<'_>| match (part.form.min, part.form.max) {
+        (min, max) if min == max => format!("{} of {min}", part.codec),
+        (min, max) => format!("{} of {min} to {max}", part.codec),
+    };
+    let name = name_of(new.source);
+    Some(Change::new(rule, format!("{key}, `{name}`: {} becomes {}", say(old), say(new))))
+}
+
+fn codec_rule(old: Part<'_>, new: Part<'_>) -> Option<&'static Rule> {
+    if old.codec == new.codec && old.form == new.form {
+        return None;
+    }
+    Some(match (family(old), family(new)) {
+        (old, new) if old != new => &rules::CODEC,
+        ((true, _), _) => &rules::BUCKET,
+        _ if accepts_more(old.codec, new.codec) => &rules::ACCEPTS_MORE,
+        _ => &rules::CODEC_WIDTH,
+    })
+}
+
+/// Whether every text of one codec is a text of the other, for the same value.
+fn accepts_more(old: &str, new: &str) -> bool {
+    fn variants(codec: &str) -> Option<Vec<&str>> {
+        let names = codec.strip_prefix("one_of(")?.strip_suffix(')')?;
+        Some(names.split('|').collect())
+    }
+    match (variants(old), variants(new)) {
+        (Some(old), Some(new)) => old.iter().all(|name| new.contains(name)),
+        _ => old.starts_with("without(") && new == "text",
+    }
+}
+
+/// What becomes of a key that an index has, if the two are not alike: `None` if they say the same.
+pub(super) fn index_rule(old: &[StoredPiece], new: &[StoredPiece]) -> Option<&'static Rule> {
+    if old == new {
+        return None;
+    }
+    let (before, after) = (parts(old), parts(new));
+    let is_alike = literals(old) == literals(new)
+        && before.len() == after.len()
+        && before.iter().zip(&after).all(|(then, now)| {
+            then.source == now.source
+                && codec_rule(*then, *now).is_none_or(|rule| *rule == rules::ACCEPTS_MORE)
+        });
+    Some(if is_alike { &rules::ACCEPTS_MORE } else { &rules::INDEX_KEY })
+}

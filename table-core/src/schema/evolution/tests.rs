@@ -1,0 +1,352 @@
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::key::codec::{Alphabet, Form};
+use crate::schema::IndexKind;
+use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty};
+use crate::value::EdmType;
+
+const BASE: &str = r#"schema 1
+entity Employee
+table Company
+PartitionKey department without(_) 0..512 ordered legal
+RowKey "empid_"
+RowKey id digits(6) 6 ordered [0-9]
+RowKey "_"
+RowKey stage one_of(draft|final) 5 ordered [a-z]
+property Age Edm.Int32
+property Email Edm.String
+property Level Edm.Int64
+property Nickname Edm.String optional
+index ByAge copies
+index ByAge RowKey .Age padded 10 ordered [0-9]
+index ByAge keeps Age
+index ByAge keeps Email
+index ByAge property Email Edm.String
+index ByAge property Id Edm.String
+index ByEmail copies unique
+index ByEmail RowKey "email_"
+index ByEmail RowKey .Email text 0..512 ordered legal
+index ByEmail keeps *
+"#;
+
+/// The rules that a replacement in the text of the design calls up, old and new.
+fn judged(base: &str, edits: &[(&str, &str)]) -> (Evolution, Vec<&'static str>) {
+    let mut text = base.to_owned();
+    for (from, to) in edits {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let evolution = evolve(&base.parse().unwrap(), &text.parse().unwrap());
+    let ids = evolution.changes.iter().map(|change| change.rule.id).collect();
+    (evolution, ids)
+}
+
+const DEPARTMENT: &str = "PartitionKey department without(_) 0..512 ordered legal\n";
+const ID: &str = "RowKey id digits(6) 6 ordered [0-9]\n";
+const STAGE: &str = "RowKey \"_\"\nRowKey stage one_of(draft|final) 5 ordered [a-z]\n";
+const BY_AGE: &str = "index ByAge copies\nindex ByAge RowKey .Age padded 10 ordered [0-9]\nindex ByAge keeps Age\nindex ByAge keeps Email\nindex ByAge property Email Edm.String\nindex ByAge property Id Edm.String\n";
+
+/// A rule, and the replacements that call it up.
+type Case = (&'static str, &'static [(&'static str, &'static str)]);
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    ("EVO-1", &[("property Level", "property Badge Edm.Guid optional\nproperty Level")]),
+    ("EVO-2", &[("property Level", "property Badge Edm.Guid\nproperty Level")]),
+    ("EVO-3", &[("property Level Edm.Int64\n", "")]),
+    ("EVO-4", &[("Level Edm.Int64", "Level Edm.Int64 optional")]),
+    ("EVO-5", &[("Nickname Edm.String optional", "Nickname Edm.String")]),
+    ("EVO-6", &[("Age Edm.Int32", "Age Edm.Int64")]),
+    ("EVO-6", &[("Age Edm.Int32", "Age Edm.Double")]),
+    ("EVO-7", &[("Level Edm.Int64", "Level Edm.Int32")]),
+    ("EVO-7", &[("Level Edm.Int64", "Level Edm.Double")]),
+    ("EVO-8", &[("Level Edm.Int64", "Level Edm.String")]),
+    ("EVO-9", &[("table Company", "table Company\nkind Employee")]),
+    ("EVO-10", &[("\"empid_\"", "\"id_\"")]),
+    ("EVO-10", &[("RowKey \"empid_\"\n", "")]),
+    ("EVO-10", &[(DEPARTMENT, "PartitionKey \"department_\"\nPartitionKey department without(_) 0..512 ordered legal\n")]),
+    ("EVO-11", &[("digits(6) 6", "digits(8) 8")]),
+    ("EVO-11", &[("digits(6) 6", "digits(4) 4")]),
+    ("EVO-11", &[("digits(6) 6", "padded 10")]),
+    ("EVO-11", &[("digits(6) 6", "desc(digits(6)) 6")]),
+    ("EVO-11", &[("digits(6) 6 ordered [0-9]", "digits(6) 7 ordered [-0-9]")]),
+    ("EVO-11", &[("without(_)", "escaped")]),
+    ("EVO-11", &[("without(_)", "without(-)")]),
+    ("EVO-11", &[("one_of(draft|final)", "one_of(draft|open)")]),
+    ("EVO-12", &[("without(_)", "text")]),
+    ("EVO-12", &[("one_of(draft|final) 5", "one_of(draft|final|open) 4..5")]),
+    ("EVO-13", &[("digits(6) 6", "ticks 19")]),
+    ("EVO-13", &[("digits(6) 6", "text 0..512")]),
+    ("EVO-14", &[(ID, "ID"), (STAGE, ID), ("ID", "RowKey stage one_of(draft|final) 5 ordered [a-z]\nRowKey \"_\"\n")]),
+    ("EVO-14", &[(STAGE, ""), (DEPARTMENT, "PartitionKey department without(_) 0..512 ordered legal\nPartitionKey \"_\"\nPartitionKey stage one_of(draft|final) 5 ordered [a-z]\n")]),
+    ("EVO-15", &[(STAGE, "RowKey \"_\"\nRowKey stage one_of(draft|final) 5 ordered [a-z]\nRowKey .Level padded 20 ordered [0-9]\n")]),
+    ("EVO-16", &[(STAGE, "RowKey \"_\"\nRowKey stage one_of(draft|final) 5 ordered [a-z]\nRowKey at ticks 19 ordered [0-9]\n")]),
+    ("EVO-16", &[(STAGE, "RowKey \"_\"\nRowKey stage one_of(draft|final) 5 ordered [a-z]\nRowKey .Nickname text 0..512 ordered legal\n")]),
+    ("EVO-17", &[(STAGE, "")]),
+    ("EVO-18", &[(DEPARTMENT, "PartitionKey id bucket(digits(6):6,16) 2 unordered [0-9]\nPartitionKey \"_\"\nPartitionKey department without(_) 0..512 ordered legal\n")]),
+    ("EVO-19", &[("table Company", "table Staff")]),
+    ("EVO-20", &[("index ByEmail copies unique", "index ByLevel copies\nindex ByLevel RowKey .Level padded 20 ordered [0-9]\nindex ByLevel keeps *\nindex ByEmail copies unique")]),
+    ("EVO-21", &[(BY_AGE, "")]),
+    ("EVO-22", &[("ByAge RowKey .Age padded 10", "ByAge RowKey .Age digits(3) 3")]),
+    ("EVO-22", &[("ByAge RowKey .Age", "ByAge RowKey .Level")]),
+    ("EVO-22", &[("index ByAge copies", "index ByAge list")]),
+    ("EVO-22", &[("index ByAge RowKey", "index ByAge PartitionKey \"age\"\nindex ByAge RowKey")]),
+    ("EVO-22", &[("index ByAge RowKey", "index ByAge table Ages\nindex ByAge RowKey")]),
+    ("EVO-22", &[("\"email_\"", "\"mail_\"")]),
+    ("EVO-23", &[("index ByAge keeps Age", "index ByAge keeps Age\nindex ByAge keeps Level")]),
+    ("EVO-23", &[("index ByAge keeps Age\nindex ByAge keeps Email", "index ByAge keeps *")]),
+    ("EVO-24", &[("index ByAge keeps Email\n", "")]),
+    ("EVO-24", &[("index ByEmail keeps *", "index ByEmail keeps Email")]),
+    ("EVO-25", &[("index ByAge copies", "index ByAge copies unique")]),
+    ("EVO-26", &[("index ByEmail copies unique", "index ByEmail copies")]),
+    ("EVO-27", &[("index ByAge copies", "index ByAge copies sparse\nindex ByAge when is_active")]),
+    ("EVO-28", &[("index ByAge copies", "index ByAge copies sparse")]),
+    ("EVO-29", &[("index ByAge property Id", "index ByAge property Number")]),
+    ("EVO-29", &[("index ByAge property Id Edm.String", "index ByAge property Id Edm.Int32")]),
+];
+
+#[test]
+fn each_change_is_judged_by_its_rule_alone() {
+    for (rule, edits) in CASES {
+        let (evolution, ids) = judged(BASE, edits);
+        assert_eq!(ids, [*rule], "{edits:?}: {evolution}");
+        let listed = RULES.iter().find(|listed| listed.id == *rule).unwrap();
+        assert_eq!(evolution.verdict(), listed.verdict);
+    }
+}
+
+#[test]
+fn every_rule_has_a_case_and_a_row_in_the_document() {
+    let cases: BTreeSet<_> = CASES.iter().map(|(rule, _)| *rule).collect();
+    let document = include_str!("../../../../docs/schema-evolution.md");
+    let rows: Vec<_> = document.lines().filter(|line| line.starts_with("| EVO-")).collect();
+    assert_eq!(rows.len(), RULES.len());
+    for (rule, row) in RULES.iter().zip(rows) {
+        assert!(cases.contains(rule.id), "{}", rule.id);
+        let Rule { id, change, verdict, then, advice } = rule;
+        assert_eq!(row, format!("| {id} | {change} | {verdict} | {then} | {advice} |"));
+    }
+}
+
+#[test]
+fn what_has_to_be_gone_over_once_is_named() {
+    let pending = |edits: &[(&str, &str)]| {
+        let (evolution, _) = judged(BASE, edits);
+        evolution.changes.into_iter().filter_map(|change| change.pending).collect::<Vec<_>>()
+    };
+    assert_eq!(pending(&[("Age Edm.Int32", "Age Edm.Int64")]), ["property Age"]);
+    assert_eq!(pending(&[("index ByAge copies", "index ByAge copies unique")]), ["index ByAge"]);
+    for (rule, edits) in CASES {
+        let verdict = RULES.iter().find(|listed| listed.id == *rule).unwrap().verdict;
+        assert_eq!(!pending(edits).is_empty(), verdict == Verdict::NeedsBackfill, "{rule}");
+    }
+}
+
+#[test]
+fn another_name_in_rust_is_no_change() {
+    let (evolution, _) =
+        judged(BASE, &[("RowKey id ", "RowKey number "), ("entity Employee", "entity Worker")]);
+    assert_eq!(evolution.verdict(), Verdict::Same);
+}
+
+#[test]
+fn a_property_that_was_renamed_is_gone_and_required() {
+    let (evolution, ids) = judged(BASE, &[("property Level", "property Grade")]);
+    assert_eq!(ids, ["EVO-3", "EVO-2"]);
+    assert!(evolution.to_string().contains("keep its stored name with `#[property(\"…\")]`"));
+}
+
+#[test]
+fn two_parts_of_one_codec_that_changed_places_have_one_fingerprint_and_are_found() {
+    let base = BASE.replace(STAGE, "RowKey manager digits(6) 6 ordered [0-9]\n");
+    let (evolution, ids) = judged(
+        &base,
+        &[("RowKey id", "RowKey X"), ("RowKey manager", "RowKey id"), ("RowKey X", "RowKey manager")],
+    );
+    assert_eq!(ids, ["EVO-14"]);
+    assert_eq!(
+        evolution.changes[0].what,
+        "key (department | id, manager) becomes (department | manager, id)"
+    );
+}
+
+fn text() -> impl Strategy<Value = String> {
+    "[a-c_ \"]{0,3}"
+}
+
+fn source() -> impl Strategy<Value = Source> {
+    prop_oneof!["[a-d]".prop_map(Source::Key), "[A-D]".prop_map(Source::Property)]
+}
+
+fn piece() -> impl Strategy<Value = StoredPiece> {
+    let codec = prop_oneof![
+        Just("digits(6)"),
+        Just("text"),
+        Just("without( )"),
+        Just("bucket(text,16)"),
+        Just("one_of(a|b c)"),
+        Just("one_of(a)"),
+        Just("padded")
+    ];
+    let form =
+        (0..3usize, 0..3usize, any::<bool>(), "[a-c0-9 -]{0,4}").prop_map(|(min, more, ordered, of)| Form {
+            min,
+            max: min + more,
+            ordered,
+            alphabet: Alphabet::of(&of),
+        });
+    prop_oneof![
+        text().prop_map(StoredPiece::Literal),
+        (source(), codec, form).prop_map(|(source, codec, form)| StoredPiece::Part {
+            source,
+            codec: codec.to_owned(),
+            form
+        })
+    ]
+}
+
+fn key() -> impl Strategy<Value = Vec<StoredPiece>> {
+    prop::collection::vec(piece(), 0..4)
+}
+
+fn index() -> impl Strategy<Value = StoredIndex> {
+    let keep = prop::option::of(
+        prop::collection::btree_set("[A-D]", 0..3).prop_map(|names| names.into_iter().collect()),
+    );
+    let place = (prop::option::of("[a-bA]b"), prop::option::of(prop::collection::vec(piece(), 1..3)));
+    let properties = prop::collection::btree_map("[A-E]", (0..8usize, any::<bool>()), 0..3);
+    (any::<[bool; 3]>(), prop::option::of(text()), place, key(), keep, properties).prop_map(
+        |([list, unique, sparse], when, (table, partition_key), row_key, keep, properties)| StoredIndex {
+            name: String::new(),
+            kind: if list { IndexKind::List } else { IndexKind::Copies },
+            unique,
+            sparse,
+            when,
+            table,
+            // A key of an empty literal alone is none.
+            partition_key: partition_key.map(|mut key| {
+                key.push(StoredPiece::Literal("x".to_owned()));
+                key
+            }),
+            row_key,
+            keep,
+            properties: properties.into_iter().map(property).collect(),
+        },
+    )
+}
+
+fn property((name, (edm, optional)): (String, (usize, bool))) -> StoredProperty {
+    StoredProperty { name, edm: EdmType::ALL[edm], optional }
+}
+
+prop_compose! {
+    fn schema()(
+        table in "[A-Ba]b",
+        kind in prop::option::of(text()),
+        partition_key in key(),
+        row_key in key(),
+        properties in prop::collection::btree_map("[A-D]", (0..8usize, any::<bool>()), 0..4),
+        indexes in prop::collection::btree_map("[X-Z]", index(), 0..3),
+    ) -> StoredSchema {
+        let labels: BTreeSet<_> = partition_key.iter().chain(&row_key).filter_map(label).map(str::to_owned).collect();
+        let mut indexes = indexes;
+        for index in indexes.values_mut() {
+            // A field that is no part of the key is a property.
+            for piece in index.row_key.iter_mut().chain(index.partition_key.iter_mut().flatten()) {
+                if let StoredPiece::Part { source, .. } = piece
+                    && let Source::Key(name) = source
+                    && !labels.contains(name)
+                {
+                    *source = Source::Property(name.to_uppercase());
+                }
+            }
+        }
+        StoredSchema {
+            entity: "Employee".to_owned(),
+            table,
+            kind,
+            partition_key,
+            row_key,
+            properties: properties.into_iter().map(property).collect(),
+            indexes: indexes.into_iter().map(|(name, index)| StoredIndex { name, ..index }).collect(),
+        }
+        .normal()
+    }
+}
+
+/// Two designs that often differ in one place only.
+fn pair() -> impl Strategy<Value = (StoredSchema, StoredSchema)> {
+    (schema(), schema(), 0..64u8).prop_map(|(old, other, edits)| {
+        let mut new = old.clone();
+        if edits & 1 != 0 {
+            new.table = other.table;
+        }
+        if edits & 2 != 0 {
+            new.partition_key = other.partition_key;
+        }
+        if edits & 4 != 0 {
+            new.row_key = other.row_key;
+        }
+        if edits & 8 != 0 {
+            new.properties = other.properties;
+        }
+        if edits & 16 != 0 {
+            new.indexes = other.indexes;
+        }
+        if edits & 32 != 0 {
+            new.kind = other.kind;
+        }
+        (old, new)
+    })
+}
+
+fn label(piece: &StoredPiece) -> Option<&str> {
+    match piece {
+        StoredPiece::Part { source: Source::Key(label), .. } => Some(label),
+        _ => None,
+    }
+}
+
+/// The names of Rust in a design, in order.
+fn labels(schema: &StoredSchema) -> Vec<&str> {
+    let pieces = schema.partition_key.iter().chain(&schema.row_key);
+    pieces.filter_map(label).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_design_against_itself_is_the_same(schema in schema()) {
+        prop_assert_eq!(evolve(&schema, &schema), Evolution::default());
+    }
+
+    #[test]
+    fn any_design_reads_back_from_its_text(schema in schema()) {
+        prop_assert_eq!(schema.to_string().parse::<StoredSchema>().unwrap(), schema);
+    }
+
+    #[test]
+    fn same_is_one_fingerprint((old, new) in pair()) {
+        let evolution = evolve(&old, &new);
+        let is_one = old.fingerprint() == new.fingerprint();
+        if evolution.is_same() {
+            prop_assert!(is_one, "{old}{new}");
+        }
+        if is_one && labels(&old) == labels(&new) {
+            prop_assert!(evolution.is_same(), "{old}{new}{evolution}");
+        }
+    }
+
+    #[test]
+    fn renamed_fields_are_the_same(schema in schema()) {
+        let renamed = schema.to_string()
+            .replace("Key a ", "Key aa ").replace("Key b ", "Key bb ").replace("Key c ", "Key cc ");
+        let renamed: StoredSchema = renamed.parse().unwrap();
+        prop_assert_eq!(renamed.fingerprint(), schema.fingerprint());
+        prop_assert_eq!(evolve(&schema, &renamed), Evolution::default());
+    }
+}

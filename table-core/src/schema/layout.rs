@@ -1,0 +1,306 @@
+//! Layouts of keys against one another: which texts fit one, and whether a text can fit two (PAT-HET-1).
+
+use crate::key::codec::compound::{Piece, end_of_units};
+use crate::key::codec::{Alphabet, Form};
+use crate::key::order;
+use crate::schema::KeyPiece;
+
+/// Whether a text has the layout of a key: its literals, and parts of the right length and alphabet.
+///
+/// Every key that the pieces make fits. A text that fits may still hold no value, such as a month 13.
+///
+/// ```
+/// use table_core::{Entity, schema};
+///
+/// #[derive(Entity)]
+/// #[partition_key(department)]
+/// #[row_key("empid_", id)]
+/// struct Employee { department: String, #[digits(6)] id: u32 }
+///
+/// assert!(schema::fits(Employee::SCHEMA.row_key, "empid_000123"));
+/// assert!(!schema::fits(Employee::SCHEMA.row_key, "empid_000123_2012"));
+/// ```
+#[must_use]
+pub fn fits(pieces: &[KeyPiece], text: &str) -> bool {
+    let (mut pieces, mut rest) = (pieces, text);
+    while let Some((piece, after)) = pieces.split_first() {
+        let left = match piece.piece() {
+            Piece::Literal(literal) => rest.strip_prefix(literal),
+            Piece::Part(form) => part(form, after, rest),
+        };
+        let Some(left) = left else { return false };
+        (pieces, rest) = (after, left);
+    }
+    rest.is_empty()
+}
+
+/// What is left of a text after a part; `None` if the part is not there.
+fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
+    let end = if form.is_fixed() {
+        end_of_units(text, form.max)?
+    } else {
+        match first_character(after) {
+            Some(first) => text.find(first)?,
+            None => text.len(),
+        }
+    };
+    let (part, rest) = text.split_at_checked(end)?;
+    let is_of_form = (form.min..=form.max).contains(&order::units(part))
+        && part.chars().all(|character| form.alphabet.contains(character));
+    is_of_form.then_some(rest)
+}
+
+fn first_character(pieces: &[KeyPiece]) -> Option<char> {
+    let literals = pieces.iter().map_while(|piece| match piece {
+        KeyPiece::Literal(literal) => Some(*literal),
+        KeyPiece::Field { .. } => None,
+    });
+    literals.flat_map(str::chars).next()
+}
+
+/// Whether it is certain that no text [`fits`] both layouts. `false` says only that no proof was found.
+///
+/// Proofs are: literals at the beginning that differ, lengths that do, a character that one must have and the other
+/// cannot, and places counted from the beginning or the end whose characters differ.
+///
+/// ```
+/// use table_core::{Entity, schema::disjoint};
+///
+/// #[derive(Entity)]
+/// #[partition_key(department)]
+/// #[row_key("empid_", id)]
+/// struct Employee { department: String, #[digits(6)] id: u32 }
+/// #[derive(Entity)]
+/// #[partition_key(department)]
+/// #[row_key("empid_", employee, "_", year)]
+/// struct Review { department: String, #[digits(6)] employee: u32, #[digits(4)] year: u16 }
+///
+/// const _: () = assert!(disjoint(Employee::SCHEMA.row_key, Review::SCHEMA.row_key)); // PAT-CK
+/// const _: () = assert!(!disjoint(Review::SCHEMA.row_key, Review::SCHEMA.row_key));
+/// ```
+#[must_use]
+pub const fn disjoint(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
+    literals_differ(a, b)
+        || rests_are_disjoint(a, b)
+        || shortest(a) > longest(b)
+        || shortest(b) > longest(a)
+        || lacks(a, b)
+        || lacks(b, a)
+        || places_differ(a, b, false)
+        || places_differ(a, b, true)
+}
+
+/// Whether the first `count` pieces are the same: literals, and fields of one codec.
+#[must_use]
+pub const fn same(a: &[KeyPiece], b: &[KeyPiece], count: usize) -> bool {
+    if a.len() < count || b.len() < count {
+        return false;
+    }
+    let mut at = 0;
+    while at < count {
+        let is_same = match (&a[at], &b[at]) {
+            (KeyPiece::Literal(a), KeyPiece::Literal(b)) => is_same_text(a, b),
+            (
+                KeyPiece::Field { codec: a, form: a_form, .. },
+                KeyPiece::Field { codec: b, form: b_form, .. },
+            ) => is_same_text(a, b) && a_form.min == b_form.min && a_form.max == b_form.max,
+            _ => false,
+        };
+        if !is_same {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Whether every key of a layout begins with the key of another one whose values it repeats: `empid_000123_2012` with
+/// `empid_000123` (PAT-CK).
+///
+/// The texts that begin with one key of `begin` are then keys of these values only: its last piece has a fixed width.
+#[must_use]
+pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
+    let [before @ .., last] = begin else { return false };
+    if !same(begin, layout, before.len()) || layout.len() < begin.len() {
+        return false;
+    }
+    match (last, &layout[before.len()]) {
+        (KeyPiece::Literal(last), KeyPiece::Literal(literal)) => {
+            is_prefix(last.as_bytes(), literal.as_bytes())
+        }
+        (KeyPiece::Field { form, .. }, _) => form.is_fixed() && same(begin, layout, begin.len()),
+        (KeyPiece::Literal(_), KeyPiece::Field { .. }) => false,
+    }
+}
+
+pub(crate) const fn is_same_text(a: &str, b: &str) -> bool {
+    a.len() == b.len() && is_prefix(a.as_bytes(), b.as_bytes())
+}
+
+const fn is_prefix(prefix: &[u8], text: &[u8]) -> bool {
+    let mut at = 0;
+    while at < prefix.len() {
+        if at >= text.len() || prefix[at] != text[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Whether both begin with literals of which neither is the beginning of the other.
+const fn literals_differ(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
+    let ([KeyPiece::Literal(a), ..], [KeyPiece::Literal(b), ..]) = (a, b) else { return false };
+    !is_prefix(a.as_bytes(), b.as_bytes()) && !is_prefix(b.as_bytes(), a.as_bytes())
+}
+
+/// Whether both begin with a piece that ends at the same place of a text, so that what comes after it is the same stretch of a text.
+const fn rests_are_disjoint(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
+    let ([first, a @ ..], [other, b @ ..]) = (a, b) else { return false };
+    let ends_alike = match (first.piece(), other.piece()) {
+        (Piece::Literal(first), Piece::Literal(other)) => is_same_text(first, other),
+        (Piece::Part(first), Piece::Part(other)) => {
+            (first.is_fixed() && other.is_fixed() && first.max == other.max)
+                || match (delimiter(first, a), delimiter(other, b)) {
+                    (Some(first), Some(other)) => first == other,
+                    _ => false,
+                }
+        }
+        _ => false,
+    };
+    ends_alike && disjoint(a, b)
+}
+
+/// The character that a part ends at because it cannot hold it; of ASCII.
+const fn delimiter(form: Form, after: &[KeyPiece]) -> Option<u8> {
+    let [KeyPiece::Literal(literal), ..] = after else { return None };
+    match literal.as_bytes() {
+        [first, ..] if first.is_ascii() && !form.is_fixed() && !form.alphabet.contains(*first as char) => {
+            Some(*first)
+        }
+        _ => None,
+    }
+}
+
+/// The fewest code units of a text that fits.
+const fn shortest(pieces: &[KeyPiece]) -> usize {
+    let (mut units, mut at) = (0usize, 0);
+    while at < pieces.len() {
+        units = units.saturating_add(match pieces[at].piece() {
+            Piece::Literal(literal) => order::units(literal),
+            Piece::Part(form) => form.min,
+        });
+        at += 1;
+    }
+    units
+}
+
+/// The most; unlike a key's, not bounded by what a store takes.
+const fn longest(pieces: &[KeyPiece]) -> usize {
+    let (mut units, mut at) = (0usize, 0);
+    while at < pieces.len() {
+        units = units.saturating_add(match pieces[at].piece() {
+            Piece::Literal(literal) => order::units(literal),
+            Piece::Part(form) => form.max,
+        });
+        at += 1;
+    }
+    units
+}
+
+/// Whether `a` must have a character that `b` cannot.
+const fn lacks(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
+    let (mut all, mut at) = (Alphabet::EMPTY, 0);
+    while at < b.len() {
+        all = all.union(match b[at].piece() {
+            Piece::Literal(literal) => Alphabet::of(literal),
+            Piece::Part(form) => form.alphabet,
+        });
+        at += 1;
+    }
+    at = 0;
+    while at < a.len() {
+        let is_lacking = match a[at].piece() {
+            Piece::Literal(literal) => !Alphabet::of(literal).is_within(all),
+            Piece::Part(form) => form.min > 0 && form.alphabet.is_disjoint(all),
+        };
+        if is_lacking {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Whether the characters at one place, counted from the beginning or from the end, have nothing in common.
+const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
+    let mut at = 0;
+    loop {
+        match (place(a, at, from_end), place(b, at, from_end)) {
+            (Place::Of(a), Place::Of(b)) if a.is_disjoint(b) => return true,
+            (Place::Of(_), Place::Of(_)) => {}
+            (Place::Of(_), Place::Nothing) | (Place::Nothing, Place::Of(_)) => return true,
+            (Place::Unknown, _) | (_, Place::Unknown) | (Place::Nothing, Place::Nothing) => return false,
+        }
+        at += 1;
+    }
+}
+
+/// What stands so many code units from an end.
+enum Place {
+    /// One of these characters.
+    Of(Alphabet),
+    /// Texts are shorter.
+    Nothing,
+    /// A part of variable width lies before it.
+    Unknown,
+}
+
+const fn place(pieces: &[KeyPiece], units: usize, from_end: bool) -> Place {
+    let (mut left, mut at) = (units, 0);
+    while at < pieces.len() {
+        let piece = if from_end { &pieces[pieces.len() - 1 - at] } else { &pieces[at] };
+        match piece.piece() {
+            Piece::Literal(literal) => {
+                let width = order::units(literal);
+                if left < width {
+                    return Place::Of(unit(literal, if from_end { width - 1 - left } else { left }));
+                }
+                left -= width;
+            }
+            Piece::Part(form) => {
+                if left < form.min {
+                    return Place::Of(form.alphabet);
+                }
+                if !form.is_fixed() {
+                    return Place::Unknown;
+                }
+                left -= form.min;
+            }
+        }
+        at += 1;
+    }
+    Place::Nothing
+}
+
+/// The character that a code unit of a text belongs to; any beyond ASCII stands for all of these.
+const fn unit(text: &str, place: usize) -> Alphabet {
+    let bytes = text.as_bytes();
+    let (mut units, mut at) = (0, 0);
+    while at < bytes.len() {
+        units += match bytes[at] {
+            0x80..=0xBF => 0,
+            0xF0.. => 2,
+            _ => 1,
+        };
+        if units > place {
+            let character = if bytes[at].is_ascii() { bytes[at] as char } else { char::MAX };
+            return Alphabet::EMPTY.with(character);
+        }
+        at += 1;
+    }
+    Alphabet::EMPTY
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! The text of a stored design: one line a fact, written and read.
+
+use std::fmt::{self, Write as _};
+use std::str::FromStr;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::key::codec::Form;
+use crate::schema::IndexKind;
+use crate::schema::alphabet;
+use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
+use crate::schema::token::{Tokens, token};
+use crate::value::EdmType;
+
+/// The version of the text that is written.
+pub(super) const VERSION: &str = "1";
+/// Stands for all properties; no property has this name.
+const ALL: &str = "*";
+
+impl fmt::Display for StoredSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "schema {VERSION}\nentity {}\ntable {}", token(&self.entity), token(&self.table))?;
+        write_facts(self, &name_of, f)
+    }
+}
+
+/// The name of a source as people know it; a dot says that it is a property.
+pub(super) fn name_of(source: &Source) -> String {
+    match source {
+        Source::Property(name) => format!(".{name}"),
+        Source::Key(label) => label.clone(),
+    }
+}
+
+/// The lines that say how bytes lie, with `name` for where the value of a part comes from.
+pub(super) fn write_facts(
+    schema: &StoredSchema,
+    name: &dyn Fn(&Source) -> String,
+    f: &mut dyn fmt::Write,
+) -> fmt::Result {
+    if let Some(kind) = &schema.kind {
+        writeln!(f, "kind {}", token(kind))?;
+    }
+    write_key("PartitionKey", &schema.partition_key, name, f)?;
+    write_key("RowKey", &schema.row_key, name, f)?;
+    write_properties("property", &schema.properties, f)?;
+    schema.indexes.iter().try_for_each(|index| write_index(index, name, f))
+}
+
+fn write_index(index: &StoredIndex, name: &dyn Fn(&Source) -> String, f: &mut dyn fmt::Write) -> fmt::Result {
+    let line = format!("index {}", token(&index.name));
+    let kind = match index.kind {
+        IndexKind::Copies => "copies",
+        IndexKind::List => "list",
+    };
+    let unique = if index.unique { " unique" } else { "" };
+    writeln!(f, "{line} {kind}{unique}{}", if index.sparse { " sparse" } else { "" })?;
+    if let Some(when) = &index.when {
+        writeln!(f, "{line} when {}", token(when))?;
+    }
+    if let Some(table) = &index.table {
+        writeln!(f, "{line} table {}", token(table))?;
+    }
+    if let Some(key) = &index.partition_key {
+        write_key(&format!("{line} PartitionKey"), key, name, f)?;
+    }
+    write_key(&format!("{line} RowKey"), &index.row_key, name, f)?;
+    let all = [ALL.to_owned()];
+    for kept in index.keep.as_deref().unwrap_or(&all) {
+        writeln!(f, "{line} keeps {}", token(kept))?;
+    }
+    write_properties(&format!("{line} property"), &index.properties, f)
+}
+
+fn write_properties(line: &str, properties: &[StoredProperty], f: &mut dyn fmt::Write) -> fmt::Result {
+    properties.iter().try_for_each(|StoredProperty { name, edm, optional }| {
+        writeln!(f, "{line} {} {edm}{}", token(name), if *optional { " optional" } else { "" })
+    })
+}
+
+fn write_key(
+    line: &str,
+    key: &[StoredPiece],
+    name: &dyn Fn(&Source) -> String,
+    f: &mut dyn fmt::Write,
+) -> fmt::Result {
+    for piece in key {
+        match piece {
+            // Quoted always: a first word in quotes is a literal.
+            StoredPiece::Literal(text) => writeln!(f, "{line} {}", serde_json::Value::from(text.as_str()))?,
+            StoredPiece::Part { source, codec, form } => {
+                let ordered = if form.ordered { "ordered" } else { "unordered" };
+                let mut width = form.min.to_string();
+                if !form.is_fixed() {
+                    write!(width, "..{}", form.max)?;
+                }
+                let alphabet = alphabet::print(form.alphabet);
+                let (name, codec, alphabet) = (token(&name(source)), token(codec), token(&alphabet));
+                writeln!(f, "{line} {name} {codec} {width} {ordered} {alphabet}")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl From<StoredSchema> for String {
+    fn from(schema: StoredSchema) -> Self {
+        schema.to_string()
+    }
+}
+
+impl TryFrom<String> for StoredSchema {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+/// Reads the text back.
+///
+/// # Errors
+/// `FormatTooNew` for the text of a later version, `Corrupted` for what is no such text, with the line.
+impl FromStr for StoredSchema {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        match lines.next().and_then(|line| line.strip_prefix("schema ")) {
+            Some(VERSION) => {}
+            Some(version) => {
+                let message =
+                    format!("the layout is written in version {version}: use the program that wrote it");
+                return Err(Error::new(ErrorCode::FormatTooNew, message));
+            }
+            None => return Err(corrupted("its first line is not `schema 1`")),
+        }
+        let mut schema = Self {
+            entity: String::new(),
+            table: String::new(),
+            kind: None,
+            partition_key: Vec::new(),
+            row_key: Vec::new(),
+            properties: Vec::new(),
+            indexes: Vec::new(),
+        };
+        for line in lines {
+            read_line(&mut schema, &mut Tokens::new(line))
+                .ok_or_else(|| corrupted(&format!("`{line}` is no line of it")))?;
+        }
+        if schema.entity.is_empty() || schema.table.is_empty() {
+            return Err(corrupted("it names no entity or no table"));
+        }
+        Ok(schema.normal())
+    }
+}
+
+fn corrupted(why: &str) -> Error {
+    let message = format!("the text is no layout, {why}: restore it, or have it written anew");
+    Error::new(ErrorCode::Corrupted, message)
+}
+
+fn read_line(schema: &mut StoredSchema, tokens: &mut Tokens<'_>) -> Option<()> {
+    match tokens.word()?.as_str() {
+        "entity" => schema.entity = tokens.word()?,
+        "table" => schema.table = tokens.word()?,
+        "kind" => schema.kind = Some(tokens.word()?),
+        "PartitionKey" => schema.partition_key.push(read_piece(tokens)?),
+        "RowKey" => schema.row_key.push(read_piece(tokens)?),
+        "property" => schema.properties.push(read_property(tokens)?),
+        "index" => read_index_line(&mut schema.indexes, tokens)?,
+        _ => return None,
+    }
+    tokens.is_at_end().then_some(())
+}
+
+fn read_index_line(indexes: &mut Vec<StoredIndex>, tokens: &mut Tokens<'_>) -> Option<()> {
+    let name = tokens.word()?;
+    let word = tokens.word()?;
+    let kind = match word.as_str() {
+        "copies" => IndexKind::Copies,
+        "list" => IndexKind::List,
+        _ => {
+            let index = indexes.iter_mut().find(|index| index.name == name)?;
+            return read_index_fact(index, &word, tokens);
+        }
+    };
+    let mut index = StoredIndex {
+        name,
+        kind,
+        unique: false,
+        sparse: false,
+        when: None,
+        table: None,
+        partition_key: None,
+        row_key: Vec::new(),
+        keep: Some(Vec::new()),
+        properties: Vec::new(),
+    };
+    while !tokens.is_at_end() {
+        match tokens.word()?.as_str() {
+            "unique" => index.unique = true,
+            "sparse" => index.sparse = true,
+            _ => return None,
+        }
+    }
+    indexes.push(index);
+    Some(())
+}
+
+fn read_index_fact(index: &mut StoredIndex, word: &str, tokens: &mut Tokens<'_>) -> Option<()> {
+    match word {
+        "when" => index.when = Some(tokens.word()?),
+        "table" => index.table = Some(tokens.word()?),
+        "property" => index.properties.push(read_property(tokens)?),
+        "PartitionKey" => index.partition_key.get_or_insert_default().push(read_piece(tokens)?),
+        "RowKey" => index.row_key.push(read_piece(tokens)?),
+        "keeps" => {
+            let name = tokens.word()?;
+            if name == ALL {
+                index.keep = None;
+            } else {
+                index.keep.as_mut()?.push(name);
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn read_piece(tokens: &mut Tokens<'_>) -> Option<StoredPiece> {
+    let is_literal = tokens.is_quoted();
+    let name = tokens.word()?;
+    if is_literal && tokens.is_at_end() {
+        return Some(StoredPiece::Literal(name));
+    }
+    let source = name
+        .strip_prefix('.')
+        .map_or_else(|| Source::Key(name.clone()), |name| Source::Property(name.to_owned()));
+    let (codec, width) = (tokens.word()?, tokens.word()?);
+    let (min, max) = width.split_once("..").unwrap_or((&width, &width));
+    let ordered = match tokens.word()?.as_str() {
+        "ordered" => true,
+        "unordered" => false,
+        _ => return None,
+    };
+    let alphabet = alphabet::parse(&tokens.word()?)?;
+    let form = Form { min: min.parse().ok()?, max: max.parse().ok()?, ordered, alphabet };
+    Some(StoredPiece::Part { source, codec, form })
+}
+
+fn read_property(tokens: &mut Tokens<'_>) -> Option<StoredProperty> {
+    let (name, edm) = (tokens.word()?, EdmType::from_name(&tokens.word()?)?);
+    let optional = !tokens.is_at_end();
+    if optional && tokens.word()? != "optional" {
+        return None;
+    }
+    Some(StoredProperty { name, edm, optional })
+}

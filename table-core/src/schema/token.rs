@@ -1,0 +1,61 @@
+//! The words of a line: bare where they can be, a JSON string where they must.
+
+use serde_json::{Deserializer, Value};
+
+/// A word for a line: as it is if it has no space, no control character and begins with no quote; else a JSON string.
+pub(crate) fn token(text: &str) -> String {
+    let bare = !text.is_empty()
+        && !text.starts_with('"')
+        && !text.contains(|character: char| character.is_whitespace() || character.is_control());
+    if bare { text.to_owned() } else { Value::from(text).to_string() }
+}
+
+/// Reads the words of a line, one by one.
+pub(crate) struct Tokens<'a>(&'a str);
+
+impl<'a> Tokens<'a> {
+    pub(crate) fn new(line: &'a str) -> Self {
+        Self(line.trim())
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether the next word stands in quotes.
+    pub(crate) fn is_quoted(&self) -> bool {
+        self.0.starts_with('"')
+    }
+
+    /// The next word; `None` at the end, or if a JSON string does not end.
+    pub(crate) fn word(&mut self) -> Option<String> {
+        let (word, end) = if self.is_quoted() {
+            let mut values = Deserializer::from_str(self.0).into_iter::<String>();
+            let word = values.next()?.ok()?;
+            (word, values.byte_offset())
+        } else {
+            let end = self.0.find(' ').unwrap_or(self.0.len());
+            (self.0.get(..end)?.to_owned(), end)
+        };
+        self.0 = self.0.get(end..)?.trim_start();
+        (!word.is_empty() || end > 0).then_some(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_words_read_back(words in prop::collection::vec(any::<String>(), 0..5)) {
+            let line = words.iter().map(|word| token(word)).collect::<Vec<_>>().join(" ");
+            prop_assert!(!line.contains('\n'));
+            let mut tokens = Tokens::new(&line);
+            let read: Vec<_> = std::iter::from_fn(|| tokens.word()).collect();
+            prop_assert_eq!(read, words);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What the functions of a derived key accept: values, ranges of values, prefixes.
+
+use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+use crate::error::Result;
+use crate::key::codec::TextCodec;
+
+/// A value of type `T` for a part of a key: a `T`, a `&T`, or a `&str` for a `String`.
+///
+/// ```
+/// use table_core::selection::KeyArg;
+///
+/// fn length(department: impl KeyArg<String>) -> usize {
+///     department.with(String::len)
+/// }
+/// assert_eq!((length("Sales"), length("Sales".to_owned())), (5, 5));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T080] `{Self}` is no value of this part of the key",
+    label = "a `{T}` or `&{T}` is wanted here, or a `&str` for a `String`",
+    note = "the arguments stand in the order of the key's parts"
+)]
+pub trait KeyArg<T> {
+    /// Lends the value.
+    fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R;
+}
+
+impl<T> KeyArg<T> for T {
+    fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
+        read(self)
+    }
+}
+
+impl<T> KeyArg<T> for &T {
+    fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
+        read(self)
+    }
+}
+
+impl KeyArg<String> for &str {
+    fn with<R>(&self, read: impl FnOnce(&String) -> R) -> R {
+        read(&(*self).to_owned())
+    }
+}
+
+/// A range of values of type `T`: any range expression of [`KeyArg`]s, or a pair of [`Bound`]s.
+///
+/// ```
+/// use std::ops::Bound;
+/// use table_core::selection::KeyBounds;
+///
+/// fn count(range: impl KeyBounds<u32>) -> u32 {
+///     range.with(|lower, upper| match (lower, upper) {
+///         (Bound::Included(lower), Bound::Included(upper)) => upper - lower + 1,
+///         _ => 0,
+///     })
+/// }
+/// assert_eq!(count(100..=199), 100);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T081] `{Self}` is no range of this part of the key",
+    label = "a range of `{T}` is wanted here, such as `a..=b`, `a..` or `..`",
+    note = "for one value use the method that ends in `_is`"
+)]
+pub trait KeyBounds<T> {
+    /// Lends the bounds.
+    fn with<R>(&self, read: impl FnOnce(Bound<&T>, Bound<&T>) -> R) -> R;
+}
+
+fn lend<T, A: KeyArg<T>, R>(bound: Bound<&A>, read: impl FnOnce(Bound<&T>) -> R) -> R {
+    match bound {
+        Bound::Included(value) => value.with(|value| read(Bound::Included(value))),
+        Bound::Excluded(value) => value.with(|value| read(Bound::Excluded(value))),
+        Bound::Unbounded => read(Bound::Unbounded),
+    }
+}
+
+fn lend_both<T, A: KeyArg<T>, R>(
+    lower: Bound<&A>,
+    upper: Bound<&A>,
+    read: impl FnOnce(Bound<&T>, Bound<&T>) -> R,
+) -> R {
+    lend(lower, |lower| lend(upper, |upper| read(lower, upper)))
+}
+
+macro_rules! ranges {
+    ($($range:ident, $this:ident => $lower:expr, $upper:expr;)*) => {$(
+        impl<T, A: KeyArg<T>> KeyBounds<T> for $range<A> {
+            fn with<R>(&self, read: impl FnOnce(Bound<&T>, Bound<&T>) -> R) -> R {
+                let $this = self;
+                lend_both($lower, $upper, read)
+            }
+        }
+    )*};
+}
+
+ranges! {
+    Range, range => Bound::Included(&range.start), Bound::Excluded(&range.end);
+    RangeInclusive, range => Bound::Included(range.start()), Bound::Included(range.end());
+    RangeFrom, range => Bound::Included(&range.start), Bound::Unbounded;
+    RangeTo, range => Bound::Unbounded, Bound::Excluded(&range.end);
+    RangeToInclusive, range => Bound::Unbounded, Bound::Included(&range.end);
+}
+
+impl<T> KeyBounds<T> for RangeFull {
+    fn with<R>(&self, read: impl FnOnce(Bound<&T>, Bound<&T>) -> R) -> R {
+        read(Bound::Unbounded, Bound::Unbounded)
+    }
+}
+
+impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
+    fn with<R>(&self, read: impl FnOnce(Bound<&T>, Bound<&T>) -> R) -> R {
+        lend_both(self.0.as_ref(), self.1.as_ref(), read)
+    }
+}
+
+/// Whether a range over a part of a key can be asked for: only `InOrder<true>` is implemented, by everything.
+///
+/// A range of values is a range of keys only where the texts sort as the values do (law K3 of
+/// [`codec`](crate::key::codec)), so where they do not, asking for one does not compile.
+#[diagnostic::on_unimplemented(
+    message = "[T082] no range is offered over this part of the key",
+    label = "the keys do not sort as the values of this part do",
+    note = "order is lost where the codec keeps none (`bucket`, an enum whose names do not ascend), or where text of varying length stands before another part without a separator that sorts before all its characters",
+    note = "ask for one value with the method that ends in `_is`, or read the rows and filter them"
+)]
+pub trait InOrder<const ORDERED: bool> {}
+
+impl<R> InOrder<true> for R {}
+
+/// A prefix of a part of a key that is a text: anything that is a `str`, for parts of type `String` whose codec `C` writes
+/// character by character.
+#[diagnostic::on_unimplemented(
+    message = "[T083] `{Self}` is no prefix of this part of the key",
+    label = "only a `String` written as text has prefixes; this part is a `{T}`",
+    note = "for a range of values use the method named after the field"
+)]
+pub trait KeyPrefix<T, C> {
+    /// Appends the text that all keys of this prefix have in common.
+    ///
+    /// # Errors
+    /// `KeyEncoding` if the prefix holds a character that the codec refuses.
+    fn encode(&self, out: &mut String) -> Result<()>;
+}
+
+impl<C: TextCodec, P: AsRef<str>> KeyPrefix<String, C> for P {
+    fn encode(&self, out: &mut String) -> Result<()> {
+        C::encode_str(self.as_ref(), out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bounds<T: Clone>(range: &impl KeyBounds<T>) -> (Bound<T>, Bound<T>) {
+        range.with(|lower, upper| (lower.cloned(), upper.cloned()))
+    }
+
+    #[test]
+    fn every_range_expression_lends_its_bounds() {
+        use Bound::{Excluded, Included, Unbounded};
+        assert_eq!(bounds::<u32>(&(1..3)), (Included(1), Excluded(3)));
+        assert_eq!(bounds::<u32>(&(1..=3)), (Included(1), Included(3)));
+        assert_eq!(bounds::<u32>(&(1..)), (Included(1), Unbounded));
+        assert_eq!(bounds::<u32>(&(..3)), (Unbounded, Excluded(3)));
+        assert_eq!(bounds::<u32>(&(..=3)), (Unbounded, Included(3)));
+        assert_eq!(bounds::<u32>(&(..)), (Unbounded, Unbounded));
+        assert_eq!(bounds::<u32>(&(Excluded(1), Unbounded)), (Excluded(1), Unbounded));
+        assert_eq!(bounds::<String>(&("a".."b")), (Included("a".to_owned()), Excluded("b".to_owned())));
+    }
+}

@@ -1,0 +1,29 @@
+//! Keys that are being narrowed part by part, and are a selection at each stage.
+
+use crate::error::Result;
+use crate::query::KeyRange;
+use crate::selection::{Class, Selection};
+
+/// What can be selected as it is: `Employee::rows("Sales")`. Only generated code implements it, once for each of its types: so
+/// that rustc compares no two of them, as it would if each were turned into a [`Selection`] by a `From` of its own.
+#[doc(hidden)]
+pub trait Narrowed {
+    /// What is selected.
+    type Entity;
+    /// What that costs.
+    type Class: Class;
+    /// Where it is.
+    type Source;
+
+    /// Which keys.
+    ///
+    /// # Errors
+    /// `KeyEncoding` if a value given has no text in its place.
+    fn ranges(self) -> Result<Vec<KeyRange>>;
+}
+
+impl<N: Narrowed> From<N> for Selection<N::Entity, N::Class, N::Source> {
+    fn from(narrowed: N) -> Self {
+        Self::new(narrowed.ranges())
+    }
+}

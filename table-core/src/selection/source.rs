@@ -1,0 +1,84 @@
+//! Where a selection reads: the entities themselves, or what an index holds of them.
+
+use std::marker::PhantomData;
+
+use crate::entity::FromEntity;
+use crate::error::Result;
+use crate::index::Index;
+use crate::index::consistency::{Consistency, InStep};
+use crate::query::{EntityRef, Select};
+use crate::schema::IndexSchema;
+
+/// Where a selection reads, as a type. Sealed: [`Primary`], or an index of the design.
+pub trait Source: sealed::Sealed + 'static {
+    /// The index; `None` for the entities themselves.
+    const INDEX: Option<&'static IndexSchema>;
+    /// Whether what is read there is in step with the entities.
+    type Consistency: Consistency;
+}
+
+/// The entities themselves, by their own keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Primary {}
+
+/// The copies of the index `I`. Those in another partition can be behind the entities for a while (PAT-INTER-3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copies<I>(PhantomData<fn() -> I>);
+
+/// The lists of the index `I` (PAT-IX). No entity can be read from a list: it names those that are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lists<I>(PhantomData<fn() -> I>);
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl sealed::Sealed for Primary {}
+impl<I> sealed::Sealed for Copies<I> {}
+impl<I> sealed::Sealed for Lists<I> {}
+
+impl Source for Primary {
+    const INDEX: Option<&'static IndexSchema> = None;
+    type Consistency = InStep;
+}
+
+impl<I: Index> Source for Copies<I> {
+    const INDEX: Option<&'static IndexSchema> = Some(I::SCHEMA);
+    type Consistency = I::Consistency;
+}
+
+impl<I: Index> Source for Lists<I> {
+    const INDEX: Option<&'static IndexSchema> = Some(I::SCHEMA);
+    type Consistency = I::Consistency;
+}
+
+/// A source that what it holds can be read from as `T`: the entities as anything, copies as what they keep.
+#[diagnostic::on_unimplemented(
+    message = "[T071] `{T}` cannot be read from `{Self}`",
+    label = "what is stored there does not make a `{T}`",
+    note = "copies of an index with `keep(…)` are read as a projection of what they keep: `get_as::<P>`, `query(…).project::<P>()`",
+    note = "an `index_entity` holds keys: no entity is read from it"
+)]
+pub trait Reads<T>: Source {
+    /// The properties that are asked for (DQ-13).
+    #[must_use]
+    fn select() -> Select {
+        Select::All
+    }
+
+    /// Reads it, straight from the encoded row.
+    ///
+    /// # Errors
+    /// Those of [`FromEntity::from_entity`].
+    fn read(entity: EntityRef<'_>) -> Result<T>;
+}
+
+impl<T: FromEntity> Reads<T> for Primary {
+    fn select() -> Select {
+        T::select()
+    }
+
+    fn read(entity: EntityRef<'_>) -> Result<T> {
+        T::from_entity(entity)
+    }
+}

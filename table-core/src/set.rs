@@ -1,0 +1,79 @@
+//! Entity sets: several entity types of one table, told apart by key or by kind (PAT-HET).
+
+use crate::entity::FromEntity;
+use crate::error::Result;
+use crate::query::EntityRef;
+use crate::schema::{self, ENTITY_TYPE, EntitySchema};
+use crate::value::ValueRef;
+
+/// A sum type of the entities of one table. Made by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
+///
+/// Every row of the table can be read as it: one that is of no member is kept as a bag (PAT-HET-6).
+pub trait EntitySet: FromEntity {
+    /// The designs of its members, in declaration order.
+    const MEMBERS: &'static [&'static EntitySchema];
+}
+
+/// Sets that have the entity `E` among their members, so that selections of `E` can be read as them.
+#[diagnostic::on_unimplemented(
+    message = "[T106] `{E}` is no member of the set `{Self}`",
+    label = "a set that has `{E}` among its variants is wanted here",
+    note = "a set is an enum with `#[derive(EntitySet)]`, one variant a member: `Employee(Employee)`"
+)]
+pub trait SetOf<E>: EntitySet {}
+
+/// Whether a stored entity is of a design: its keys fit, and its `EntityType` is the design's kind.
+///
+/// An entity with an `EntityType` that the design does not know of is of another type, or of a later version of this one.
+///
+/// # Errors
+/// `Corrupted` if the bytes are no row.
+pub fn is_of(design: &EntitySchema, entity: EntityRef<'_>) -> Result<bool> {
+    if !schema::fits(design.row_key, entity.row_key)
+        || !schema::fits(design.partition_key, entity.partition_key)
+    {
+        return Ok(false);
+    }
+    let stored = entity.row.find(ENTITY_TYPE, &mut 0)?;
+    Ok(match (design.kind, stored) {
+        (Some(kind), Some(ValueRef::String(stored))) => kind == stored,
+        (Some(_), _) => false,
+        (None, None) => true,
+        (None, Some(_)) => design.declares(ENTITY_TYPE),
+    })
+}
+
+impl EntitySchema {
+    /// Whether a property of this name is declared.
+    #[must_use]
+    pub const fn declares(&self, name: &str) -> bool {
+        let mut at = 0;
+        while at < self.properties.len() {
+            if schema::is_same_text(self.properties[at].name, name) {
+                return true;
+            }
+            at += 1;
+        }
+        false
+    }
+
+    /// Whether the other type lives in the same table (TBL-2).
+    #[must_use]
+    pub const fn shares_table(&self, other: &Self) -> bool {
+        self.table.as_bytes().eq_ignore_ascii_case(other.table.as_bytes())
+    }
+
+    /// Whether it is certain that no row is of both types: their kinds differ, or their keys do.
+    #[must_use]
+    pub const fn is_told_from(&self, other: &Self) -> bool {
+        let by_kind = match (self.kind, other.kind) {
+            (Some(kind), Some(other)) => !schema::is_same_text(kind, other),
+            (Some(_), None) => !other.declares(ENTITY_TYPE),
+            (None, Some(_)) => !self.declares(ENTITY_TYPE),
+            (None, None) => false,
+        };
+        by_kind
+            || schema::disjoint(self.row_key, other.row_key)
+            || schema::disjoint(self.partition_key, other.partition_key)
+    }
+}

@@ -1,0 +1,128 @@
+//! The line between programs and backends: the least that a backend must do.
+
+mod dynamic;
+
+use std::fmt::{Debug, Display};
+
+pub use dynamic::DynTableStore;
+
+use crate::error::Result;
+use crate::etag::ETag;
+use crate::key::EntityKey;
+use crate::limits::Limits;
+use crate::name::TableName;
+use crate::query::{Continuation, Page, Query, Select};
+use crate::row::Row;
+use crate::transaction::Transaction;
+
+/// What a backend can do and how far it goes: facts, checked before a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// The limits it holds its users to.
+    pub limits: Limits,
+    /// Answers come in key order (ORD-1); not so on Cosmos DB (COS-1).
+    pub ordered: bool,
+    /// The largest `$top` (TOP-2).
+    pub top: usize,
+    /// A request that has been begun goes on without being polled, as one over a network does: a stream of pages then asks for
+    /// the next page before it hands over the one it has.
+    pub looks_ahead: bool,
+}
+
+impl Capabilities {
+    /// The real service's, under these limits.
+    #[must_use]
+    pub const fn service(limits: Limits) -> Self {
+        Self { limits, ordered: true, top: crate::limits::PAGE_ENTITIES, looks_ahead: false }
+    }
+}
+
+/// An encoded row with the `ETag` it was read at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRow {
+    /// Timestamp and properties.
+    pub row: Row,
+    /// The version.
+    pub etag: ETag,
+}
+
+/// The `ETag`s that a transaction gave its entities, in the order of its operations; `None` for a delete (ETAG-3, DEL-2).
+pub type Committed = Vec<Option<ETag>>;
+
+/// One page of table names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TablePage {
+    /// Names in the case they were created with, in order (OPT-5).
+    pub names: Vec<TableName>,
+    /// The name that the next page begins with; `None` at the end (PAGE-12).
+    pub next: Option<String>,
+}
+
+/// A backend: tables of entities, one clustered index, transactions inside one partition.
+///
+/// # Contract
+/// - Reads see every write acknowledged before they began (CON-2), and a page is a snapshot of its partition (CON-8).
+/// - A transaction applies whole or not at all, and is durable when acknowledged (EGT-9, CON-1).
+/// - Errors carry the service's codes (ERR-3), the table, the key, and the position of a failing operation (IMP-3).
+/// - What the [`Capabilities`] do not promise is refused before anything is written.
+///
+/// Conveniences live above it, once for all backends, in [`Table`](crate::Table).
+pub trait TableStore: Debug + Display + Send + Sync {
+    /// What this backend can do.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// Creates a table.
+    ///
+    /// # Errors
+    /// `TableAlreadyExists` (OPT-2), `TableBeingDeleted` (OPT-4).
+    fn create_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
+
+    /// Deletes a table and all it holds.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if it is not there (OPT-3).
+    fn delete_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
+
+    /// One page of at most `top` table names from a name on, whose first `prefix` characters are these (OPT-5).
+    fn list_tables(
+        &self,
+        prefix: &str,
+        from: Option<&str>,
+        top: usize,
+    ) -> impl Future<Output = Result<TablePage>> + Send;
+
+    /// One entity; `None` if it is not there.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6).
+    fn get(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        select: &Select,
+    ) -> impl Future<Output = Result<Option<StoredRow>>> + Send;
+
+    /// One page of a query, from its beginning or from where an earlier page of the same query ended.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6); `InvalidInput` for a `top` out of range (TOP-2) or a continuation that is not of this query
+    /// (PAGE-9).
+    fn query(
+        &self,
+        table: &TableName,
+        query: &Query,
+        from: Option<&Continuation>,
+    ) -> impl Future<Output = Result<Page>> + Send;
+
+    /// Applies a transaction; one operation is a transaction of one.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound`, `UpdateConditionNotSatisfied`, each with the position of
+    /// the operation (EGT-34); `EntityTooLarge`, `TooManyProperties` for the result of a merge (SIZE-6).
+    fn submit(
+        &self,
+        table: &TableName,
+        transaction: Transaction,
+    ) -> impl Future<Output = Result<Committed>> + Send;
+}

@@ -1,0 +1,142 @@
+//! The typed handle on one table: which table, in which store.
+
+mod bulk;
+mod decode;
+mod ext;
+mod group;
+mod layout;
+mod listing;
+mod look_ahead;
+mod pages;
+mod partition;
+mod patch;
+mod query;
+mod read;
+pub(crate) mod request;
+mod scan;
+mod transaction;
+mod update;
+mod write;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+pub use bulk::{Bulk, BulkError, BulkProgress, Written};
+pub use ext::TableStoreExt;
+pub use layout::{LAYOUTS, StoredLayout};
+pub use listing::{OUTBOXES, list_tables};
+pub(crate) use pages::{PageSource, Paging};
+pub use partition::InPartition;
+pub use patch::Patch;
+pub use query::{EntityPage, EntityQuery};
+pub use scan::{Bounded, BoundedScan, TableScan};
+pub use transaction::EntityTransaction;
+pub use update::{UPDATE_ATTEMPTS, UpdateFrom};
+
+use crate::entity::Entity;
+use crate::error::{ErrorCode, Result};
+use crate::name::TableName;
+use crate::store::TableStore;
+use crate::untyped::UntypedTable;
+
+/// A table of entities of type `E` in a store.
+///
+/// Made by [`TableStoreExt::table`]; cheap to clone. Reads take [`Selection`](crate::Selection)s, whose types say what they
+/// cost; the write verbs exist where `E` is a [`PlainEntity`](crate::entity::PlainEntity), that is without declared indexes
+/// whose copies they would leave behind, or the bag of an [`UntypedTable`].
+///
+/// ```
+/// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+/// # let ada = Employee { department: "Sales".into(), id: 223, age: 36 };
+/// # pollster::block_on(async {
+/// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+/// let etag = employees.insert(&ada).await?;
+/// let found = employees.get(Employee::key("Sales", 223)).await?.expect("just inserted");
+/// assert_eq!((found.age, found.etag()), (36, &etag));
+///
+/// employees.replace(&Employee { age: 37, ..ada }, etag.clone()).await?;
+/// let error = employees.delete(Employee::key("Sales", 223), etag).await.unwrap_err();
+/// assert!(error.is_precondition_failed()); // CON-3: the version is another by now
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+pub struct Table<E, S> {
+    store: S,
+    /// A design's name is not known to be legal before it is used: an error waits here for the first use.
+    name: Result<TableName>,
+    of: PhantomData<fn() -> E>,
+}
+
+impl<E, S> Table<E, S> {
+    /// The table of this name in a store, whatever the design of `E` calls it.
+    #[must_use]
+    pub const fn new(store: S, name: TableName) -> Self {
+        Self { store, name: Ok(name), of: PhantomData }
+    }
+
+    /// The store.
+    #[must_use]
+    pub const fn store(&self) -> &S {
+        &self.store
+    }
+
+    /// The name.
+    ///
+    /// # Errors
+    /// Those of [`TableName::new`], if the design's name is no legal one.
+    pub fn name(&self) -> Result<&TableName> {
+        self.name.as_ref().map_err(Clone::clone)
+    }
+}
+
+impl<E: Entity, S> Table<E, S> {
+    /// The table that the design of `E` names.
+    #[must_use]
+    pub fn of_design(store: S) -> Self {
+        Self { store, name: TableName::new(E::SCHEMA.table), of: PhantomData }
+    }
+}
+
+impl<S: TableStore> UntypedTable<S> {
+    /// Creates the table unless it is there already, and gives the handle back. A table without a design compares none.
+    ///
+    /// # Errors
+    /// `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
+    pub async fn create_if_missing(self) -> Result<Self> {
+        request::create_if_missing(&self.store, self.name()?).await?;
+        Ok(self)
+    }
+}
+
+impl<E, S: TableStore> Table<E, S> {
+    /// Deletes the table and all it holds, the designs stored for it included; `false` if there was none.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn delete_table(&self) -> Result<bool> {
+        let table = self.name()?;
+        let was_there = match self.store.delete_table(table).await {
+            Ok(()) => true,
+            Err(error) if error.code() == ErrorCode::ResourceNotFound => false,
+            Err(error) => return Err(error),
+        };
+        layout::forget(&self.store, table).await?;
+        Ok(was_there)
+    }
+}
+
+impl<E, S: Clone> Clone for Table<E, S> {
+    fn clone(&self) -> Self {
+        Self { store: self.store.clone(), name: self.name.clone(), of: PhantomData }
+    }
+}
+
+impl<E, S: fmt::Debug> fmt::Debug for Table<E, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table").field("store", &self.store).field("name", &self.name).finish()
+    }
+}

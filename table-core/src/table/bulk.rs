@@ -1,0 +1,239 @@
+//! Bulk writes: any number of entities in as many transactions as it takes, openly without atomicity (design promise 5).
+
+mod plan;
+mod written;
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use futures_core::Stream;
+use futures_util::{StreamExt, stream};
+
+pub use written::{BulkError, BulkProgress, Written};
+
+use crate::entity::ToEntity;
+use crate::error::{Error, Result};
+use crate::etag::IfMatch;
+use crate::key::EntityKey;
+use crate::name::TableName;
+use crate::operation::OperationKind;
+use crate::row::Row;
+use crate::selection::{Point, Selection};
+use crate::store::TableStore;
+use crate::table::bulk::plan::{Chain, Window};
+use crate::table::{Table, request};
+
+/// Partitions that are written at once (IMP-5).
+const CONCURRENCY: usize = 8;
+
+/// A bulk write under construction. Not atomic: each transaction is, the whole is not.
+///
+/// - Entities are taken in windows of 4,000 (or 64 MiB), grouped by partition, split at the limits of a transaction (EGT-2,
+///   EGT-3), and written with up to 8 partitions at once. Within a partition the order given is kept.
+/// - After an error no further transaction of its partition and no further window is begun; [`BulkError::written`] then says
+///   exactly, by position, which entities have been written. [`resume`](Self::resume) skips these.
+///
+/// ```
+/// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+/// # let ada = Employee { department: "Sales".into(), id: 223, age: 36 };
+/// # pollster::block_on(async {
+/// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+/// let all = (0..250).map(|id| Employee { id, ..ada.clone() });
+/// let mut transactions = 0;
+/// let written = employees.bulk().on_progress(|_| transactions += 1).insert_all(all).await;
+/// assert_eq!((written.map(|written| written.len()).ok(), transactions), (Some(250), 3));
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+#[must_use = "a bulk write does nothing until it is given entities"]
+pub struct Bulk<'a, E, S> {
+    table: &'a Table<E, S>,
+    concurrency: usize,
+    done: Written,
+    progress: Option<Box<dyn FnMut(BulkProgress) + Send + 'a>>,
+}
+
+impl<E: ToEntity, S: TableStore> Table<E, S> {
+    /// Begins a bulk write, which is not atomic.
+    pub fn bulk(&self) -> Bulk<'_, E, S> {
+        Bulk { table: self, concurrency: CONCURRENCY, done: Written::default(), progress: None }
+    }
+}
+
+impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
+    /// How many partitions are written at once; 8 unless told, at least 1.
+    pub fn concurrency(self, partitions: usize) -> Self {
+        Self { concurrency: partitions.max(1), ..self }
+    }
+
+    /// Is told of every transaction that has been committed.
+    pub fn on_progress(self, progress: impl FnMut(BulkProgress) + Send + 'a) -> Self {
+        Self { progress: Some(Box::new(progress)), ..self }
+    }
+
+    /// Skips what an earlier run of the same input has written.
+    pub fn resume(self, written: Written) -> Self {
+        Self { done: written, ..self }
+    }
+
+    /// Inserts all entities.
+    ///
+    /// # Errors
+    /// The first error by position, `EntityAlreadyExists` among them, with what has been written.
+    pub async fn insert_all<T: Borrow<E>>(
+        self,
+        entities: impl IntoIterator<Item = T>,
+    ) -> Result<Written, BulkError> {
+        self.put_all(entities, OperationKind::Insert).await
+    }
+
+    /// Inserts or replaces all entities: safe to repeat as a whole.
+    ///
+    /// # Errors
+    /// The first error by position, with what has been written.
+    pub async fn insert_or_replace_all<T: Borrow<E>>(
+        self,
+        entities: impl IntoIterator<Item = T>,
+    ) -> Result<Written, BulkError> {
+        self.put_all(entities, OperationKind::InsertOrReplace).await
+    }
+
+    /// Inserts or merges all entities: safe to repeat as a whole.
+    ///
+    /// # Errors
+    /// The first error by position, with what has been written.
+    pub async fn insert_or_merge_all<T: Borrow<E>>(
+        self,
+        entities: impl IntoIterator<Item = T>,
+    ) -> Result<Written, BulkError> {
+        self.put_all(entities, OperationKind::InsertOrMerge).await
+    }
+
+    /// Inserts what a stream yields; an error of the stream stops the write as one of the store does.
+    ///
+    /// # Errors
+    /// The first error by position, with what has been written.
+    pub async fn insert_stream(self, entities: impl Stream<Item = Result<E>>) -> Result<Written, BulkError> {
+        self.run(entities.map(|entity| item(&entity?, OperationKind::Insert))).await
+    }
+
+    /// Deletes all entities of these keys, whatever their versions.
+    ///
+    /// # Errors
+    /// The first error by position, `ResourceNotFound` among them, with what has been deleted.
+    pub async fn delete_all(
+        self,
+        keys: impl IntoIterator<Item = Selection<E, Point>>,
+    ) -> Result<Written, BulkError> {
+        let deletes = keys.into_iter().map(|key| Ok((key.into_key()?, OperationKind::Delete(IfMatch::Any))));
+        self.run(stream::iter(deletes)).await
+    }
+
+    async fn put_all<T: Borrow<E>>(
+        self,
+        entities: impl IntoIterator<Item = T>,
+        kind: fn(Row) -> OperationKind,
+    ) -> Result<Written, BulkError> {
+        self.run(stream::iter(entities.into_iter().map(|entity| item(entity.borrow(), kind)))).await
+    }
+
+    async fn run(
+        mut self,
+        items: impl Stream<Item = Result<(EntityKey, OperationKind)>>,
+    ) -> Result<Written, BulkError> {
+        let table = self.table.name().map_err(BulkError::before_any)?;
+        let limits = self.table.store().capabilities().limits;
+        let mut items = std::pin::pin!(items.enumerate());
+        loop {
+            let mut window = Window::new(limits);
+            let mut failure = None;
+            let mut ended = false;
+            while failure.is_none() && !ended && !window.is_full() {
+                match items.next().await {
+                    None => ended = true,
+                    Some((position, _)) if self.done.contains(position) => {}
+                    Some((position, item)) => {
+                        let added = item.and_then(|(key, kind)| window.add(position, key, kind));
+                        failure = added.err().map(|error| (position, error.with_table(table.as_str())));
+                    }
+                }
+            }
+            // What precedes a broken entity is written before that is reported.
+            self.write(table, window.into_chains(), failure).await?;
+            if ended {
+                return Ok(self.done);
+            }
+        }
+    }
+
+    /// Writes a window and reports the first failure by position; `failure` came before anything was sent.
+    async fn write(
+        &mut self,
+        table: &TableName,
+        chains: Vec<Chain>,
+        failure: Option<(usize, Error)>,
+    ) -> Result<(), BulkError> {
+        let store = self.table.store();
+        let mut unknown = Written::default();
+        let mut failures: Vec<_> = failure.into_iter().collect();
+        let record = Mutex::new((&mut self.done, &mut self.progress));
+        let committed = |positions: &[usize]| {
+            let (done, progress) = &mut *record.lock().unwrap_or_else(PoisonError::into_inner);
+            done.extend(positions);
+            if let Some(progress) = progress {
+                progress(BulkProgress { written: done.len(), transaction: positions.len() });
+            }
+        };
+        let writes = chains.into_iter().map(|chain| write_chain(store, table, chain, &committed));
+        let outcomes: Vec<_> = stream::iter(writes).buffer_unordered(self.concurrency).collect().await;
+        for (positions, error) in outcomes.into_iter().flatten() {
+            if error.is_ambiguous() {
+                unknown.extend(&positions);
+            }
+            let at = error.operation().and_then(|index| positions.get(index)).or(positions.first());
+            failures.extend(at.map(|at| (*at, error)));
+        }
+        match failures.into_iter().min_by_key(|(position, _)| *position) {
+            None => Ok(()),
+            Some((at, source)) => {
+                Err(BulkError { source, at: Some(at), written: std::mem::take(&mut self.done), unknown })
+            }
+        }
+    }
+}
+
+/// The write of one typed entity.
+fn item<E: ToEntity>(entity: &E, kind: fn(Row) -> OperationKind) -> Result<(EntityKey, OperationKind)> {
+    Ok((entity.entity_key()?, kind(entity.entity_row()?)))
+}
+
+/// Commits the transactions of one partition in order, up to the first that fails: its positions and its error.
+async fn write_chain<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    chain: Chain,
+    committed: &impl Fn(&[usize]),
+) -> Option<(Vec<usize>, Error)> {
+    for (positions, transaction) in chain {
+        if let Err(error) = request::submit(store, table, transaction).await {
+            return Some((positions, error));
+        }
+        committed(&positions);
+    }
+    None
+}
+
+impl<E, S: fmt::Debug> fmt::Debug for Bulk<'_, E, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bulk")
+            .field("table", &self.table)
+            .field("concurrency", &self.concurrency)
+            .field("done", &self.done)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,152 @@
+//! Which entities of a bulk write have been written: positions in its input.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::error::Error;
+
+/// Positions of a bulk write's input, as ranges in order.
+///
+/// ```
+/// use table_core::table::Written;
+///
+/// let written: Written = [0, 1, 2, 7].into_iter().collect();
+/// assert_eq!(written.ranges(), [0..3, 7..8]);
+/// assert!(written.contains(7) && !written.contains(3));
+/// assert_eq!(written.len(), 4);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    ranges: Vec<Range<usize>>,
+}
+
+impl Written {
+    /// The ranges, in order, none of them empty or touching the next.
+    #[must_use]
+    pub fn ranges(&self) -> &[Range<usize>] {
+        &self.ranges
+    }
+
+    /// How many positions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ranges.iter().map(Range::len).sum()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Whether the entity at this position has been written.
+    #[must_use]
+    pub fn contains(&self, position: usize) -> bool {
+        let after = self.ranges.partition_point(|range| range.start <= position);
+        after.checked_sub(1).and_then(|at| self.ranges.get(at)).is_some_and(|range| range.contains(&position))
+    }
+
+    pub(super) fn extend(&mut self, positions: &[usize]) {
+        for position in positions {
+            self.insert(*position);
+        }
+    }
+
+    fn insert(&mut self, position: usize) {
+        if self.contains(position) {
+            return;
+        }
+        let at = self.ranges.partition_point(|range| range.end < position);
+        let touches_next = |range: &Range<usize>| range.start == position + 1;
+        match self.ranges.get_mut(at) {
+            Some(range) if range.end == position => {
+                range.end += 1;
+                if self.ranges.get(at + 1).is_some_and(touches_next) {
+                    let next = self.ranges.remove(at + 1);
+                    if let Some(range) = self.ranges.get_mut(at) {
+                        range.end = next.end;
+                    }
+                }
+            }
+            Some(range) if touches_next(range) => range.start = position,
+            _ => self.ranges.insert(at, position..position + 1),
+        }
+    }
+}
+
+impl FromIterator<usize> for Written {
+    fn from_iter<I: IntoIterator<Item = usize>>(positions: I) -> Self {
+        let mut written = Self::default();
+        positions.into_iter().for_each(|position| written.insert(position));
+        written
+    }
+}
+
+/// How far a bulk write has come: told after each transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BulkProgress {
+    /// Entities written so far, those of an earlier run included.
+    pub written: usize,
+    /// Entities of the transaction just committed.
+    pub transaction: usize,
+}
+
+/// Why a bulk write stopped, and what it had written by then.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct BulkError {
+    /// The first error by position.
+    pub source: Error,
+    /// The position of the entity that it happened to.
+    pub at: Option<usize>,
+    /// What has been written: give it to [`Bulk::resume`](super::Bulk::resume).
+    pub written: Written,
+    /// What may or may not have been written (CON-11): read it before resuming.
+    pub unknown: Written,
+}
+
+impl BulkError {
+    pub(super) fn before_any(source: Error) -> Self {
+        Self { source, at: None, written: Written::default(), unknown: Written::default() }
+    }
+}
+
+impl fmt::Display for BulkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the bulk write stopped")?;
+        if let Some(at) = self.at {
+            write!(f, " at entity {at}")?;
+        }
+        write!(f, " after {} had been written", self.written.len())?;
+        if !self.unknown.is_empty() {
+            write!(f, " and {} more may have been", self.unknown.len())?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for BulkError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn holds_what_a_set_holds_in_ranges_that_do_not_touch(positions in prop::collection::vec(0_usize..40, 0..60)) {
+            let written: Written = positions.iter().copied().collect();
+            let set: BTreeSet<usize> = positions.into_iter().collect();
+            prop_assert_eq!(written.len(), set.len());
+            prop_assert!((0..41).all(|position| written.contains(position) == set.contains(&position)));
+            prop_assert!(written.ranges().iter().all(|range| !range.is_empty()));
+            prop_assert!(written.ranges().windows(2).all(|pair| pair[0].end < pair[1].start));
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What every store can do once it is cloneable: hand out tables.
+
+use futures_core::Stream;
+
+use crate::blocking;
+use crate::entity::Entity;
+use crate::error::Result;
+use crate::name::TableName;
+use crate::store::TableStore;
+use crate::table::{Table, list_tables, request};
+use crate::untyped::UntypedTable;
+
+/// Conveniences of every [`TableStore`], written once above it.
+///
+/// ```
+/// use futures_util::TryStreamExt;
+/// use table_core::{TableName, TableStoreExt, embedded::Engine};
+///
+/// # pollster::block_on(async {
+/// let store = Engine::in_memory();
+/// assert!(store.create_table_if_missing(&TableName::new("Employee")?).await?);
+/// assert!(!store.create_table_if_missing(&TableName::new("employee")?).await?); // TBL-2
+/// let names: Vec<TableName> = store.tables("Emp").try_collect().await?;
+/// assert_eq!(names[0].as_str(), "Employee");
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+pub trait TableStoreExt: TableStore + Clone {
+    /// The table that the design of `E` names. Sends nothing; an illegal name is told at the first use.
+    #[must_use]
+    fn table<E: Entity>(&self) -> Table<E, Self> {
+        Table::of_design(self.clone())
+    }
+
+    /// A table of entities `E` under another name than the design's.
+    ///
+    /// # Errors
+    /// Those of [`TableName::new`].
+    fn table_named<E>(&self, name: &str) -> Result<Table<E, Self>> {
+        Ok(Table::new(self.clone(), TableName::new(name)?))
+    }
+
+    /// A table without a design, whose entities are bags of properties.
+    ///
+    /// # Errors
+    /// Those of [`TableName::new`].
+    fn untyped(&self, name: &str) -> Result<UntypedTable<Self>> {
+        Ok(Table::new(self.clone(), TableName::new(name)?))
+    }
+
+    /// The same store for programs without a runtime: its verbs wait.
+    #[must_use]
+    fn blocking(&self) -> blocking::Store<Self> {
+        blocking::Store::new(self.clone())
+    }
+
+    /// Creates a table unless it is there already; `true` if it was created.
+    ///
+    /// # Errors
+    /// `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
+    fn create_table_if_missing(&self, table: &TableName) -> impl Future<Output = Result<bool>> + Send {
+        request::create_if_missing(self, table)
+    }
+
+    /// The names of the tables that begin with `prefix`, in order, page after page (OPT-5, PAGE-12). Those that designs and
+    /// outboxes are kept in, [`LAYOUTS`](crate::table::LAYOUTS) and [`OUTBOXES`](crate::table::OUTBOXES), are left out;
+    /// [`TableStore::list_tables`] names them.
+    fn tables(&self, prefix: &str) -> impl Stream<Item = Result<TableName>> + Send + use<Self>
+    where
+        Self: Sized,
+    {
+        list_tables(self.clone(), prefix)
+    }
+}
+
+impl<S: TableStore + Clone> TableStoreExt for S {}

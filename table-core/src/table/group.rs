@@ -1,0 +1,71 @@
+//! Groups of related entities, read by one range query (PAT-CK-1).
+
+use futures_util::TryStreamExt;
+
+use crate::entity::Entity;
+use crate::error::Result;
+use crate::group::{GroupOf, Names};
+use crate::query::{KeyRange, Plan, Query, QueryClass};
+use crate::selection::Selection;
+use crate::store::TableStore;
+use crate::table::{Paging, Table};
+
+impl<E: Entity, S: TableStore + Clone> Table<E, S> {
+    /// One group: all that lies under the key of its owner, or in its partition, sorted into the fields of `G`.
+    ///
+    /// One range query, whose bounds come from the types. Every row of the range lands in a field or is an error; none is
+    /// dropped (PAT-HET-6). A group of more than a page is not of one snapshot (CON-9).
+    ///
+    /// ```
+    /// # use table_core::{Entity, EntityGroup, Table, TableStoreExt, embedded::Engine};
+    /// # use table_core::group::{Many, One};
+    /// # #[derive(Entity, Clone, Debug, PartialEq)]
+    /// # #[entity(table = "Company")]
+    /// # #[partition_key(department)]
+    /// # #[row_key("empid_", id)]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+    /// # #[derive(Entity, Clone, Debug, PartialEq)]
+    /// # #[entity(table = "Company")]
+    /// # #[partition_key(department)]
+    /// # #[row_key("empid_", employee, "_", year)]
+    /// # struct Review { department: String, #[digits(6)] employee: u32, #[digits(4)] year: u16, rating: i32 }
+    /// # let ada = Employee { department: "Sales".into(), id: 223, age: 36 };
+    /// # let review = Review { department: "Sales".into(), employee: 223, year: 2012, rating: 5 };
+    /// #[derive(EntityGroup)]
+    /// #[entity_group(under = Employee)]
+    /// struct EmployeeWithReviews {
+    ///     employee: One<Employee>,
+    ///     reviews: Many<Review>,
+    /// }
+    ///
+    /// # pollster::block_on(async {
+    /// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+    /// let mut both = employees.transaction(&ada)?;
+    /// both.insert(&ada)?.insert(&review)?; // PAT-CK-3
+    /// both.commit().await?;
+    /// let group: EmployeeWithReviews = employees.read_group(Employee::key("Sales", 223)).await?;
+    /// assert_eq!((group.employee.age, group.reviews.len()), (36, 1));
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`EntityGroup::from_rows`](crate::group::EntityGroup::from_rows), and those of a query.
+    pub async fn read_group<G: GroupOf<E>>(&self, named: Selection<E, G::Named>) -> Result<G> {
+        let ranges = named.into_ranges().map(|ranges| ranges.into_iter().map(G::Named::range).collect());
+        let pages: Vec<_> = self.source().pages(&Paging::new(ranges)).try_collect().await?;
+        let rows = pages.iter().flat_map(|page| page.rows.iter());
+        G::from_rows(rows).map_err(|error| self.in_table(error))
+    }
+
+    /// What reading a group will ask for, told without asking: one range query (design promise 2).
+    ///
+    /// # Errors
+    /// `KeyEncoding` if a value given has no text in the key.
+    pub fn plan_group<G: GroupOf<E>>(&self, named: Selection<E, G::Named>) -> Result<Plan> {
+        let queries: Vec<Query> =
+            named.into_ranges()?.into_iter().map(|range| Query::new(G::Named::range(range))).collect();
+        let class = queries.first().map_or(QueryClass::Range, |query| KeyRange::class(&query.keys));
+        Ok(Plan::new(self.name()?, class, &queries))
+    }
+}

@@ -1,0 +1,308 @@
+//! The design that a table was last used with: stored beside it, compared when it is opened.
+//!
+//! Designs are entities of an ordinary table, [`LAYOUTS`], so that every backend can keep them and anybody can look at them.
+
+mod record;
+
+pub use record::StoredLayout;
+
+use crate::entity::Entity;
+use crate::error::{Error, ErrorCode, Result};
+use crate::etag::IfMatch;
+use crate::key::{EntityKey, PartitionKey, RowKey};
+use crate::name::TableName;
+use crate::operation::OperationKind;
+use crate::query::{KeyRange, Query, Select};
+use crate::schema::{Evolution, StoredSchema, evolve};
+use crate::store::TableStore;
+use crate::table::{Table, request};
+
+/// The table that designs are kept in: `PartitionKey` is the table's name in lower case, `RowKey` the entity type's name.
+///
+/// It is copied and deleted like any other table; its entities are described in `docs/schema-evolution.md`. Listings of the
+/// program's tables ([`TableStoreExt::tables`](crate::TableStoreExt::tables)) leave it out, those of the store
+/// ([`TableStore::list_tables`]) do not.
+pub const LAYOUTS: &str = "TablesLayouts";
+
+/// How often a design is stored anew when another program stores one at the same time.
+const ATTEMPTS: usize = 8;
+
+impl<E: Entity, S: TableStore> Table<E, S> {
+    /// Creates the table unless it is there already, compares the design of `E` with the one stored with it, and gives the
+    /// handle back.
+    ///
+    /// - No design stored yet, the same one, or one whose [verdict](crate::schema::Verdict) is *compatible* or *needs backfill*:
+    ///   the design of `E` is stored, and what has to be built is noted in [`StoredLayout::pending`].
+    /// - *Needs rewrite* or *refused*: an error, as long as the table holds an entity. Nothing is changed.
+    ///
+    /// So a program whose design does not go with the rows stops before it reads or writes one. It costs a get beside the
+    /// creation, and an insert where the design changed; the first design of a store also makes the table [`LAYOUTS`].
+    ///
+    /// ```
+    /// use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
+    /// # mod v1 {
+    /// #     #[derive(table_core::Entity)]
+    /// #     #[partition_key(department)]
+    /// #     #[row_key(id)]
+    /// #     pub struct Employee { pub department: String, #[digits(6)] pub id: u32 }
+    /// # }
+    /// # mod v2 {
+    /// #     #[derive(table_core::Entity)]
+    /// #     #[partition_key(department)]
+    /// #     #[row_key(id)]
+    /// #     pub struct Employee { pub department: String, #[digits(8)] pub id: u32 }
+    /// # }
+    ///
+    /// # pollster::block_on(async {
+    /// let store = Engine::in_memory();
+    /// let old = store.table::<v1::Employee>().create_if_missing().await?; // #[digits(6)] id: u32
+    /// old.insert(&v1::Employee { department: "Sales".to_owned(), id: 223 }).await?;
+    ///
+    /// let new = store.table::<v2::Employee>().create_if_missing().await; // #[digits(8)] id: u32
+    /// let error = new.unwrap_err();
+    /// assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-11")));
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `LayoutMismatch` with the verdict, each change and what to do; its source is the [`Evolution`]. `FormatTooNew` or
+    /// `Corrupted` if the stored design is not to be read. `TableBeingDeleted` while an earlier table of this name is being
+    /// deleted (OPT-4).
+    pub async fn create_if_missing(self) -> Result<Self> {
+        let table = self.name()?;
+        let is_new = request::create_if_missing(&self.store, table).await?;
+        let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
+        store_design(&self.store, table, &design, is_new, None).await?;
+        Ok(self)
+    }
+
+    /// [`create_if_missing`](Self::create_if_missing), by the name of what it does where the table is there.
+    ///
+    /// # Errors
+    /// Those of [`create_if_missing`](Self::create_if_missing).
+    pub async fn open(self) -> Result<Self> {
+        self.create_if_missing().await
+    }
+
+    /// Stores the design of `E` whatever the verdict: to be called once old rows have been rewritten, or given up.
+    ///
+    /// The reason, the verdict and its rules are kept in [`StoredLayout::accepted`]. Rows are not touched.
+    ///
+    /// ```
+    /// # use table_core::{Engine, Entity, TableStoreExt};
+    /// # #[derive(Entity)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, id: u32 }
+    /// # pollster::block_on(async {
+    /// # let store = Engine::in_memory();
+    /// let employees = store.table::<Employee>().create_if_missing().await?;
+    /// employees.accept_layout("rewritten with 8 digits on 2026-11-20").await?;
+    /// let accepted = employees.stored_layout().await?.and_then(|layout| layout.accepted);
+    /// assert_eq!(accepted.as_deref(), Some("rewritten with 8 digits on 2026-11-20 (same)"));
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn accept_layout(&self, reason: &str) -> Result<()> {
+        let table = self.name()?;
+        let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
+        store_design(&self.store, table, &design, false, Some(reason)).await
+    }
+
+    /// The design that the table was last opened with for entities of this name; `None` if it never was.
+    ///
+    /// # Errors
+    /// `FormatTooNew` or `Corrupted` if it is not to be read; those of the store.
+    pub async fn stored_layout(&self) -> Result<Option<StoredLayout>> {
+        read(&self.store, self.name()?, E::SCHEMA.entity).await
+    }
+}
+
+impl<E: Entity, S: TableStore> Table<E, S> {
+    /// Changes what is noted beside the stored design: what is pending, disabled, and how far the work on it has come. The
+    /// design itself stays. `change` may run several times, each time on what is stored by then (CON-3).
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if no design is stored: open the table first; `UpdateConditionNotSatisfied` after several lost races.
+    pub async fn note_layout(&self, change: impl Fn(&mut StoredLayout)) -> Result<StoredLayout> {
+        let table = self.name()?;
+        let key = key(table, E::SCHEMA.entity)?;
+        let mut attempts = ATTEMPTS;
+        loop {
+            let Some(mut layout) = self.stored_layout().await? else {
+                let message = "no design is stored for the table: open it first, with `create_if_missing`";
+                return Err(Error::new(ErrorCode::ResourceNotFound, message).with_table(table.as_str()));
+            };
+            let before = layout.clone();
+            change(&mut layout);
+            layout.schema.clone_from(&before.schema);
+            if layout == before {
+                return Ok(layout);
+            }
+            let kind = OperationKind::Replace(layout.to_row(table)?, IfMatch::ETag(layout.etag.clone()));
+            attempts -= 1;
+            match request::write(&self.store, &layouts()?, key.clone(), kind).await {
+                Ok(etag) => {
+                    layout.etag = etag.unwrap_or(layout.etag);
+                    return Ok(layout);
+                }
+                Err(error) if error.is_precondition_failed() && attempts > 0 => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+fn layouts() -> Result<TableName> {
+    TableName::new(LAYOUTS)
+}
+
+fn key(table: &TableName, entity: &str) -> Result<EntityKey> {
+    Ok(EntityKey { partition_key: PartitionKey::new(table.folded())?, row_key: RowKey::new(entity)? })
+}
+
+async fn read<S: TableStore>(store: &S, table: &TableName, entity: &str) -> Result<Option<StoredLayout>> {
+    let key = key(table, entity)?;
+    match request::get(store, &layouts()?, &key, &Select::All).await {
+        Ok(found) => found.map(|found| StoredLayout::read(&key, &found)).transpose(),
+        Err(error) if error.is_table_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Stores a design over the one that is there, if that may be: `accepted` is why it may be in any case.
+async fn store_design<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    design: &StoredSchema,
+    mut is_new: bool,
+    accepted: Option<&str>,
+) -> Result<()> {
+    let mut attempts = ATTEMPTS;
+    loop {
+        let stored = read(store, table, &design.entity).await?;
+        let etag = stored.as_ref().map(|stored| stored.etag.clone());
+        let Some(layout) = next(store, table, design, stored.filter(|_| !is_new), is_new, accepted).await?
+        else {
+            return Ok(());
+        };
+        let row = layout.to_row(table)?;
+        let kind = match etag {
+            Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
+            None => OperationKind::Insert(row),
+        };
+        attempts -= 1;
+        match request::write(store, &layouts()?, key(table, &design.entity)?, kind).await {
+            Ok(_) => return Ok(()),
+            Err(error) if attempts == 0 => return Err(error),
+            Err(error) if error.is_table_not_found() => {
+                request::create_if_missing(store, &layouts()?).await?;
+            }
+            // Another program was faster: what it stored is judged instead.
+            Err(error)
+                if error.is_precondition_failed() || error.is_already_exists() || error.is_not_found() =>
+            {
+                is_new = false;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// What to store; `None` if that is stored already.
+async fn next<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    design: &StoredSchema,
+    stored: Option<StoredLayout>,
+    is_new: bool,
+    accepted: Option<&str>,
+) -> Result<Option<StoredLayout>> {
+    let Some(stored) = stored else {
+        let mut layout = StoredLayout::new(design.clone());
+        if !design.indexes.is_empty() && !is_new && !is_empty(store, table).await? {
+            layout.pending = design.indexes.iter().map(|index| format!("index {}", index.name)).collect();
+        }
+        layout.accepted = accepted.map(|reason| reason.to_owned() + " (first design stored)");
+        return Ok(Some(layout));
+    };
+    if stored.schema == *design && accepted.is_none() {
+        return Ok(None);
+    }
+    let evolution = evolve(&stored.schema, design);
+    if !evolution.verdict().is_allowed() && accepted.is_none() {
+        if is_empty(store, table).await? {
+            return Ok(Some(StoredLayout::new(design.clone())));
+        }
+        return Err(mismatch(&evolution, table, &design.entity));
+    }
+    let mut layout = stored.evolved(design.clone(), &evolution);
+    if !layout.pending.is_empty() && is_empty(store, table).await? {
+        layout.pending.clear();
+    }
+    if let Some(reason) = accepted {
+        let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
+        let rules = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };
+        layout.accepted = Some(format!("{reason} ({}{rules})", evolution.verdict()));
+    }
+    Ok(Some(layout))
+}
+
+async fn is_empty<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
+    let query = Query { top: Some(1), select: Select::names(["PartitionKey"]), ..Query::new(KeyRange::ALL) };
+    let mut from = None;
+    // A page may be empty and yet not the last (PAGE-3).
+    loop {
+        let page = request::page(store, table, &query, from.as_ref()).await?;
+        if !page.rows.is_empty() {
+            return Ok(false);
+        }
+        from = page.continuation;
+        if from.is_none() {
+            return Ok(true);
+        }
+    }
+}
+
+fn mismatch(evolution: &Evolution, table: &TableName, entity: &str) -> Error {
+    let worst = evolution.changes.iter().max_by_key(|change| change.rule.verdict);
+    let changes: Vec<_> = evolution.changes.iter().map(ToString::to_string).collect();
+    let message = format!(
+        "the stored layout of `{entity}` does not go with the program's: {} ({}); when old rows are as the new design has \
+         them, say so with `accept_layout`",
+        evolution.verdict(),
+        changes.join("; ")
+    );
+    let error = Error::new(ErrorCode::LayoutMismatch, message).with_table(table.as_str());
+    let error = error.with_source(evolution.clone());
+    worst.map_or(error.clone(), |change| error.with_rule(change.rule.id))
+}
+
+/// Forgets the designs of a table that was deleted.
+pub(super) async fn forget<S: TableStore>(store: &S, table: &TableName) -> Result<()> {
+    let layouts = layouts()?;
+    let query = Query::new(KeyRange::partition(table.folded()));
+    let mut from = None;
+    loop {
+        let page = match request::page(store, &layouts, &query, from.as_ref()).await {
+            Ok(page) => page,
+            Err(error) if error.is_table_not_found() => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        for entity in page.rows.iter() {
+            let kind = OperationKind::Delete(IfMatch::Any);
+            match request::write(store, &layouts, key(table, entity.row_key)?, kind).await {
+                Err(error) if !error.is_not_found() => return Err(error),
+                _ => {}
+            }
+        }
+        from = page.continuation;
+        if from.is_none() {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! A stored design as an entity, to and fro.
+
+use std::collections::BTreeMap;
+
+use crate::bag::TableEntity;
+use crate::entity::FromEntity;
+use crate::error::{Error, ErrorCode, Result};
+use crate::etag::ETag;
+use crate::key::EntityKey;
+use crate::name::TableName;
+use crate::query::EntityRef;
+use crate::row::Row;
+use crate::schema::{Evolution, StoredSchema};
+use crate::store::StoredRow;
+use crate::value::Value;
+
+/// Code units of one piece of a design's text: below what a string property holds (TYPE-11).
+const PIECE: usize = 32_000;
+
+/// The design that a table was last opened with, for one type of its entities.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredLayout {
+    /// The design.
+    pub schema: StoredSchema,
+    /// What has to be gone over once before it is read: `index ByEmail`, `property Age`, as
+    /// [`Change::pending`](crate::schema::Change::pending) says it.
+    pub pending: Vec<String>,
+    /// What answers nothing although it is whole: `index ByEmail`.
+    pub disabled: Vec<String>,
+    /// How far the work on what is pending has come, in words of who does it: one line each.
+    pub progress: BTreeMap<String, String>,
+    /// Why it was accepted against the verdict, if it was.
+    pub accepted: Option<String>,
+    pub(super) etag: ETag,
+}
+
+impl StoredLayout {
+    pub(super) fn new(schema: StoredSchema) -> Self {
+        Self {
+            schema,
+            pending: Vec::new(),
+            disabled: Vec::new(),
+            progress: BTreeMap::new(),
+            accepted: None,
+            etag: ETag::from_ticks(0),
+        }
+    }
+
+    /// The next design, with what is still to be done and what comes to that.
+    pub(super) fn evolved(self, schema: StoredSchema, evolution: &Evolution) -> Self {
+        let is_there = |what: &String| match what.split_once(' ') {
+            Some(("index", name)) => schema.indexes.iter().any(|index| index.name == name),
+            Some((_, name)) => schema.properties.iter().any(|property| property.name == name),
+            None => false,
+        };
+        let mut pending: Vec<_> = self.pending.into_iter().filter(is_there).collect();
+        let disabled = self.disabled.into_iter().filter(is_there).collect();
+        let anew: Vec<_> = evolution.changes.iter().filter_map(|change| change.pending.clone()).collect();
+        // Work on what is to be done anew begins anew.
+        let goes_on = |what: &String, _: &mut String| pending.contains(what) && !anew.contains(what);
+        let mut progress = self.progress;
+        progress.retain(goes_on);
+        pending.extend(anew);
+        pending.sort();
+        pending.dedup();
+        Self { schema, pending, disabled, progress, ..self }
+    }
+
+    pub(super) fn to_row(&self, table: &TableName) -> Result<Row> {
+        let fingerprint = self.schema.fingerprint().to_string();
+        let mut entity =
+            TableEntity::new(table.folded(), self.schema.entity.as_str())?.with("Fingerprint", fingerprint);
+        for (at, piece) in cut(&self.schema.to_string()).into_iter().enumerate() {
+            entity.insert(name_of_piece(at), piece);
+        }
+        if !self.pending.is_empty() {
+            entity.insert("Pending", self.pending.join("\n"));
+        }
+        if !self.disabled.is_empty() {
+            entity.insert("Disabled", self.disabled.join("\n"));
+        }
+        if !self.progress.is_empty() {
+            let lines: Vec<_> =
+                self.progress.iter().map(|(what, how_far)| format!("{what}\t{how_far}")).collect();
+            entity.insert("Progress", lines.join("\n"));
+        }
+        if let Some(accepted) = &self.accepted {
+            entity.insert("Accepted", accepted.as_str());
+        }
+        entity.to_row()
+    }
+
+    pub(super) fn read(key: &EntityKey, found: &StoredRow) -> Result<Self> {
+        let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), found.row.view());
+        let bag = TableEntity::from_entity(entity)?;
+        let text = |name: &str| match bag.get(name) {
+            Some(Value::String(text)) => Some(text.as_str()),
+            _ => None,
+        };
+        let schema: String = (0..).map_while(|at| text(&name_of_piece(at))).collect();
+        let schema: StoredSchema = schema.parse().map_err(|error: Error| {
+            error.with_key(key.partition_key.as_str(), key.row_key.as_str()).with_table(super::LAYOUTS)
+        })?;
+        if text("Fingerprint") != Some(&schema.fingerprint().to_string()) {
+            let message =
+                "the stored design has another fingerprint than the one beside it: restore it, or delete it";
+            return Err(Error::new(ErrorCode::Corrupted, message)
+                .with_key(key.partition_key.as_str(), key.row_key.as_str())
+                .with_table(super::LAYOUTS));
+        }
+        let lines = |name: &str| text(name).into_iter().flat_map(|text| text.split('\n'));
+        Ok(Self {
+            schema,
+            pending: lines("Pending").map(str::to_owned).collect(),
+            disabled: lines("Disabled").map(str::to_owned).collect(),
+            progress: lines("Progress")
+                .filter_map(|line| line.split_once('\t'))
+                .map(|(what, how_far)| (what.to_owned(), how_far.to_owned()))
+                .collect(),
+            accepted: text("Accepted").map(str::to_owned),
+            etag: found.etag.clone(),
+        })
+    }
+}
+
+fn name_of_piece(at: usize) -> String {
+    if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") }
+}
+
+fn cut(text: &str) -> Vec<String> {
+    let (mut pieces, mut piece, mut units) = (Vec::new(), String::new(), 0);
+    for character in text.chars() {
+        if units + character.len_utf16() > PIECE {
+            pieces.push(std::mem::take(&mut piece));
+            units = 0;
+        }
+        piece.push(character);
+        units += character.len_utf16();
+    }
+    pieces.push(piece);
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_design_of_any_length_is_cut_and_joined() {
+        let property = |at| format!("property {}{at} Edm.String", "é".repeat(250));
+        let properties = (0..252).map(property).collect::<Vec<_>>().join(
+            "
+",
+        );
+        let text = format!(
+            "schema 1\nentity Wide\ntable Wide\nPartitionKey a text 0..512 ordered legal\n{properties}"
+        );
+        let mut layout = StoredLayout::new(text.parse().unwrap());
+        layout.pending = vec!["index ByEmail".to_owned(), "property Age".to_owned()];
+        layout.disabled = vec!["index ByAge".to_owned()];
+        layout.progress.insert("index ByEmail".to_owned(), "Sales\tempid_000223".to_owned());
+        let key = EntityKey::new("wide", "Wide").unwrap();
+        let row = layout.to_row(&TableName::new("Wide").unwrap()).unwrap();
+        assert_eq!(row.view().len(), 7, "Fingerprint, three pieces, Pending, Disabled, Progress");
+        let stored = StoredRow { row, etag: layout.etag.clone() };
+        assert_eq!(StoredLayout::read(&key, &stored).unwrap(), layout);
+    }
+
+    #[test]
+    fn what_is_pending_stays_until_it_is_gone() {
+        let parse =
+            |text: &str| format!("schema 1\nentity E\ntable T\n{text}").parse::<StoredSchema>().unwrap();
+        let mut layout = StoredLayout::new(parse("index A copies\nindex A keeps *\nproperty P Edm.Int64\n"));
+        layout.pending = vec!["index A".to_owned(), "property P".to_owned()];
+        let kept = layout.evolved(parse("index A copies\nindex A keeps *\n"), &Evolution::default());
+        assert_eq!(kept.pending, ["index A"]);
+
+        let mut layout = kept;
+        layout.disabled = vec!["index A".to_owned(), "index B".to_owned()];
+        layout.progress.insert("index A".to_owned(), "half".to_owned());
+        layout.progress.insert("index B".to_owned(), "half".to_owned());
+        let kept = layout.evolved(parse("index A copies\nindex A keeps *\n"), &Evolution::default());
+        assert_eq!(kept.disabled, ["index A"]);
+        assert_eq!(kept.progress.into_keys().collect::<Vec<_>>(), ["index A"]);
+    }
+}

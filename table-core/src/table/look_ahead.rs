@@ -1,0 +1,152 @@
+//! Asks for the next page of a stream before it hands over the one it has.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+
+use crate::error::Result;
+use crate::query::Page;
+
+/// A stream of pages, polled once for the page after each before that one is handed over. At most one page waits.
+pub(super) struct LookAhead<St> {
+    pages: Pin<Box<St>>,
+    waiting: Waiting,
+    /// Entities that may still be wanted; `None` is all.
+    wanted: Option<usize>,
+}
+
+/// What the stream gave ahead of its turn.
+enum Waiting {
+    Nothing,
+    Page(Box<Result<Page>>),
+    End,
+}
+
+impl<St> LookAhead<St> {
+    /// Looks ahead until pages with `limit` entities have been handed over: what follows them nobody wants.
+    pub(super) fn new(pages: St, limit: Option<usize>) -> Self {
+        Self { pages: Box::pin(pages), waiting: Waiting::Nothing, wanted: limit }
+    }
+}
+
+impl<St: Stream<Item = Result<Page>>> Stream for LookAhead<St> {
+    type Item = Result<Page>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        let page = match std::mem::replace(&mut this.waiting, Waiting::Nothing) {
+            Waiting::Page(page) => *page,
+            Waiting::Nothing => match this.pages.as_mut().poll_next(context) {
+                Poll::Ready(Some(page)) => page,
+                Poll::Ready(None) => {
+                    this.waiting = Waiting::End;
+                    return Poll::Ready(None);
+                }
+                Poll::Pending => return Poll::Pending,
+            },
+            Waiting::End => {
+                this.waiting = Waiting::End;
+                return Poll::Ready(None);
+            }
+        };
+        if let Ok(page) = &page {
+            this.wanted = this.wanted.map(|wanted| wanted.saturating_sub(page.rows.len()));
+            if this.wanted != Some(0) {
+                this.waiting = match this.pages.as_mut().poll_next(context) {
+                    Poll::Ready(Some(next)) => Waiting::Page(Box::new(next)),
+                    Poll::Ready(None) => Waiting::End,
+                    Poll::Pending => Waiting::Nothing,
+                };
+            }
+        }
+        Poll::Ready(Some(page))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use futures_util::{StreamExt, stream};
+    use pollster::block_on;
+
+    use super::*;
+    use crate::error::{Error, ErrorCode};
+    use crate::query::{EntityRef, Rows, Select};
+    use crate::row::RowWriter;
+
+    /// The page of a number: it says so in `rows_read`, and holds two entities.
+    fn page(number: u64) -> Page {
+        let row = RowWriter::new().finish();
+        let mut rows = Rows::with_capacity(2, 0);
+        for row_key in ["1", "2"] {
+            rows.push_selected(EntityRef::new("p", row_key, row.view()), &Select::All).unwrap();
+        }
+        Page { rows, continuation: None, rows_read: Some(number) }
+    }
+
+    /// Pages from 1 to `last`, each asked for when it is counted.
+    fn pages(asked: &Cell<u64>, last: u64) -> impl Stream<Item = Result<Page>> {
+        stream::unfold(1, move |number| async move {
+            asked.set(number);
+            (number <= last).then(|| (Ok(page(number)), number + 1))
+        })
+    }
+
+    fn numbers(stream: impl Stream<Item = Result<Page>>) -> Vec<Option<u64>> {
+        block_on(stream.map(|page| page.unwrap().rows_read).collect())
+    }
+
+    #[test]
+    fn the_next_page_is_asked_for_before_one_is_handed_over() {
+        let asked = Cell::new(0);
+        let mut ahead = LookAhead::new(pages(&asked, 3), None);
+        for (number, asked_for) in [(Some(1), 2), (Some(2), 3), (Some(3), 4), (None, 4)] {
+            let page = block_on(ahead.next());
+            assert_eq!((page.and_then(|page| page.unwrap().rows_read), asked.get()), (number, asked_for));
+        }
+        assert!(block_on(ahead.next()).is_none());
+    }
+
+    #[test]
+    fn no_page_is_asked_for_once_the_limit_is_met() {
+        for (limit, asked_for) in [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3)] {
+            let asked = Cell::new(0);
+            let mut ahead = LookAhead::new(pages(&asked, 9), Some(limit));
+            for _ in 0..limit.div_ceil(2) {
+                assert!(block_on(ahead.next()).is_some());
+            }
+            assert_eq!(asked.get(), asked_for, "{limit}");
+        }
+    }
+
+    #[test]
+    fn pages_that_are_not_ready_come_in_order_and_an_error_in_its_turn() {
+        /// Pending at every other poll.
+        struct Slow<St>(Pin<Box<St>>, bool);
+
+        impl<St: Stream> Stream for Slow<St> {
+            type Item = St::Item;
+
+            fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<St::Item>> {
+                self.1 = !self.1;
+                if self.1 {
+                    context.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                self.0.as_mut().poll_next(context)
+            }
+        }
+
+        let asked = Cell::new(0);
+        let slow = Slow(Box::pin(pages(&asked, 4)), false);
+        assert_eq!(numbers(LookAhead::new(slow, None)), [Some(1), Some(2), Some(3), Some(4)]);
+
+        let error = Error::new(ErrorCode::InternalError, "the second page is broken");
+        let mut ahead = LookAhead::new(stream::iter([Ok(page(1)), Err(error.clone())]), None);
+        assert_eq!(block_on(ahead.next()).unwrap().unwrap().rows_read, Some(1));
+        assert_eq!(block_on(ahead.next()).unwrap().unwrap_err().code(), error.code());
+        assert!(block_on(ahead.next()).is_none());
+    }
+}

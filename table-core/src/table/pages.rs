@@ -1,0 +1,160 @@
+//! Pages of a query over one or several ranges of keys: in order, through empty pages, across ranges (PAGE rules).
+
+use futures_core::Stream;
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::filter::Filter;
+use crate::limits::PAGE_ENTITIES;
+use crate::name::TableName;
+use crate::query::{Continuation, KeyRange, Page, Position, Query, Select};
+use crate::store::TableStore;
+use crate::table::look_ahead::LookAhead;
+use crate::table::request;
+
+/// Ranges of a fan-out that are asked at once (IMP-5).
+const CONCURRENCY: usize = 8;
+
+/// A query over ranges of keys, as a builder collects it.
+#[derive(Clone, Debug)]
+pub(crate) struct Paging {
+    /// The ranges, in key order; an error waits for the first request.
+    pub(crate) ranges: Result<Vec<KeyRange>>,
+    /// The condition.
+    pub(crate) filter: Option<Filter>,
+    /// The properties wanted.
+    pub(crate) select: Select,
+    /// The most entities of a page.
+    pub(crate) top: Option<usize>,
+    /// The most entities in all.
+    pub(crate) limit: Option<usize>,
+}
+
+impl Paging {
+    pub(crate) const fn new(ranges: Result<Vec<KeyRange>>) -> Self {
+        Self { ranges, filter: None, select: Select::All, top: None, limit: None }
+    }
+
+    /// Narrows by one more condition.
+    pub(crate) fn and(&mut self, filter: Filter) {
+        self.filter = Some(match self.filter.take() {
+            Some(earlier) => earlier.and(filter),
+            None => filter,
+        });
+    }
+
+    /// One query a range. A page need not hold more than is wanted in all.
+    pub(crate) fn queries(&self) -> Result<Vec<Query>> {
+        let top = match (self.top, self.limit) {
+            (top, Some(limit)) if (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => Some(limit),
+            (top, _) => top,
+        };
+        let query = |keys: &KeyRange| Query {
+            keys: keys.clone(),
+            filter: self.filter.clone(),
+            select: self.select.clone(),
+            top,
+        };
+        Ok(self.ranges.as_ref().map_err(Clone::clone)?.iter().map(query).collect())
+    }
+}
+
+/// A store and a table to send a query to.
+#[derive(Clone, Debug)]
+pub(crate) struct PageSource<S> {
+    pub(crate) store: S,
+    pub(crate) table: Result<TableName>,
+}
+
+impl<S: TableStore> PageSource<S> {
+    pub(crate) fn table(&self) -> Result<&TableName> {
+        self.table.as_ref().map_err(Clone::clone)
+    }
+
+    /// One page, from the beginning or where an earlier one ended.
+    pub(crate) async fn page(&self, paging: &Paging, from: Option<&Continuation>) -> Result<Page> {
+        let table = self.table()?;
+        let queries = paging.queries()?;
+        let (index, from) = match from {
+            None => (0, None),
+            Some(from) => place(table, &queries, from)?,
+        };
+        let Some(query) = queries.get(index) else { return Ok(Page::default()) };
+        let mut page = request::page(&self.store, table, query, from).await?;
+        if page.continuation.is_none() && query.top != Some(0) {
+            page.continuation = queries.get(index + 1).and_then(|next| beginning(table, next));
+        }
+        Ok(page)
+    }
+}
+
+impl<S: TableStore + Clone> PageSource<S> {
+    /// All pages in key order. Of a fan-out the first pages of several ranges are fetched at once, ahead of their turn; of a
+    /// store that [looks ahead](crate::store::Capabilities::looks_ahead) the next page is.
+    pub(crate) fn pages(self, paging: &Paging) -> impl Stream<Item = Result<Page>> + Send + use<S> {
+        let queries = self.table().cloned().and_then(|table| Ok((table, paging.queries()?)));
+        let (queries, error) = match queries {
+            Ok((table, queries)) => (queries.into_iter().map(|query| (table.clone(), query)).collect(), None),
+            Err(error) => (Vec::new(), Some(Err(error))),
+        };
+        let store = self.store;
+        let looks_ahead = store.capabilities().looks_ahead;
+        let first = stream::iter(queries).map(move |(table, query)| first_page(store.clone(), table, query));
+        let pages = stream::iter(error).chain(first.buffered(CONCURRENCY).map_ok(following).try_flatten());
+        if looks_ahead { LookAhead::new(pages, paging.limit).left_stream() } else { pages.right_stream() }
+    }
+}
+
+/// A range under way: a page in hand, and what is needed to ask for the next.
+struct UnderWay<S> {
+    store: S,
+    table: TableName,
+    query: Query,
+    page: Option<Page>,
+    from: Option<Continuation>,
+}
+
+async fn first_page<S: TableStore>(store: S, table: TableName, query: Query) -> Result<UnderWay<S>> {
+    let mut page = request::page(&store, &table, &query, None).await?;
+    let from = page.continuation.take();
+    Ok(UnderWay { store, table, query, page: Some(page), from })
+}
+
+fn following<S: TableStore>(range: UnderWay<S>) -> impl Stream<Item = Result<Page>> + Send + use<S> {
+    stream::try_unfold(range, |mut range| async move {
+        if let Some(page) = range.page.take() {
+            return Ok(Some((page, range)));
+        }
+        let Some(from) = range.from.take() else { return Ok(None) };
+        let mut page = request::page(&range.store, &range.table, &range.query, Some(&from)).await?;
+        range.from = page.continuation.take();
+        Ok(Some((page, range)))
+    })
+}
+
+/// The beginning of a range as a continuation: its partition without a row, which no page of the range ends at.
+fn beginning(table: &TableName, query: &Query) -> Option<Continuation> {
+    let partition_key = query.keys.partition_key.single()?.to_owned();
+    Some(Continuation::new(table, query, Position { partition_key, row_key: None }))
+}
+
+/// The range that a continuation belongs to, and the continuation unless it stands for the range's beginning.
+fn place<'a>(
+    table: &TableName,
+    queries: &[Query],
+    from: &'a Continuation,
+) -> Result<(usize, Option<&'a Continuation>)> {
+    let mut refused = None;
+    for (index, query) in queries.iter().enumerate() {
+        match from.check(table, query) {
+            Ok(()) => {
+                let is_beginning = index > 0 && beginning(table, query).as_ref() == Some(from);
+                return Ok((index, (!is_beginning).then_some(from)));
+            }
+            Err(error) => refused = Some(error),
+        }
+    }
+    Err(refused.unwrap_or_else(|| {
+        Error::new(ErrorCode::InvalidInput, "the query reads no keys").with_rule("PAGE-9")
+    }))
+}

@@ -1,0 +1,47 @@
+//! What can name the one partition of a transaction (EGT-1).
+
+use crate::entity::ToEntity;
+use crate::error::{Error, ErrorCode, Result};
+use crate::key::PartitionKey;
+use crate::selection::{Partition, Selection};
+
+/// Names one partition of a table of `E`: a partition selection, a key, or an entity that lies in it.
+#[diagnostic::on_unimplemented(
+    message = "[T085] `{Self}` is not one whole partition of `{E}`",
+    label = "a transaction has exactly one partition (EGT-1)",
+    note = "give every part of the partition key: `{E}::partition(…)`; an entity that lies in the partition names it too: `&entity`",
+    note = "for entities of several partitions: `bulk()`, openly without atomicity"
+)]
+pub trait InPartition<E> {
+    /// The partition.
+    ///
+    /// # Errors
+    /// `KeyEncoding` if a value has no text in the key.
+    fn partition_key(self) -> Result<PartitionKey>;
+}
+
+impl<E> InPartition<E> for Selection<E, Partition> {
+    fn partition_key(self) -> Result<PartitionKey> {
+        match &*self.ranges()? {
+            [range] if range.partition_key.single().is_some() => {
+                PartitionKey::new(range.partition_key.single().unwrap_or_default())
+            }
+            _ => {
+                let message = "the selection is not one partition: a transaction has exactly one";
+                Err(Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-1"))
+            }
+        }
+    }
+}
+
+impl<E> InPartition<E> for PartitionKey {
+    fn partition_key(self) -> Result<PartitionKey> {
+        Ok(self)
+    }
+}
+
+impl<E: ToEntity> InPartition<E> for &E {
+    fn partition_key(self) -> Result<PartitionKey> {
+        Ok(self.entity_key()?.partition_key)
+    }
+}

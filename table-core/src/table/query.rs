@@ -1,0 +1,376 @@
+//! Queries of typed entities: condition, projection, pages, streams.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use futures_core::Stream;
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::column::Condition;
+use crate::entity::{FromEntity, ProjectionOf, Versioned};
+use crate::error::{Error, ErrorCode, Result};
+use crate::filter::{Filter, Term};
+use crate::query::{Continuation, EntityRef, KeyRange, Page, Plan, QueryClass, Select};
+use crate::schema::IndexSchema;
+use crate::selection::{Paged, Primary, Reads, Selection, Source};
+use crate::set::SetOf;
+use crate::store::TableStore;
+use crate::table::{PageSource, Paging, Table, decode, request};
+
+/// One page of entities.
+///
+/// Only the continuation says whether more may come: a page may be short, or empty, and still have one (PAGE-4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntityPage<T> {
+    /// The entities, in key order (QRY-3).
+    pub items: Vec<Versioned<T>>,
+    /// Where the next page begins; `None` at the end. It holds no state of the store and may be kept (PAGE-7).
+    pub continuation: Option<Continuation>,
+    /// How many entities were read to find these; `None` if the backend does not tell.
+    pub rows_read: Option<u64>,
+}
+
+/// A query of a table of `E` under construction, whose entities will be read from `F` as `T`. Sends nothing before it is asked
+/// for [`page`](Self::page), [`stream`](Self::stream) or one of the collecting verbs.
+///
+/// ```
+/// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+/// # let ada = Employee { department: "Sales".into(), id: 223, age: 36 };
+/// # pollster::block_on(async {
+/// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+/// employees.insert(&ada).await?;
+/// let query = employees.query(Employee::partition("Sales")).filter(Employee::AGE.ge(30)).top(50);
+/// assert!(query.plan()?.to_string().contains("PartitionKey eq 'Sales' and Age ge 30"));
+/// let page = query.page().await?;
+/// assert_eq!((page.items.len(), page.continuation), (1, None));
+/// assert_eq!(query.collect().await?, [ada]);
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+#[must_use = "a query reads nothing until it is asked for its page, stream or collection"]
+pub struct EntityQuery<E, S, T = E, F = Primary> {
+    source: PageSource<S>,
+    paging: Paging,
+    class: QueryClass,
+    of: PhantomData<fn() -> (E, T)>,
+    from: PhantomData<fn() -> F>,
+}
+
+impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
+    /// Begins a query of a selection that is answered in pages: a range, a partition, a fan-out.
+    ///
+    /// A point is read by [`get`](Self::get); reading the whole table is another verb, [`scan`](Self::scan).
+    /// What an index holds is read from its copies, in their table.
+    pub fn query<C: Paged, F: Source>(
+        &self,
+        selection: impl Into<Selection<E, C, F>>,
+    ) -> EntityQuery<E, S, E, F> {
+        let selection = selection.into();
+        let class = selection.class();
+        self.query_ranges(selection.into_ranges(), class)
+    }
+
+    pub(crate) fn query_ranges<F: Source>(
+        &self,
+        ranges: Result<Vec<KeyRange>>,
+        class: QueryClass,
+    ) -> EntityQuery<E, S, E, F> {
+        let mut paging = Paging::new(ranges);
+        paging.select = E::select();
+        let table = request::table_of::<F>(self.name()).map(Cow::into_owned);
+        EntityQuery {
+            source: PageSource { store: self.store.clone(), table },
+            paging,
+            class,
+            of: PhantomData,
+            from: PhantomData,
+        }
+    }
+
+    pub(super) fn source(&self) -> PageSource<S> {
+        PageSource { store: self.store.clone(), table: self.name.clone() }
+    }
+}
+
+impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
+    /// Reads whatever the keys hold as the members of a set, each told by its key or its kind (PAT-HET-4); a row of no
+    /// member is kept as a bag (PAT-HET-6).
+    pub fn read_as<U: SetOf<E>>(self) -> EntityQuery<E, S, U> {
+        self.reading()
+    }
+}
+
+impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
+    /// Only entities that satisfy the condition; several conditions must all hold.
+    ///
+    /// It narrows the answer, not what is read: the class of the query stays (CLS-4).
+    ///
+    /// Of an index the condition is on what its copies store; where it is not, the query is refused (`InvalidInput`).
+    pub fn filter(mut self, condition: Condition<E>) -> Self {
+        let filter = condition.into_filter();
+        if let Some(error) = F::INDEX.and_then(|index| not_stored(index, &filter))
+            && self.paging.ranges.is_ok()
+        {
+            self.paging.ranges = Err(error);
+        }
+        self.paging.and(filter);
+        self
+    }
+
+    /// At most this many entities a page, 1,000 unless told (TOP-1). For a bound on the whole answer see
+    /// [`limit`](Self::limit).
+    pub const fn top(mut self, entities: usize) -> Self {
+        self.paging.top = Some(entities);
+        self
+    }
+
+    /// At most this many entities in all. Counts for what follows the pages ([`stream`](Self::stream) and the collecting
+    /// verbs), not for a single [`page`](Self::page).
+    pub const fn limit(mut self, entities: usize) -> Self {
+        self.paging.limit = Some(entities);
+        self
+    }
+
+    /// Reads the entities as another type, which asks the store for its own properties only (DQ-13).
+    pub fn project<P: ProjectionOf<E>>(self) -> EntityQuery<E, S, P, F>
+    where
+        F: Reads<P>,
+    {
+        self.reading()
+    }
+
+    fn reading<P>(self) -> EntityQuery<E, S, P, F>
+    where
+        F: Reads<P>,
+    {
+        let mut paging = self.paging;
+        paging.select = F::select();
+        EntityQuery { source: self.source, paging, class: self.class, of: PhantomData, from: PhantomData }
+    }
+
+    /// What the query costs (CLS-1).
+    #[must_use]
+    pub const fn class(&self) -> QueryClass {
+        self.class
+    }
+
+    /// What the query will cost and ask for, told without asking (design promise 2).
+    ///
+    /// # Errors
+    /// `KeyEncoding` if a value of the selection has no text in a key.
+    pub fn plan(&self) -> Result<Plan> {
+        Ok(request::with_index::<F>(Plan::new(self.source.table()?, self.class, &self.paging.queries()?)))
+    }
+
+    /// The first page.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6); `KeyEncoding` if a value of the selection has no text in a key; `InvalidInput` for a `top`
+    /// out of range (TOP-2); `EntityMismatch` if what is stored is no `T`.
+    pub async fn page(&self) -> Result<EntityPage<T>>
+    where
+        F: Reads<T>,
+    {
+        self.read(self.source.page(&self.paging, None).await?)
+    }
+
+    /// The page that begins where an earlier one of the same query ended.
+    ///
+    /// # Errors
+    /// Those of [`page`](Self::page), and `InvalidInput` for the continuation of another query (PAGE-9).
+    pub async fn page_from(&self, continuation: &Continuation) -> Result<EntityPage<T>>
+    where
+        F: Reads<T>,
+    {
+        self.read(self.source.page(&self.paging, Some(continuation)).await?)
+    }
+
+    fn read(&self, page: Page) -> Result<EntityPage<T>>
+    where
+        F: Reads<T>,
+    {
+        Ok(EntityPage {
+            items: decode::items::<F, T>(self.source.table()?, &page)?,
+            rows_read: page.rows_read,
+            continuation: page.continuation,
+        })
+    }
+
+    /// The entities one after another, page after page, through empty pages (PAGE-4), at most [`limit`](Self::limit).
+    ///
+    /// The stream borrows nothing and holds no snapshot: each page is one of its own (CON-9). It holds one page at a time; an
+    /// entity is decoded when it is asked for.
+    pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
+    where
+        F: Reads<T>,
+    {
+        let (limit, table) = (self.paging.limit.unwrap_or(usize::MAX), self.source.table.clone());
+        let entities = move |page| {
+            let table = table.as_ref().map_err(Clone::clone)?;
+            Ok(stream::iter(decode::each::<F, T>(table.clone(), page?)))
+        };
+        self.source.pages(&self.paging).map(entities).try_flatten().take(limit)
+    }
+
+    /// Hands each entity to `each`, page after page, at most [`limit`](Self::limit); gives how many.
+    ///
+    /// One page is held at a time and one entity is decoded at a time, so that this is the way with the least memory and time.
+    ///
+    /// ```
+    /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
+    /// # #[derive(Entity, Clone, Debug, PartialEq)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+    /// # pollster::block_on(async {
+    /// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+    /// # employees.insert(&Employee { department: "Sales".into(), id: 223, age: 36 }).await?;
+    /// let mut ages = 0;
+    /// let handed = employees.query(Employee::partition("Sales")).for_each(|employee| ages += employee.age).await?;
+    /// assert_eq!((handed, ages), (1, 36));
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`page`](Self::page); what was handed over before has been.
+    pub async fn for_each(self, mut each: impl FnMut(Versioned<T>)) -> Result<u64>
+    where
+        F: Reads<T>,
+    {
+        let table = self.source.table()?.clone();
+        let mut left = self.paging.limit.unwrap_or(usize::MAX);
+        let mut handed = 0;
+        let mut pages = std::pin::pin!(self.source.pages(&self.paging));
+        while left > 0
+            && let Some(page) = pages.try_next().await?
+        {
+            for row in page.rows.iter().take(left) {
+                each(decode::entity::<F, T>(&table, row)?);
+                handed += 1;
+            }
+            left = left.saturating_sub(page.rows.len());
+        }
+        Ok(handed)
+    }
+
+    /// All entities with their versions.
+    ///
+    /// # Errors
+    /// Those of [`page`](Self::page).
+    pub async fn collect_versioned(self) -> Result<Vec<Versioned<T>>>
+    where
+        F: Reads<T>,
+    {
+        let mut all = Vec::new();
+        self.for_each(|entity| all.push(entity)).await?;
+        Ok(all)
+    }
+
+    /// All entities.
+    ///
+    /// # Errors
+    /// Those of [`page`](Self::page).
+    pub async fn collect(self) -> Result<Vec<T>>
+    where
+        F: Reads<T>,
+    {
+        let mut all = Vec::new();
+        self.for_each(|entity| all.push(entity.into_value())).await?;
+        Ok(all)
+    }
+
+    /// What `read` makes of each stored row, which has all its properties: for readers that want more than a `T`, such as
+    /// the key that an index found it by.
+    ///
+    /// # Errors
+    /// Those of [`page`](Self::page) and of `read`.
+    pub async fn collect_with<R>(mut self, read: impl Fn(EntityRef<'_>) -> Result<R>) -> Result<Vec<R>> {
+        let limit = self.paging.limit.unwrap_or(usize::MAX);
+        self.paging.select = Select::All;
+        let table = self.source.table()?.clone();
+        let mut all = Vec::new();
+        let mut pages = std::pin::pin!(self.source.pages(&self.paging));
+        while all.len() < limit
+            && let Some(page) = pages.try_next().await?
+        {
+            for entity in page.rows.iter().take(limit - all.len()) {
+                let here = |error: Error| {
+                    error.with_table(table.as_str()).with_key(entity.partition_key, entity.row_key)
+                };
+                all.push(read(entity).map_err(here)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The first entity in key order; `None` if there is none. Asks for pages of one.
+    ///
+    /// # Errors
+    /// Those of [`page`](Self::page).
+    pub async fn first(self) -> Result<Option<Versioned<T>>>
+    where
+        F: Reads<T>,
+    {
+        let query = if self.paging.filter.is_none() { self.top(1) } else { self };
+        Ok(query.limit(1).collect_versioned().await?.pop())
+    }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F> {
+    pub(crate) fn with_select(mut self, select: Select) -> Self {
+        self.paging.select = select;
+        self
+    }
+
+    pub(crate) fn with_filter(mut self, filter: Filter) -> Self {
+        self.paging.and(filter);
+        self
+    }
+}
+
+/// The error of a condition on a property that the copies of an index do not store: it would match nothing, silently.
+fn not_stored(index: &IndexSchema, filter: &Filter) -> Option<Error> {
+    let names = filter.terms().iter().filter_map(|term| match term {
+        Term::Compare { name, .. } | Term::Flag(name) => Some(name.as_ref()),
+        Term::And | Term::Or | Term::Not => None,
+    });
+    let mut missing = names.filter(|name| {
+        let is_stored = index.properties.iter().any(|property| property.name == *name);
+        !is_stored && !matches!(*name, "PartitionKey" | "RowKey" | "Timestamp")
+    });
+    missing.next().map(|name| {
+        let message = format!(
+            "the copies of the index `{}` do not store `{name}`: keep it, or select by it if it is in the index's key",
+            index.name
+        );
+        Error::new(ErrorCode::InvalidInput, message).with_property(name).with_rule("PAT-INTRA-6")
+    })
+}
+
+impl<E, S: Clone, T, F> Clone for EntityQuery<E, S, T, F> {
+    fn clone(&self) -> Self {
+        Self {
+            source: self.source.clone(),
+            paging: self.paging.clone(),
+            class: self.class,
+            of: PhantomData,
+            from: PhantomData,
+        }
+    }
+}
+
+impl<E, S: fmt::Debug, T, F> fmt::Debug for EntityQuery<E, S, T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EntityQuery")
+            .field("source", &self.source)
+            .field("paging", &self.paging)
+            .field("class", &self.class)
+            .finish()
+    }
+}

@@ -1,0 +1,115 @@
+//! Look-ups of typed entities: one point, or many at once.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::entity::{FromEntity, ProjectionOf, Versioned};
+use crate::error::Result;
+use crate::query::{Plan, Query, QueryClass};
+use crate::selection::{Class, Point, Reads, Selection, Source, WholeKey};
+use crate::store::TableStore;
+use crate::table::{Table, request};
+
+/// Point queries that [`Table::get_many`] keeps under way at once (IMP-5).
+pub(crate) const CONCURRENCY: usize = 16;
+
+impl<E: FromEntity, S: TableStore> Table<E, S> {
+    /// What a selection will ask for and cost, told without asking (design promise 2).
+    ///
+    /// # Errors
+    /// `KeyEncoding` if a value given has no text in the key.
+    pub fn plan<C: Class, F: Source>(&self, selection: impl Into<Selection<E, C, F>>) -> Result<Plan> {
+        let selection = selection.into();
+        let queries: Vec<Query> = selection.ranges()?.iter().cloned().map(Query::new).collect();
+        let table = request::table_of::<F>(self.name())?;
+        Ok(request::with_index::<F>(Plan::new(&table, selection.class(), &queries)))
+    }
+
+    /// One entity with its version; `None` if it is not there. One request (DQ-2).
+    ///
+    /// By a unique index it is the copy that is read, and the version is the copy's own: a conditional write of the entity
+    /// with it fails.
+    ///
+    /// # Errors
+    /// `KeyEncoding` if a value given has no text in the key; `EntityMismatch` if what is stored is no `E`.
+    pub async fn get(&self, key: impl WholeKey<E, From: Reads<E>>) -> Result<Option<Versioned<E>>> {
+        self.get_from(key.into_point()).await
+    }
+
+    /// One entity read as a projection, which asks the store for its own properties only (DQ-13).
+    ///
+    /// # Errors
+    /// Those of [`get`](Self::get).
+    pub async fn get_as<P: ProjectionOf<E>>(
+        &self,
+        key: impl WholeKey<E, From: Reads<P>>,
+    ) -> Result<Option<Versioned<P>>> {
+        self.get_from(key.into_point()).await
+    }
+
+    async fn get_from<P, F: Reads<P>>(&self, key: Selection<E, Point, F>) -> Result<Option<Versioned<P>>> {
+        let (table, key) = (request::table_of::<F>(self.name())?, key.into_key()?);
+        let found = request::get(&self.store, &table, &key, &F::select()).await?;
+        found.map(|found| request::read_from::<F, P>(&table, &key, &found)).transpose()
+    }
+
+    /// What [`get_many`](Self::get_many) will ask for and cost: a point query a key.
+    ///
+    /// ```
+    /// # use table_core::query::{QueryClass, Requests};
+    /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
+    /// # #[derive(Entity)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+    /// # let employees = Engine::in_memory().table::<Employee>();
+    /// let plan = employees.plan_many([121, 223].map(|id| Employee::key("Sales", id)))?;
+    /// assert_eq!((plan.class, plan.requests), (QueryClass::Point, Requests::AtMost(2)));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`plan`](Self::plan).
+    pub fn plan_many<F: Source>(
+        &self,
+        keys: impl IntoIterator<Item = Selection<E, Point, F>>,
+    ) -> Result<Plan> {
+        let mut queries = Vec::new();
+        for key in keys {
+            queries.extend(key.ranges()?.iter().cloned().map(Query::new));
+        }
+        let table = request::table_of::<F>(self.name())?;
+        Ok(request::with_index::<F>(Plan::new(&table, QueryClass::Point, &queries)))
+    }
+
+    /// Many entities, in the order of the keys given: parallel point queries, at most 16 at once.
+    ///
+    /// This is the plan for `RowKey eq '121' or RowKey eq '322'`, which the service would answer by a partition scan (DQ-7).
+    /// The entities are not of one snapshot (CON-9).
+    ///
+    /// ```
+    /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
+    /// # #[derive(Entity, Clone, Debug, PartialEq)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+    /// # let ada = Employee { department: "Sales".into(), id: 223, age: 36 };
+    /// # pollster::block_on(async {
+    /// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+    /// employees.insert(&ada).await?;
+    /// let found = employees.get_many([121, 223].map(|id| Employee::key("Sales", id))).await?;
+    /// assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true]);
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// The first that one of the look-ups gives.
+    pub async fn get_many(
+        &self,
+        keys: impl IntoIterator<Item = Selection<E, Point, impl Reads<E>>>,
+    ) -> Result<Vec<Option<Versioned<E>>>> {
+        // Collected first: an iterator need not be Send, the future should be.
+        let keys: Vec<_> = keys.into_iter().collect();
+        stream::iter(keys.into_iter().map(|key| self.get(key))).buffered(CONCURRENCY).try_collect().await
+    }
+}

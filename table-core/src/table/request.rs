@@ -1,0 +1,147 @@
+//! Requests to a store as typed and untyped tables make them: one span each, with what it cost.
+
+use std::borrow::Cow;
+
+use tracing::field::Empty;
+use tracing::{Instrument, debug_span};
+
+use crate::entity::Versioned;
+use crate::error::{Error, ErrorCode, Result};
+use crate::etag::ETag;
+use crate::key::EntityKey;
+use crate::name::TableName;
+use crate::operation::{Operation, OperationKind};
+use crate::query::{Continuation, EntityRef, Page, Plan, Query, QueryClass, Select};
+use crate::selection::{Primary, Reads, Source};
+use crate::store::{Committed, StoredRow, TableStore};
+use crate::transaction::Transaction;
+use crate::{entity::FromEntity, row::RowView};
+
+pub(crate) async fn create_if_missing<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
+    match store.create_table(table).await {
+        Ok(()) => Ok(true),
+        Err(error) if error.code() == ErrorCode::TableAlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// One look-up.
+pub(crate) async fn get<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    key: &EntityKey,
+    select: &Select,
+) -> Result<Option<StoredRow>> {
+    let class = tracing::field::display(QueryClass::Point);
+    let span = debug_span!("get", table = table.as_str(), class, rows_returned = Empty);
+    let found = store.get(table, key, select).instrument(span.clone()).await?;
+    span.record("rows_returned", u64::from(found.is_some()));
+    Ok(found)
+}
+
+/// Reads what a look-up found.
+pub(crate) fn read<T: FromEntity>(
+    table: &TableName,
+    key: &EntityKey,
+    found: &StoredRow,
+) -> Result<Versioned<T>> {
+    read_from::<Primary, T>(table, key, found)
+}
+
+/// Reads what a look-up found in a source.
+pub(crate) fn read_from<F: Reads<T>, T>(
+    table: &TableName,
+    key: &EntityKey,
+    found: &StoredRow,
+) -> Result<Versioned<T>> {
+    let row: RowView<'_> = found.row.view();
+    let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row).with_etag(&found.etag);
+    Versioned::read_with(entity, F::read).map_err(|error| error.with_table(table.as_str()))
+}
+
+/// The table that a source lives in: an index's own, or that of the entities.
+pub(crate) fn table_of<F: Source>(own: Result<&TableName>) -> Result<Cow<'_, TableName>> {
+    match F::INDEX.and_then(|index| index.table) {
+        Some(table) => TableName::new(table).map(Cow::Owned),
+        None => own.map(Cow::Borrowed),
+    }
+}
+
+/// A plan that says which index it reads.
+pub(crate) fn with_index<F: Source>(plan: Plan) -> Plan {
+    match F::INDEX {
+        Some(index) => plan.with_index(index.name),
+        None => plan,
+    }
+}
+
+/// One page of a query, without the rows that patterns keep for themselves.
+pub(crate) async fn page<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    query: &Query,
+    from: Option<&Continuation>,
+) -> Result<Page> {
+    let class = tracing::field::display(query.keys.class());
+    let span = debug_span!("query", table = table.as_str(), class, rows_read = Empty, rows_returned = Empty);
+    let mut page = store.query(table, query, from).instrument(span.clone()).await?;
+    page.rows = page.rows.without_reserved();
+    span.record("rows_returned", page.rows.len());
+    if let Some(rows_read) = page.rows_read {
+        span.record("rows_read", rows_read);
+    }
+    Ok(page)
+}
+
+/// One transaction. Its error has the key of the operation that failed, also where the backend told the position only.
+pub(crate) async fn submit<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    transaction: Transaction,
+) -> Result<Committed> {
+    if transaction.operations().is_empty() {
+        let message = "the transaction has no operations: add one, or do not commit";
+        let error = Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-12");
+        return Err(error.with_table(table.as_str()));
+    }
+    let keys: Vec<_> = transaction.operations().iter().map(|operation| operation.row_key.clone()).collect();
+    let partition_key = transaction.partition_key().clone();
+    let operation = match transaction.operations() {
+        [only] => only.kind.name(),
+        _ => "transaction",
+    };
+    let span = debug_span!("submit", table = table.as_str(), operation, operations = keys.len());
+    store.submit(table, transaction).instrument(span).await.map_err(|error| {
+        let index = error.operation().or((keys.len() == 1).then_some(0));
+        match index.and_then(|index| keys.get(index)) {
+            Some(row_key) if error.key().is_none() => {
+                error.with_key(partition_key.as_str(), row_key.as_str())
+            }
+            _ => error,
+        }
+    })
+}
+
+/// One operation as a transaction of its own; the new version, `None` for a delete.
+pub(crate) async fn write<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    key: EntityKey,
+    kind: OperationKind,
+) -> Result<Option<ETag>> {
+    let limits = store.capabilities().limits;
+    let transaction = Transaction::new(key.partition_key, limits).and_then(|mut transaction| {
+        transaction.push(Operation { row_key: key.row_key, kind })?;
+        Ok(transaction)
+    });
+    let transaction = transaction.map_err(|error| error.with_table(table.as_str()))?;
+    Ok(submit(store, table, transaction).await?.into_iter().next().flatten())
+}
+
+/// The version that a write must have given (ETAG-3).
+pub(crate) fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
+    etag.ok_or_else(|| {
+        let message = "the store acknowledged the write without the ETag it must give: read the entity";
+        Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3").with_table(table.as_str())
+    })
+}

@@ -1,0 +1,213 @@
+//! Table scans: every partition, for a stated reason and up to a stated bound (design promise 2, DQ-5).
+
+use std::fmt;
+use std::future::{Pending, pending};
+use std::marker::PhantomData;
+
+use futures_core::Stream;
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::column::Condition;
+use crate::entity::{FromEntity, ProjectionOf, Versioned};
+use crate::error::{Error, ErrorCode, Result};
+use crate::limits::PAGE_ENTITIES;
+use crate::name::TableName;
+use crate::query::{Page, Plan, QueryClass};
+use crate::selection::{Primary, Scan, Selection};
+use crate::store::TableStore;
+use crate::table::{PageSource, Paging, Table, decode};
+
+/// A scan that has a reason and lacks its bound: [`max_rows`](Self::max_rows) makes it one that can run.
+///
+/// ```
+/// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+/// # let ada = Employee { department: "Sales".into(), id: 223, age: 36 };
+/// # pollster::block_on(async {
+/// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+/// employees.insert(&ada).await?;
+/// let mut ages = 0;
+/// let scan = employees.scan("monthly audit").max_rows(2_000_000);
+/// assert_eq!(scan.for_each(|employee| ages += employee.age).await?, 1);
+/// assert_eq!(ages, 36);
+///
+/// let error = employees.scan("monthly audit").max_rows(0).collect().await.unwrap_err();
+/// assert_eq!(error.rule(), Some("DQ-5")); // never a silent cut
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+#[must_use = "a scan reads nothing until it is bounded and run"]
+pub struct TableScan<E, S> {
+    source: PageSource<S>,
+    paging: Paging,
+    reason: String,
+    of: PhantomData<fn() -> E>,
+}
+
+/// A scan of a table of `E` under construction, whose entities will be read as `T`.
+#[must_use = "a scan reads nothing until it is run"]
+pub struct BoundedScan<E, S, T = E> {
+    source: PageSource<S>,
+    paging: Paging,
+    reason: String,
+    max_rows: u64,
+    of: PhantomData<fn() -> (E, T)>,
+}
+
+impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
+    /// Begins a scan of the whole table, for a reason in words: `employees.scan("monthly audit").max_rows(2_000_000)`.
+    pub fn scan(&self, why: impl Into<Selection<E, Scan>>) -> TableScan<E, S> {
+        let selection = why.into();
+        let reason = selection.reason().to_owned();
+        let mut paging = Paging::new(selection.into_ranges());
+        paging.select = E::select();
+        TableScan { source: self.source(), paging, reason, of: PhantomData }
+    }
+}
+
+impl<E, S> TableScan<E, S> {
+    /// The most entities that may be read before the scan fails: a bound on cost, counted before the filter where the
+    /// backend tells what it read, else after it.
+    pub fn max_rows(self, rows: u64) -> BoundedScan<E, S> {
+        let Self { source, paging, reason, .. } = self;
+        BoundedScan { source, paging, reason, max_rows: rows, of: PhantomData }
+    }
+}
+
+/// A scan with a bound. What runs a scan asks for it, so that one without it is told what it lacks.
+#[diagnostic::on_unimplemented(
+    message = "[T093] this table scan has no bound",
+    label = "`max_rows` comes first",
+    note = "say how many rows it may read before it fails: `scan(\"monthly audit\").max_rows(2_000_000)`"
+)]
+pub trait Bounded {}
+
+impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
+
+/// What runs a scan, to be told what is missing.
+impl<E, S> TableScan<E, S> {
+    #[doc(hidden)]
+    pub fn collect(self) -> Pending<Result<Vec<E>>>
+    where
+        Self: Bounded,
+    {
+        pending()
+    }
+
+    #[doc(hidden)]
+    pub fn for_each(self, _: impl FnMut(Versioned<E>)) -> Pending<Result<u64>>
+    where
+        Self: Bounded,
+    {
+        pending()
+    }
+}
+
+impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
+    /// Only entities that satisfy the condition; several conditions must all hold. Reads no fewer.
+    pub fn filter(mut self, condition: Condition<E>) -> Self {
+        self.paging.and(condition.into_filter());
+        self
+    }
+
+    /// Reads the entities as another type, which asks the store for its own properties only (DQ-13).
+    pub fn project<P: ProjectionOf<E>>(self) -> BoundedScan<E, S, P> {
+        let Self { source, mut paging, reason, max_rows, .. } = self;
+        paging.select = P::select();
+        BoundedScan { source, paging, reason, max_rows, of: PhantomData }
+    }
+
+    /// What the scan will cost and ask for, told without asking, with its reason.
+    ///
+    /// # Errors
+    /// Those of the table's name.
+    pub fn plan(&self) -> Result<Plan> {
+        let plan = Plan::new(self.source.table()?, QueryClass::TableScan, &self.paging.queries()?);
+        Ok(plan.with_reason(self.reason.as_str()))
+    }
+
+    /// Why the whole table is read.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// The entities one after another. Where the bound is exceeded the stream ends with an error that says so; it is never
+    /// cut silently.
+    pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T> {
+        let Self { source, mut paging, reason, max_rows, .. } = self;
+        tracing::debug!(reason = reason.as_str(), max_rows, "table scan");
+        // One more than allowed is enough to know that there are more.
+        let enough = usize::try_from(max_rows.saturating_add(1)).unwrap_or(usize::MAX);
+        (paging.top, paging.limit) = (Some(PAGE_ENTITIES.min(enough)), Some(enough));
+        let table = source.table.clone();
+        let mut read = 0;
+        source
+            .pages(&paging)
+            .map(move |page| {
+                let (table, page) = (table.as_ref().map_err(Clone::clone)?, page?);
+                count(&mut read, &page, max_rows).map_err(|rows| exceeded(table, &reason, rows, max_rows))?;
+                Ok(stream::iter(decode::each::<Primary, T>(table.clone(), page)))
+            })
+            .try_flatten()
+    }
+
+    /// Runs the scan and hands each entity to `each`; gives how many.
+    ///
+    /// # Errors
+    /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) were read; what was handed over before has been.
+    pub async fn for_each(self, mut each: impl FnMut(Versioned<T>)) -> Result<u64> {
+        let mut handed = 0;
+        let mut entities = std::pin::pin!(self.stream());
+        while let Some(entity) = entities.try_next().await? {
+            each(entity);
+            handed += 1;
+        }
+        Ok(handed)
+    }
+
+    /// Runs the scan and collects what it finds.
+    ///
+    /// # Errors
+    /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) were read.
+    pub async fn collect(self) -> Result<Vec<T>> {
+        self.stream().map_ok(Versioned::into_value).try_collect().await
+    }
+}
+
+/// Adds a page to the rows read; the sum as an error if it exceeds the bound.
+fn count(read: &mut u64, page: &Page, max_rows: u64) -> std::result::Result<(), u64> {
+    let returned = u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
+    *read = read.saturating_add(page.rows_read.unwrap_or(returned).max(returned));
+    if *read > max_rows { Err(*read) } else { Ok(()) }
+}
+
+fn exceeded(table: &TableName, reason: &str, read: u64, max_rows: u64) -> Error {
+    let message = format!(
+        "the scan for `{reason}` has read {read} entities, its max_rows is {max_rows}: raise it, or add an index"
+    );
+    Error::new(ErrorCode::InvalidInput, message).with_rule("DQ-5").with_table(table.as_str())
+}
+
+impl<E, S: fmt::Debug> fmt::Debug for TableScan<E, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableScan")
+            .field("source", &self.source)
+            .field("reason", &self.reason)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<E, S: fmt::Debug, T> fmt::Debug for BoundedScan<E, S, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BoundedScan")
+            .field("source", &self.source)
+            .field("paging", &self.paging)
+            .field("reason", &self.reason)
+            .field("max_rows", &self.max_rows)
+            .finish_non_exhaustive()
+    }
+}

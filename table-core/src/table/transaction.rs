@@ -1,0 +1,212 @@
+//! Typed entity group transactions: one partition, all or none, judged while they are built (EGT rules).
+
+use std::fmt;
+
+use crate::entity::ToEntity;
+use crate::error::{Error, ErrorCode, Result};
+use crate::etag::{ETag, IfMatch};
+use crate::key::EntityKey;
+use crate::operation::{Operation, OperationKind};
+use crate::row::Row;
+use crate::selection::{Point, Selection};
+use crate::store::TableStore;
+use crate::table::{InPartition, Table, request};
+use crate::transaction::Transaction;
+
+/// Writes of entities of one partition, applied all or none by [`commit`](Self::commit) (EGT-9).
+///
+/// Every verb checks at once what can be known before sending, and says the sizes: 100 operations (EGT-2), 4 MiB (EGT-3),
+/// one operation an entity (EGT-4), one partition (EGT-5), the limits of an entity. A refused operation leaves the
+/// transaction as it was. Entities of other types that live in the same table may join (PAT-CK-3). For more than fits, [`Table::bulk`] writes openly without atomicity.
+///
+/// ```
+/// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+/// # let ada = Employee { department: "Sales".into(), id: 223, age: 36 };
+/// # pollster::block_on(async {
+/// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+/// let mut sales = employees.transaction(Employee::partition("Sales"))?;
+/// sales.insert(&ada)?.insert(&Employee { id: 224, ..ada.clone() })?;
+/// let elsewhere = Employee { department: "Marketing".into(), ..ada };
+/// assert_eq!(sales.insert(&elsewhere).unwrap_err().rule(), Some("EGT-5"));
+/// assert_eq!(sales.commit().await?.len(), 2);
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+#[must_use = "a transaction does nothing until it is committed"]
+pub struct EntityTransaction<E, S> {
+    table: Table<E, S>,
+    transaction: Transaction,
+}
+
+impl<E: ToEntity, S: TableStore + Clone> Table<E, S> {
+    /// Begins a transaction on one partition. Sends nothing.
+    ///
+    /// # Errors
+    /// `KeyEncoding`, `PropertyValueTooLarge` if the partition has no legal key (KEY-8).
+    pub fn transaction(&self, partition: impl InPartition<E>) -> Result<EntityTransaction<E, S>> {
+        let limits = self.store.capabilities().limits;
+        let transaction =
+            Transaction::new(partition.partition_key()?, limits).map_err(|error| self.in_table(error))?;
+        Ok(EntityTransaction { table: self.clone(), transaction })
+    }
+}
+
+impl<E, S> Table<E, S> {
+    pub(crate) fn in_table(&self, error: Error) -> Error {
+        match &self.name {
+            Ok(name) => error.with_table(name.as_str()),
+            Err(_) => error,
+        }
+    }
+}
+
+impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
+    /// Adds an insert: the entity must not exist (INS-1).
+    ///
+    /// # Errors
+    /// What the type's docs list.
+    pub fn insert<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
+        self.put(entity, OperationKind::Insert)
+    }
+
+    /// Adds a replace: the entity must exist, in this version (UPD-1).
+    ///
+    /// # Errors
+    /// What the type's docs list.
+    pub fn replace<M: ToEntity>(&mut self, entity: &M, if_match: impl Into<IfMatch>) -> Result<&mut Self> {
+        let if_match = if_match.into();
+        self.put(entity, |row| OperationKind::Replace(row, if_match))
+    }
+
+    /// Adds a merge: the entity must exist, in this version (MRG-1).
+    ///
+    /// # Errors
+    /// What the type's docs list.
+    pub fn merge<M: ToEntity>(&mut self, entity: &M, if_match: impl Into<IfMatch>) -> Result<&mut Self> {
+        let if_match = if_match.into();
+        self.put(entity, |row| OperationKind::Merge(row, if_match))
+    }
+
+    /// Adds an insert-or-replace (UPS-2).
+    ///
+    /// # Errors
+    /// What the type's docs list.
+    pub fn insert_or_replace<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
+        self.put(entity, OperationKind::InsertOrReplace)
+    }
+
+    /// Adds an insert-or-merge (UPS-2).
+    ///
+    /// # Errors
+    /// What the type's docs list.
+    pub fn insert_or_merge<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
+        self.put(entity, OperationKind::InsertOrMerge)
+    }
+
+    /// Adds a delete: the entity must exist, in this version (DEL-2).
+    ///
+    /// # Errors
+    /// What the type's docs list.
+    pub fn delete<M: ToEntity>(
+        &mut self,
+        key: Selection<M, Point>,
+        if_match: impl Into<IfMatch>,
+    ) -> Result<&mut Self> {
+        self.require_table::<M>()?;
+        let kind = OperationKind::Delete(if_match.into());
+        self.push(key.into_key()?, kind)
+    }
+
+    fn put<M: ToEntity>(&mut self, entity: &M, kind: impl FnOnce(Row) -> OperationKind) -> Result<&mut Self> {
+        self.require_table::<M>()?;
+        let key = entity.entity_key()?;
+        let row = entity.entity_row()?;
+        self.push(key, kind(row))
+    }
+
+    /// A transaction has one table (EGT-1); its entities may be of several types that live there.
+    fn require_table<M: ToEntity>(&self) -> Result<()> {
+        let Some(design) = M::design_table() else { return Ok(()) };
+        let table = match E::design_table() {
+            Some(table) => table,
+            None => self.table.name()?.as_str(),
+        };
+        if design.eq_ignore_ascii_case(table) {
+            return Ok(());
+        }
+        let message = format!(
+            "the entity's design lives in table `{design}`, the transaction in `{table}`: a transaction has one table"
+        );
+        let error = Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-1");
+        Err(self.table.in_table(error.with_operation(self.len())))
+    }
+
+    fn push(&mut self, key: EntityKey, kind: OperationKind) -> Result<&mut Self> {
+        let pushed = push(&mut self.transaction, key, kind);
+        pushed.map_err(|error| self.table.in_table(error))?;
+        Ok(self)
+    }
+
+    /// How many operations it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.transaction.operations().len()
+    }
+
+    /// Whether it holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The sum of the entities' sizes by the published formula (SIZE-2, ENG-17).
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        self.transaction.bytes()
+    }
+
+    /// Applies all operations or none, and gives the new versions in order; `None` for a delete.
+    ///
+    /// # Errors
+    /// That of the first operation that cannot be applied, with its [position](Error::operation) and key (IMP-3, EGT-34);
+    /// `InvalidInput` for a transaction without operations (EGT-12). Nothing is then applied, unless the error
+    /// [is ambiguous](Error::is_ambiguous) (CON-11).
+    pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
+        request::submit(&self.table.store, self.table.name()?, self.transaction).await
+    }
+}
+
+/// Adds an operation whose key has a partition of its own, which must be the transaction's (EGT-5).
+pub(crate) fn push(transaction: &mut Transaction, key: EntityKey, kind: OperationKind) -> Result<()> {
+    if key.partition_key != *transaction.partition_key() {
+        let message = format!(
+            "the entity lies in partition '{}', the transaction in '{}': a transaction has one partition",
+            key.partition_key,
+            transaction.partition_key()
+        );
+        return Err(Error::new(ErrorCode::CommandsInBatchActOnDifferentPartitions, message)
+            .with_rule("EGT-5")
+            .with_operation(transaction.operations().len())
+            .with_key(key.partition_key.as_str(), key.row_key.as_str()));
+    }
+    transaction.push(Operation { row_key: key.row_key, kind })
+}
+
+impl<E, S: Clone> Clone for EntityTransaction<E, S> {
+    fn clone(&self) -> Self {
+        Self { table: self.table.clone(), transaction: self.transaction.clone() }
+    }
+}
+
+impl<E, S: fmt::Debug> fmt::Debug for EntityTransaction<E, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EntityTransaction")
+            .field("table", &self.table)
+            .field("transaction", &self.transaction)
+            .finish()
+    }
+}

@@ -1,0 +1,186 @@
+//! Read, change, write back: optimistic concurrency with a bounded number of retries (CON-3).
+
+use crate::entity::{FromEntity, ToEntity, Versioned};
+use crate::error::{Error, ErrorCode, Result};
+use crate::etag::{ETag, IfMatch};
+use crate::key::EntityKey;
+use crate::name::TableName;
+use crate::operation::OperationKind;
+use crate::query::Select;
+use crate::row::{self, Row};
+use crate::selection::{Point, Selection};
+use crate::store::TableStore;
+use crate::table::{Table, request};
+
+/// How often an update tries to write before it gives up. Each lost attempt means that another writer's succeeded (CON-5).
+pub const UPDATE_ATTEMPTS: usize = 32;
+
+/// What an update starts from: an entity read before, whose version is tried first, or a key to read.
+#[derive(Clone, Debug)]
+pub enum UpdateFrom<E> {
+    /// Read before: saves a request where nobody else wrote since.
+    Read(Versioned<E>),
+    /// To be read.
+    Key(Selection<E, Point>),
+}
+
+impl<E> From<Versioned<E>> for UpdateFrom<E> {
+    fn from(versioned: Versioned<E>) -> Self {
+        Self::Read(versioned)
+    }
+}
+
+impl<E: Clone> From<&Versioned<E>> for UpdateFrom<E> {
+    fn from(versioned: &Versioned<E>) -> Self {
+        Self::Read(versioned.clone())
+    }
+}
+
+impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
+    fn from(key: Selection<E, Point>) -> Self {
+        Self::Key(key)
+    }
+}
+
+/// One version of the entity: typed, and all that is stored if it was read here.
+struct Version<E> {
+    entity: Versioned<E>,
+    stored: Option<Row>,
+}
+
+impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
+    /// Changes an entity: read, `change`, write if nobody wrote in between, else read again and repeat (CON-3).
+    ///
+    /// - `change` may run several times, each time on a freshly read entity; it must not change the key (UPD-6).
+    /// - Properties that `E` does not know are kept; a field set to `None` is removed.
+    /// - Gives the entity as written. On a backend whose `ETag`s are no Timestamps its
+    ///   [`timestamp`](Versioned::timestamp) is that of the version before.
+    ///
+    /// ```
+    /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
+    /// # #[derive(Entity, Clone, Debug, PartialEq)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+    /// # let ada = Employee { department: "Sales".into(), id: 223, age: 36 };
+    /// # pollster::block_on(async {
+    /// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+    /// employees.insert(&ada).await?;
+    /// let ada = employees.update(Employee::key("Sales", 223), |employee| employee.age += 1).await?;
+    /// let ada = employees.update(&ada, |employee| employee.age += 1).await?; // saves a read
+    /// assert_eq!(ada.age, 38);
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if the entity is not there; `InvalidInput` if `change` changed the key;
+    /// `UpdateConditionNotSatisfied` after [`UPDATE_ATTEMPTS`] lost races.
+    pub async fn update(
+        &self,
+        from: impl Into<UpdateFrom<E>>,
+        mut change: impl FnMut(&mut E),
+    ) -> Result<Versioned<E>> {
+        self.try_update(from, |entity| {
+            change(entity);
+            Ok(())
+        })
+        .await
+    }
+
+    /// As [`update`](Self::update) with a change that may refuse: its error is given back and nothing is written.
+    ///
+    /// # Errors
+    /// Those of [`update`](Self::update) and of `change`.
+    pub async fn try_update(
+        &self,
+        from: impl Into<UpdateFrom<E>>,
+        mut change: impl FnMut(&mut E) -> Result<()>,
+    ) -> Result<Versioned<E>> {
+        let table = self.name()?;
+        let (key, mut version) = match from.into() {
+            UpdateFrom::Read(entity) => (entity.entity_key()?, Some(Version { entity, stored: None })),
+            UpdateFrom::Key(key) => (key.into_key()?, None),
+        };
+        for _ in 0..UPDATE_ATTEMPTS {
+            let current = match version.take() {
+                Some(current) => current,
+                None => self.read_version(table, &key).await?,
+            };
+            match self.try_once(table, &key, current, &mut change).await {
+                Err(error) if error.is_precondition_failed() => {}
+                done => return done,
+            }
+        }
+        let message = format!(
+            "others changed the entity during each of {UPDATE_ATTEMPTS} attempts: retry later, or spread the writes"
+        );
+        Err(Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
+            .with_rule("CON-3")
+            .with_table(table.as_str())
+            .with_key(key.partition_key.as_str(), key.row_key.as_str()))
+    }
+
+    async fn read_version(&self, table: &TableName, key: &EntityKey) -> Result<Version<E>> {
+        let found = request::get(&self.store, table, key, &Select::All).await?.ok_or_else(|| {
+            Error::new(ErrorCode::ResourceNotFound, "the entity to update is not there")
+                .with_rule("UPD-2")
+                .with_table(table.as_str())
+                .with_key(key.partition_key.as_str(), key.row_key.as_str())
+        })?;
+        Ok(Version { entity: request::read(table, key, &found)?, stored: Some(found.row) })
+    }
+
+    async fn try_once(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        current: Version<E>,
+        change: &mut impl FnMut(&mut E) -> Result<()>,
+    ) -> Result<Versioned<E>> {
+        let before = current.entity.entity_row()?;
+        let (etag, stamp) = (current.entity.etag().clone(), current.entity.ticks());
+        let mut entity = current.entity.into_value();
+        change(&mut entity)?;
+        let after = entity.entity_row()?;
+        if entity.entity_key()? != *key {
+            return Err(key_changed(table, key));
+        }
+        let if_match = IfMatch::ETag(etag.clone());
+        let kind = if row::removes(before.view(), after.view())? {
+            // Only a replace removes (MRG-3): what E does not know must then be sent along.
+            let stored = match current.stored {
+                Some(stored) => stored,
+                None => self.stored_at(table, key, &etag).await?,
+            };
+            OperationKind::Replace(row::rewrite(stored.view(), before.view(), after.view())?, if_match)
+        } else {
+            OperationKind::Merge(after, if_match)
+        };
+        let etag = request::write(&self.store, table, key.clone(), kind).await?;
+        let etag = request::written(table, etag)?;
+        let stamp = etag.ticks().unwrap_or(stamp);
+        entity.on_written(&etag, stamp);
+        Ok(Versioned::new(entity, etag, stamp))
+    }
+
+    /// All that is stored of a version that was read elsewhere.
+    async fn stored_at(&self, table: &TableName, key: &EntityKey, etag: &ETag) -> Result<Row> {
+        match request::get(&self.store, table, key, &Select::All).await? {
+            Some(found) if found.etag == *etag => Ok(found.row),
+            _ => Err(Error::new(
+                ErrorCode::UpdateConditionNotSatisfied,
+                "the entity has changed since it was read",
+            )),
+        }
+    }
+}
+
+fn key_changed(table: &TableName, key: &EntityKey) -> Error {
+    let message =
+        "the change altered the key of the entity: keys are fixed; insert under the new key, delete the old";
+    Error::new(ErrorCode::InvalidInput, message)
+        .with_rule("UPD-6")
+        .with_table(table.as_str())
+        .with_key(key.partition_key.as_str(), key.row_key.as_str())
+}

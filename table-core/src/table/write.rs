@@ -1,0 +1,78 @@
+//! Single writes of typed entities (INS, UPD, MRG, UPS, DEL rules).
+
+use crate::entity::ToEntity;
+use crate::error::Result;
+use crate::etag::{ETag, IfMatch};
+use crate::operation::OperationKind;
+use crate::row::Row;
+use crate::selection::{Primary, WholeKey};
+use crate::store::TableStore;
+use crate::table::{Table, request};
+
+impl<E: ToEntity, S: TableStore> Table<E, S> {
+    /// Inserts an entity and gives its version.
+    ///
+    /// # Errors
+    /// `EntityAlreadyExists` if the key is taken, and nothing changes (INS-1); every limit of an entity.
+    pub async fn insert(&self, entity: &E) -> Result<ETag> {
+        self.put(entity, OperationKind::Insert).await
+    }
+
+    /// Replaces the entity of this key: properties that `E` does not have are removed (UPD-1, IMP-1).
+    ///
+    /// The condition is an [`ETag`], or [`IfMatch::Any`] for last writer wins (CON-4).
+    ///
+    /// # Errors
+    /// `ResourceNotFound` (UPD-2), `UpdateConditionNotSatisfied` if the version is another (UPD-3).
+    pub async fn replace(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
+        let if_match = if_match.into();
+        self.put(entity, |row| OperationKind::Replace(row, if_match)).await
+    }
+
+    /// Merges the entity into the one of this key: properties it does not have, and fields that are `None`, are kept
+    /// (MRG-1, MRG-3).
+    ///
+    /// # Errors
+    /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2).
+    pub async fn merge(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
+        let if_match = if_match.into();
+        self.put(entity, |row| OperationKind::Merge(row, if_match)).await
+    }
+
+    /// Inserts the entity, or replaces the one of this key whatever its version (UPS-2, UPS-6).
+    ///
+    /// # Errors
+    /// Every limit of an entity.
+    pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
+        self.put(entity, OperationKind::InsertOrReplace).await
+    }
+
+    /// Inserts the entity, or merges it into the one of this key whatever its version (UPS-2, UPS-6).
+    ///
+    /// # Errors
+    /// Every limit of an entity.
+    pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
+        self.put(entity, OperationKind::InsertOrMerge).await
+    }
+
+    /// Deletes an entity.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if it is not there, whatever the `ETag` (DEL-3); `UpdateConditionNotSatisfied` (DEL-2).
+    pub async fn delete(
+        &self,
+        key: impl WholeKey<E, From = Primary>,
+        if_match: impl Into<IfMatch>,
+    ) -> Result<()> {
+        let kind = OperationKind::Delete(if_match.into());
+        request::write(&self.store, self.name()?, key.into_point().into_key()?, kind).await?;
+        Ok(())
+    }
+
+    async fn put(&self, entity: &E, kind: impl FnOnce(Row) -> OperationKind) -> Result<ETag> {
+        let table = self.name()?;
+        let key = entity.entity_key()?;
+        let etag = request::write(&self.store, table, key, kind(entity.entity_row()?)).await?;
+        request::written(table, etag)
+    }
+}

@@ -1,0 +1,113 @@
+//! Tables without a design: the verbs of [`Table`] on bags of properties, keys as texts, `$filter` as text.
+
+use std::borrow::Cow;
+
+use crate::bag::TableEntity;
+use crate::error::{Error, ErrorCode, Result};
+use crate::filter::Filter;
+use crate::key::EntityKey;
+use crate::query::{KeyRange, Query, QueryClass, Select, TextRange};
+use crate::selection::{Partition, Point, Primary, RowRange, Selection, WholeKey};
+use crate::store::TableStore;
+use crate::table::{EntityQuery, Table};
+
+/// A table whose entities are [`TableEntity`] bags.
+///
+/// All verbs of [`Table`] work on it; selections are made of texts: [`Selection::point`], [`Selection::rows`],
+/// [`Selection::partition`].
+///
+/// ```
+/// use table_core::{Selection, TableEntity, TableStoreExt, Value, embedded::Engine};
+///
+/// # pollster::block_on(async {
+/// let table = Engine::in_memory().untyped("Employee")?.create_if_missing().await?;
+/// table.insert(&TableEntity::new("Sales", "000223")?.with("Age", 36)).await?;
+///
+/// let ada = table.get(Selection::point("Sales", "000223")).await?.expect("just inserted");
+/// assert_eq!(ada.get("Age"), Some(&Value::Int32(36)));
+/// let query = table.query_text("PartitionKey eq 'Sales' and Age ge 30")?.select(["Age"]);
+/// assert_eq!(query.collect().await?.len(), 1);
+/// assert_eq!(table.query_text("Age ge 30").unwrap_err().rule(), Some("DQ-5")); // a table scan
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+pub type UntypedTable<S> = Table<TableEntity, S>;
+
+impl Selection<TableEntity, Point> {
+    /// One entity by the texts of its key, which are judged where the selection is used.
+    pub fn point(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
+        Self::of_texts(Ok((partition_key.into(), row_key.into())))
+    }
+}
+
+impl From<&EntityKey> for Selection<TableEntity, Point> {
+    fn from(key: &EntityKey) -> Self {
+        Self::point(key.partition_key.as_str(), key.row_key.as_str())
+    }
+}
+
+impl WholeKey<TableEntity> for &EntityKey {
+    type From = Primary;
+
+    fn into_point(self) -> Selection<TableEntity, Point> {
+        self.into()
+    }
+}
+
+impl Selection<TableEntity, RowRange> {
+    /// Some rows of one partition (DQ-3).
+    pub fn rows(partition_key: impl Into<String>, rows: TextRange) -> Self {
+        Self::new(Ok(vec![KeyRange::rows(partition_key, rows)]))
+    }
+}
+
+impl Selection<TableEntity, Partition> {
+    /// One whole partition (DQ-4).
+    pub fn partition(partition_key: impl Into<String>) -> Self {
+        Self::new(Ok(vec![KeyRange::partition(partition_key)]))
+    }
+}
+
+impl<S: TableStore + Clone> Table<TableEntity, S> {
+    /// Begins a query given as `$filter` text: `PartitionKey eq 'Sales' and Age ge 30`.
+    ///
+    /// What the text says of the keys, joined by `and`, bounds what is read (CLS-3).
+    ///
+    /// # Errors
+    /// `InvalidInput` for a text that is no filter (FIL-5), and for one that would read the whole table: that is another
+    /// verb, [`scan`](Table::scan), which takes the filter too.
+    pub fn query_text(&self, filter: &str) -> Result<EntityQuery<TableEntity, S>> {
+        let query = Query::parse(filter).map_err(|error| self.in_table(error))?;
+        let class = query.keys.class();
+        if class == QueryClass::TableScan {
+            let message = format!(
+                "`{filter}` says nothing of the PartitionKey and would read the whole table: \
+                 say so with `scan(\"why\")`, or add `PartitionKey eq …`"
+            );
+            return Err(self.in_table(Error::new(ErrorCode::InvalidInput, message).with_rule("DQ-5")));
+        }
+        let ranges: EntityQuery<TableEntity, S> = self.query_ranges(Ok(vec![query.keys]), class);
+        Ok(match query.filter {
+            Some(filter) => ranges.with_filter(filter),
+            None => ranges,
+        })
+    }
+}
+
+impl<S> EntityQuery<TableEntity, S> {
+    /// Only these properties come back (DQ-13); one that an entity lacks is absent (SEL-3).
+    pub fn select<N: Into<Cow<'static, str>>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.with_select(Select::names(names))
+    }
+
+    /// Only entities that satisfy a condition given as `$filter` text; a blank one is none (FIL-6).
+    ///
+    /// # Errors
+    /// `InvalidInput` for a text that is no filter (FIL-5).
+    pub fn filter_text(self, filter: &str) -> Result<Self> {
+        Ok(match Filter::parse(filter)? {
+            Some(filter) => self.with_filter(filter),
+            None => self,
+        })
+    }
+}

@@ -1,0 +1,13 @@
+//! Attributes as written: tokens become slots, nothing is judged but their shape.
+
+pub(crate) mod allow;
+pub(crate) mod container;
+pub(crate) mod field;
+pub(crate) mod index;
+pub(crate) mod key_part;
+pub(crate) mod member;
+pub(crate) mod piece;
+pub(crate) mod projection;
+mod slot;
+
+pub(crate) use slot::Slot;

@@ -1,0 +1,77 @@
+//! What an author answers for: `allow(low_cardinality, reason = "…")` in `#[entity(…)]`.
+
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Ident, LitStr, Token, parenthesized};
+
+use crate::attr::{Slot, piece};
+use crate::ctxt::Ctxt;
+use crate::symbol::{self, HOT_PARTITION, LOW_CARDINALITY, REASON, Symbol};
+
+/// The rules of thumb that can be waived.
+const WORDS: [Symbol; 2] = [LOW_CARDINALITY, HOT_PARTITION];
+
+/// The rules of thumb that a declaration waives.
+#[derive(Default)]
+pub(crate) struct Allows(Vec<Ident>);
+
+impl Allows {
+    /// The place where a rule is waived; `None` if it is not.
+    pub(crate) fn get(&self, word: Symbol) -> Option<&Ident> {
+        self.0.iter().find(|allowed| **allowed == word)
+    }
+
+    /// Reads `(word, …, reason = "…")`, the word `allow` being read.
+    pub(crate) fn parse(&mut self, ctxt: &Ctxt, allow: &Ident, input: ParseStream) -> syn::Result<()> {
+        let content;
+        parenthesized!(content in input);
+        let mut words = 0;
+        let mut reason = Slot::empty(REASON.0);
+        while !content.is_empty() {
+            let word = content.call(Ident::parse_any)?;
+            if word == REASON {
+                content.parse::<Token![=]>()?;
+                reason.set(
+                    ctxt,
+                    &word,
+                    content.parse::<LitStr>()?,
+                    "one reason answers for all words of the list",
+                );
+            } else {
+                words += 1;
+                if !self.add(ctxt, word) {
+                    piece::skip_to_comma(&content)?;
+                }
+            }
+            if !content.is_empty() {
+                content.parse::<Token![,]>()?;
+            }
+        }
+        let help = "whoever reads the table next wants to know why: `allow(…, reason = \"…\")`";
+        match reason.take() {
+            _ if words == 0 => {
+                ctxt.error("T006", allow, "this allows nothing", symbol::known("", WORDS.map(|word| word.0)));
+            }
+            None => ctxt.error("T006", allow, "this allows without a reason", help),
+            Some(empty) if empty.value().trim().is_empty() => {
+                ctxt.error("T006", empty, "this reason is empty", help);
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Whether the word is known.
+    fn add(&mut self, ctxt: &Ctxt, word: Ident) -> bool {
+        let known = WORDS.iter().any(|known| word == *known);
+        if !known {
+            let help = symbol::known(&word.to_string(), WORDS.map(|word| word.0));
+            ctxt.error("T001", &word, format!("unknown word `{word}` in `allow`"), help);
+        } else if self.0.contains(&word) {
+            ctxt.error("T002", &word, format!("duplicate `{word}`"), "allow it once, for one reason");
+        } else {
+            self.0.push(word);
+        }
+        known
+    }
+}

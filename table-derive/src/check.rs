@@ -1,0 +1,25 @@
+//! The rules of a declaration that its words alone can break. Those that depend on types are left to the compiler.
+
+mod float;
+mod generics;
+mod hot;
+mod index;
+mod key;
+mod level;
+mod property;
+mod table;
+
+use crate::ctxt::Ctxt;
+use crate::model::Entity;
+
+/// Checks every rule.
+pub(crate) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
+    table::check(ctxt, entity);
+    generics::check(ctxt, entity);
+    key::check(ctxt, entity);
+    level::check(ctxt, entity);
+    hot::check(ctxt, entity);
+    property::check(ctxt, entity);
+    index::check(ctxt, entity);
+    float::check(ctxt, entity);
+}

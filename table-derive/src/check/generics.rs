@@ -1,0 +1,25 @@
+//! Rules of generic entities: what their parameters may stand for.
+
+use quote::ToTokens;
+
+use crate::ctxt::Ctxt;
+use crate::model::Entity;
+
+/// Keys are the same for every type, and so are indexes.
+pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
+    if entity.parameters.is_empty() {
+        return;
+    }
+    for (_, field) in entity.fields.iter().enumerate().filter(|(at, _)| entity.key_needs(*at)) {
+        if let Some(parameter) = entity.parameters.named_in(field.ty.to_token_stream()) {
+            let wrong = format!("the key is made of `{}`, whose type depends on `{parameter}`", field.ident);
+            let help = "the design of a key is one, and constant: parameters are for the types of properties; for keys of \
+                        several types write one struct for each";
+            ctxt.error("T013", field.ty, wrong, help);
+        }
+    }
+    if let Some(index) = entity.indexes.first() {
+        let help = "an index has a type of its own, which stands for one entity: write one struct for each concrete type";
+        ctxt.error("T014", &index.attr.original, "a generic entity has no indexes", help);
+    }
+}

@@ -1,0 +1,161 @@
+//! Rules of the keys.
+
+use syn::LitStr;
+use syn::ext::IdentExt;
+
+use crate::ctxt::Ctxt;
+use crate::model::Entity;
+use crate::model::key::{Key, Piece};
+use crate::symbol::{PARTITION_KEY, ROW_KEY, Symbol};
+
+pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
+    missing_key(ctxt, entity);
+    for key in keys(entity) {
+        empty_key(ctxt, key);
+        field_twice(ctxt, key);
+        illegal_literal(ctxt, key);
+        empty_literal(ctxt, key);
+        nested_bucket(ctxt, key);
+    }
+    codec_without_key(ctxt, entity);
+    generated_name_twice(ctxt, entity);
+}
+
+/// Every key of the declaration, those of the indexes included.
+fn keys<'m>(entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
+    let of_indexes = entity.indexes.iter().flat_map(|index| [&index.partition_key, &index.row_key]);
+    [&entity.partition_key, &entity.row_key].into_iter().chain(of_indexes).flatten()
+}
+
+/// An entity has a `PartitionKey` and a `RowKey` (ENT-1).
+fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let example =
+        entity.fields.first().map_or_else(|| "field".to_owned(), |field| field.ident.unraw().to_string());
+    let report = |word: Symbol, what: &str| {
+        let help = format!(
+            "{what}: `#[{word}({example})]`, or a text and fields: `#[{word}(\"{example}_\", {example})]`"
+        );
+        ctxt.error(
+            "T020",
+            &entity.original.ident,
+            format!("`{}` has no `{word}`", entity.original.ident),
+            help,
+        );
+    };
+    if entity.partition_key.is_none() {
+        report(PARTITION_KEY, "say what shares a partition, and so a transaction");
+    }
+    if entity.row_key.is_none() {
+        report(ROW_KEY, "say what tells entities of a partition apart and sorts them");
+    }
+}
+
+/// A key has a piece.
+fn empty_key(ctxt: &Ctxt, key: &Key) {
+    if key.pieces.is_empty() && !key.broken {
+        ctxt.error(
+            "T021",
+            &key.original,
+            "this key has no pieces",
+            "a key that is always empty is written `\"\"`",
+        );
+    }
+}
+
+/// A key holds a field once: a second time says nothing new. A bucket of it is another matter.
+fn field_twice(ctxt: &Ctxt, key: &Key) {
+    let parts: Vec<_> = key.parts().filter(|part| part.codec.gives_back()).collect();
+    for (at, part) in parts.iter().enumerate() {
+        if parts.iter().take(at).any(|earlier| earlier.field == part.field) {
+            let help = "remove it here: the first place already decides the order";
+            ctxt.error("T023", &part.name, format!("`{}` is in this key twice", part.name), help);
+        }
+    }
+}
+
+/// A literal holds no `/`, `\`, `#`, `?` or control character (KEY-3).
+fn illegal_literal(ctxt: &Ctxt, key: &Key) {
+    for text in literals(key) {
+        let illegal =
+            |c: &char| matches!(c, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}');
+        if let Some(character) = text.value().chars().find(illegal) {
+            let wrong = format!("{character:?} may not stand in a key (KEY-3)");
+            ctxt.error("T024", text, wrong, "separate pieces with `_`, `-`, `:`, `!` or `|`");
+        }
+    }
+}
+
+/// A literal says something, unless it is the whole key (KEY-2).
+fn empty_literal(ctxt: &Ctxt, key: &Key) {
+    if key.pieces.len() > 1 {
+        for text in literals(key).filter(|text| text.value().is_empty()) {
+            ctxt.error(
+                "T022",
+                text,
+                "this literal is empty",
+                "remove it, or write the separator that belongs here",
+            );
+        }
+    }
+}
+
+/// A bucket is a whole piece: nothing is written around it.
+fn nested_bucket(ctxt: &Ctxt, key: &Key) {
+    use crate::model::key::Codec::{Bucket, Desc};
+    for part in key.parts() {
+        if let Desc(inner) | Bucket(inner, _) = &part.codec
+            && inner.is_bucket()
+        {
+            let help = format!("write `bucket({}, 16)` alone: buckets have no order of their own", part.name);
+            ctxt.error("T032", &part.name, "a bucket stands alone", help);
+        }
+    }
+}
+
+/// A codec attribute of a field speaks of keys, so the field is in one.
+fn codec_without_key(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let broken =
+        keys(entity).any(|key| key.broken) || entity.partition_key.is_none() || entity.row_key.is_none();
+    for (at, field) in entity.fields.iter().enumerate() {
+        if let Some((attr, _)) = &field.attrs.codec
+            && !broken
+            && !keys(entity).any(|key| key.parts().any(|part| part.field == at))
+        {
+            let wrong = format!("`{}` is in no key, and this says how it is written in keys", field.ident);
+            ctxt.error(
+                "T025",
+                attr,
+                wrong,
+                "remove it, or put the field into `partition_key`, `row_key` or an index",
+            );
+        }
+    }
+}
+
+/// The methods made for the parts of the `RowKey`, and for the levels, have different names.
+fn generated_name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let levels = entity.partition_key.as_ref().filter(|key| key.levels);
+    for (key, part) in
+        entity.row_key.iter().chain(levels).flat_map(|key| key.parts().map(move |part| (key, part)))
+    {
+        let name = part.name.unraw().to_string();
+        for other in key.parts().map(|other| other.name.unraw().to_string()) {
+            if name == format!("{other}_is") || name == format!("{other}_prefix") {
+                let wrong = format!("`{name}` is also the name of a method made for `{other}`");
+                ctxt.error(
+                    "T033",
+                    &part.name,
+                    wrong,
+                    "rename the field; the stored name is kept by `#[property(\"…\")]`",
+                );
+            }
+        }
+    }
+}
+
+fn literals(key: &Key) -> impl Iterator<Item = &LitStr> {
+    key.pieces.iter().filter_map(|piece| match piece {
+        Piece::Literal(text) => Some(text),
+        Piece::Part(_) => None,
+    })
+}

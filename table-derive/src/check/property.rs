@@ -1,0 +1,124 @@
+//! Rules of the properties.
+
+use std::borrow::Cow;
+
+use syn::ext::IdentExt;
+use syn::parse::Parser;
+
+use crate::ctxt::Ctxt;
+use crate::model::property::Property;
+use crate::model::{Entity, Field};
+
+/// Custom properties of one entity (ENT-2).
+const MOST: usize = 252;
+/// UTF-16 code units of a name (PROP-2).
+const LONGEST_NAME: usize = 255;
+
+pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
+    name_of_key_field(ctxt, entity);
+    reserved_name(ctxt, entity);
+    kind(ctxt, entity);
+    illegal_name(ctxt, entity);
+    name_twice(ctxt, entity);
+    too_many(ctxt, entity);
+}
+
+/// A field that is read back from the key is not stored again, so it has no property; a copy under another key may store it
+/// as its text, under this name.
+fn name_of_key_field(ctxt: &Ctxt, entity: &Entity<'_>) {
+    for (at, field) in entity.fields.iter().enumerate().filter(|(_, field)| field.property.is_none()) {
+        let wrong = format!("`{}` is part of the key and is not stored as a property", field.ident);
+        let help = "remove `#[property(…)]`: the value is read back from the key";
+        let is_in_copies = entity.indexes.iter().any(|index| index.stores_key_field(entity, at));
+        if let Some(name) = &field.attrs.name {
+            if !is_in_copies {
+                ctxt.error("T056", name, wrong, help);
+            }
+        } else if let Some(json) = &field.attrs.json {
+            ctxt.error("T056", json, wrong, help);
+        }
+    }
+}
+
+/// The fields that are stored as properties, by the entity or by the copies of an index.
+fn stored<'m>(entity: &'m Entity<'_>) -> Vec<(&'m Field<'m>, Cow<'m, Property>)> {
+    let fields = entity.fields.iter().enumerate();
+    let stored = fields.filter_map(|(at, field)| {
+        if let Some(property) = &field.property {
+            return Some((field, Cow::Borrowed(property)));
+        }
+        let is_in_copies = entity.indexes.iter().any(|index| index.stores_key_field(entity, at));
+        is_in_copies.then(|| (field, Cow::Owned(Property::of(field.ident, &field.attrs))))
+    });
+    stored.collect()
+}
+
+/// `PartitionKey`, `RowKey` and `Timestamp` have places of their own (PROP-4).
+fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
+    for (field, property) in &stored(entity) {
+        if matches!(property.name.as_str(), "PartitionKey" | "RowKey" | "Timestamp") {
+            let wrong = format!("the property name `{}` is reserved (PROP-4)", property.name);
+            let help = format!("store `{}` under another name: `#[property(\"Name\")]`", field.ident);
+            ctxt.error_at("T052", property.span, wrong, help);
+        }
+    }
+}
+
+/// The kind says something, and `EntityType` is its place (PAT-HET-1).
+fn kind(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let Some(kind) = &entity.kind else { return };
+    if kind.value().is_empty() {
+        ctxt.error("T057", kind, "this kind is empty", "name the type: `#[entity(kind = \"Employee\")]`");
+    }
+    for (field, property) in entity.properties().filter(|(_, property)| property.name == "EntityType") {
+        let wrong =
+            format!("`{}` is stored as `EntityType`, which holds the kind of the entity", field.ident);
+        ctxt.error_at("T057", property.span, wrong, "store it under another name: `#[property(\"Name\")]`");
+    }
+}
+
+/// A name is an identifier of at most 255 code units (PROP-2, PROP-3).
+fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
+    for (_, property) in &stored(entity) {
+        if syn::Ident::parse_any.parse_str(&property.name).is_err() {
+            let wrong = format!("the property name `{}` is no identifier (PROP-3)", property.name);
+            ctxt.error_at("T053", property.span, wrong, "a letter or `_`, then letters, digits and `_`");
+        } else if property.name.encode_utf16().count() > LONGEST_NAME {
+            ctxt.error_at(
+                "T053",
+                property.span,
+                "this property name is too long (PROP-2)",
+                "at most 255 UTF-16 code units",
+            );
+        }
+    }
+}
+
+/// Two fields are stored under two names (PROP-6).
+fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let properties = stored(entity);
+    for (at, (field, property)) in properties.iter().enumerate() {
+        if let Some((first, _)) =
+            properties.iter().take(at).find(|(_, earlier)| earlier.name == property.name)
+        {
+            let wrong =
+                format!("`{}` and `{}` are both stored as `{}`", first.ident, field.ident, property.name);
+            ctxt.error_at(
+                "T054",
+                property.span,
+                wrong,
+                "give one of them another name: `#[property(\"Name\")]`",
+            );
+        }
+    }
+}
+
+/// An entity has at most 252 properties (ENT-2).
+fn too_many(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let count = entity.properties().count();
+    if let Some((field, _)) = entity.properties().nth(MOST - usize::from(entity.kind.is_some())) {
+        let wrong = format!("this is property 253 of {count}; an entity has at most {MOST} (ENT-2)");
+        let help = "split the struct into several entities of one partition (PAT-WIDE), or store a part as JSON: `#[property(json)]`";
+        ctxt.error("T055", field.ident, wrong, help);
+    }
+}

@@ -1,0 +1,33 @@
+//! Rules of the tables.
+
+use proc_macro2::Span;
+
+use crate::ctxt::Ctxt;
+use crate::model::Entity;
+
+pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let (name, span) = &entity.table;
+    let help =
+        "name the table with `#[entity(table = \"Company\")]`; without it the name of the struct is taken";
+    table_name(ctxt, name, *span, help);
+    for table in entity.indexes.iter().filter_map(|index| index.attr.table.as_ref()) {
+        let help = "name another table: `table = \"Directory\"`; without it the index is in the entity's own";
+        table_name(ctxt, &table.value(), table.span(), help);
+    }
+}
+
+/// A table is named with 3 to 63 ASCII letters and digits, the first a letter, and not `tables` (TBL-1, TBL-3).
+fn table_name(ctxt: &Ctxt, name: &str, span: Span, help: &str) {
+    let wrong = if !name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        || name.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+    {
+        "is not made of ASCII letters and digits, the first a letter (TBL-1)"
+    } else if !(3..=63).contains(&name.len()) {
+        "does not have 3 to 63 characters (TBL-1)"
+    } else if name.eq_ignore_ascii_case("tables") {
+        "is reserved (TBL-3)"
+    } else {
+        return;
+    };
+    ctxt.error_at("T012", span, format!("the table name `{name}` {wrong}"), help);
+}

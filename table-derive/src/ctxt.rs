@@ -1,0 +1,58 @@
+//! The mistakes found in one declaration, collected so that all of them are told at once.
+
+use std::cell::RefCell;
+use std::fmt::Display;
+
+use proc_macro2::Span;
+use quote::ToTokens;
+
+/// Passed by reference to every parser and rule. They report here and go on; nobody returns at the first mistake.
+///
+/// Dropping it unchecked is a defect of the macro and panics: errors would be lost.
+pub(crate) struct Ctxt {
+    errors: RefCell<Option<Vec<syn::Error>>>,
+}
+
+impl Ctxt {
+    pub(crate) fn new() -> Self {
+        Self { errors: RefCell::new(Some(Vec::new())) }
+    }
+
+    /// Reports a mistake at these tokens: its number in `docs/errors.md`, what is wrong, and what to write.
+    pub(crate) fn error(&self, number: &str, tokens: impl ToTokens, wrong: impl Display, help: impl Display) {
+        self.push(syn::Error::new_spanned(tokens, told(number, &wrong, &help)));
+    }
+
+    /// Reports a mistake at a place.
+    pub(crate) fn error_at(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
+        self.push(syn::Error::new(span, told(number, &wrong, &help)));
+    }
+
+    /// Reports an error of syn's.
+    pub(crate) fn push(&self, error: syn::Error) {
+        if let Some(errors) = self.errors.borrow_mut().as_mut() {
+            errors.push(error);
+        }
+    }
+
+    /// All mistakes as one error, in the order they were found.
+    pub(crate) fn check(self) -> syn::Result<()> {
+        let mut errors = self.errors.take().unwrap_or_default().into_iter();
+        let Some(mut all) = errors.next() else { return Ok(()) };
+        for error in errors {
+            all.combine(error);
+        }
+        Err(all)
+    }
+}
+
+/// The one form of a message: the number is looked up in `docs/errors.md`.
+fn told(number: &str, wrong: &dyn Display, help: &dyn Display) -> String {
+    format!("[{number}] {wrong}\n\nhelp: {help}")
+}
+
+impl Drop for Ctxt {
+    fn drop(&mut self) {
+        assert!(self.errors.borrow().is_none() || std::thread::panicking(), "a `Ctxt` was not checked");
+    }
+}

@@ -1,0 +1,166 @@
+//! From the model to tokens: one thing generated, one file.
+//!
+//! Generated code is facts and calls; what they do is in `table_core::__private`. For
+//!
+//! ```text
+//! #[derive(Entity)]
+//! #[partition_key(department)]
+//! #[row_key("empid_", id)]
+//! struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+//! ```
+//!
+//! the whole expansion is in `snapshots/`.
+
+mod aliases;
+mod columns;
+mod group;
+mod index;
+mod key;
+mod key_part;
+mod levels;
+mod projection;
+mod reading;
+mod rows;
+mod schema;
+mod selections;
+mod set;
+mod writing;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Path;
+
+use crate::model::Entity;
+
+pub(crate) use group::{group, stub as group_stub};
+pub(crate) use key_part::{key_part, stub as key_part_stub};
+pub(crate) use projection::{projection, stub as projection_stub};
+pub(crate) use set::{set, stub as set_stub};
+
+/// All that `#[derive(Entity)]` makes.
+pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
+    let (Some(partition_key), Some(row_key)) = (&entity.partition_key, &entity.row_key) else {
+        return TokenStream::new();
+    };
+    let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
+    let aliases = aliases::Aliases::default();
+    let design = key::Design { entity, aliases: &aliases, partition_key, row_key, index: None };
+    let keys = schema::keys(&design);
+    let partition_text = design.partition_text();
+    let properties = schema::properties(entity);
+    let schema = schema::schema(&design);
+    let encode_key = writing::encode_key(&design);
+    let to_row = writing::to_row(entity);
+    let from_entity = reading::from_entity(&design);
+    let columns = columns::columns(entity);
+    let key_columns = columns::key_columns(&design);
+    let selections = selections::selections(&design);
+    let (rows, rows_methods) = rows::rows(&design).unzip();
+    let (prefixes, prefixes_methods) = levels::prefixes(&design);
+    let plain = entity.indexes.is_empty().then(|| plain(entity));
+    let index::Indexes { types, list, impls, selections: by_index } = index::indexes(&design);
+    let aliases = aliases.items();
+    let items = wrapped(
+        &entity.runtime,
+        &quote! {
+            #aliases
+            #keys
+            #properties
+            #partition_text
+            #[automatically_derived]
+            impl #of_impl __table::Entity for #ty #of_where {
+                #schema
+                #list
+                #encode_key
+                #to_row
+            }
+            #[automatically_derived]
+            impl #of_impl __table::FromEntity for #ty #of_where {
+                #from_entity
+            }
+            #plain
+            #[automatically_derived]
+            impl #of_impl #ty #of_where {
+                #columns
+                #key_columns
+                #selections
+                #by_index
+            }
+            #rows_methods
+            #prefixes_methods
+            #impls
+        },
+    );
+    quote!(#rows #prefixes #types #items)
+}
+
+/// The traits without meaning, and the columns: enough that a mistake in the attributes is told without an echo.
+pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
+    let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
+    let columns = columns::columns(entity);
+    let key_columns = columns::key_column_stubs(entity);
+    let plain = plain(entity);
+    wrapped(
+        &entity.runtime,
+        &quote! {
+            #[automatically_derived]
+            impl #of_impl __table::Entity for #ty #of_where {
+                const SCHEMA: &'static __table::EntitySchema = &__table::EntitySchema::NONE;
+                fn encode_key(&self, _: &mut __table::String, _: &mut __table::String) -> __table::Result<()> {
+                    __table::stub()
+                }
+                fn to_row(&self) -> __table::Result<__table::Row> {
+                    __table::stub()
+                }
+            }
+            #[automatically_derived]
+            impl #of_impl __table::FromEntity for #ty #of_where {
+                fn from_entity(_: __table::EntityRef<'_>) -> __table::Result<Self> {
+                    __table::stub()
+                }
+            }
+            #plain
+            #[automatically_derived]
+            impl #of_impl #ty #of_where {
+                #columns
+                #key_columns
+            }
+        },
+    )
+}
+
+/// Items that name the runtime `__table`, in a room of their own.
+fn wrapped(runtime: &Path, items: &TokenStream) -> TokenStream {
+    let allow = allow();
+    quote! {
+        #allow
+        const _: () = {
+            use #runtime::__private as __table;
+            #items
+        };
+    }
+}
+
+/// That plain writes leave nothing behind: said of entities without indexes.
+fn plain(entity: &Entity<'_>) -> TokenStream {
+    let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
+    quote! {
+        #[automatically_derived]
+        impl #of_impl __table::PlainEntity for #ty #of_where {}
+    }
+}
+
+/// Lints that speak of what the user did not write.
+fn allow() -> TokenStream {
+    quote! {
+        #[allow(
+            dead_code,
+            private_bounds,
+            private_interfaces,
+            unreachable_pub,
+            unused_qualifications,
+            clippy::needless_pass_by_value,
+            reason = "generated: as visible and as used as the type is, and with full paths"
+        )]
+    }
+}

@@ -1,0 +1,78 @@
+//! Typed columns: `Employee::AGE`.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+use crate::expand::key::Design;
+use crate::expand::schema;
+use crate::model::key::Part;
+use crate::model::property::upper_case;
+use crate::model::{Entity, Field};
+
+/// `const AGE: Column<Self, i32> = Column::new("Age");` for each property, with the field's visibility and docs.
+pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
+    let columns = entity.fields.iter().enumerate().filter_map(|(at, field)| {
+        let property = field.property.as_ref()?;
+        let name = &property.name;
+        let indexed = entity.is_indexed(at).then(|| quote!(, __table::Indexed));
+        let column = constant(field);
+        let (vis, ty) = (field.vis, schema::property_type(field));
+        let mut own = field.original.attrs.iter().filter(|attr| attr.path().is_ident("doc")).peekable();
+        let gap = own.peek().map(|_| quote!(#[doc = ""]));
+        let line = format!("The property `{name}`.");
+        Some(quote! {
+            #[doc = #line]
+            #gap
+            #(#own)*
+            #vis const #column: __table::Column<Self, #ty #indexed> = __table::Column::new(#name);
+        })
+    });
+    quote!(#(#columns)*)
+}
+
+/// `const ID: KeyColumn<Self, u32> = KeyColumn::of_row_key("id", …, Digits::<6>::decode);` for each field that the key gives.
+pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
+    let fields = design.entity.fields.iter().enumerate();
+    let columns = fields.filter(|(_, field)| field.property.is_none()).filter_map(|(at, field)| {
+        let (key, forms, of) = if design.partition_key.gives(at) {
+            (design.partition_key, quote!(__PARTITION_KEY), quote!(of_partition_key))
+        } else {
+            (design.row_key, quote!(__ROW_KEY), quote!(of_row_key))
+        };
+        let gives = |part: &Part| part.field == at && part.codec.gives_back();
+        let (place, part) = key.parts().enumerate().find(|(_, part)| gives(part))?;
+        let part = design.field(part)?;
+        let (vis, ty, column, name, decode) =
+            (field.vis, field.ty, constant(field), &part.name, part.item("decode"));
+        let line = format!("The field `{name}` of the key, for projections.");
+        // At the field's type: see `KeyField::item`.
+        let value = quote_spanned! {ty.span()=>
+            __table::KeyColumn::#of(#name, &#forms.forms, #place, #decode)
+        };
+        Some(quote! {
+            #[doc = #line]
+            #vis const #column: __table::KeyColumn<Self, #ty> = #value;
+        })
+    });
+    quote!(#(#columns)*)
+}
+
+/// The same without meaning, after a mistake.
+pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
+    let columns = entity.fields.iter().filter(|field| field.property.is_none()).map(|field| {
+        let (vis, ty, column) = (field.vis, field.ty, constant(field));
+        quote! {
+            #vis const #column: __table::KeyColumn<Self, #ty> =
+                __table::KeyColumn::of_row_key("", &[], 0, |_| __table::stub());
+        }
+    });
+    quote!(#(#columns)*)
+}
+
+/// The name of a field's constant.
+fn constant(field: &Field<'_>) -> Ident {
+    Ident::new(&upper_case(&field.ident.unraw().to_string()), field.ident.span())
+}

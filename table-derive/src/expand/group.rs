@@ -1,0 +1,155 @@
+//! A group: `impl EntityGroup` that sorts the rows of a range into fields, and the proof that the range holds them.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+use crate::expand::wrapped;
+use crate::expand::writing::local;
+use crate::model::group::{EntityGroup, Member};
+
+/// ```text
+/// impl EntityGroup for EmployeeWithReviews {
+///     type Named = Point;
+///     fn from_rows<'a>(rows: impl Iterator<Item = EntityRef<'a>>) -> Result<Self> {
+///         let mut employee: Vec<Versioned<Employee>> = Vec::new();
+///         let mut reviews: Vec<Versioned<Review>> = Vec::new();
+///         for entity in rows {
+///             if is_of(Employee::SCHEMA, entity)? {
+///                 employee.push(read_member(entity)?);
+///             } else if is_of(Review::SCHEMA, entity)? {
+///                 reviews.push(read_member(entity)?);
+///             } else {
+///                 return Err(unknown("EmployeeWithReviews", entity));
+///             }
+///         }
+///         Ok(Self { employee: GroupField::gather("employee", employee)?, reviews: … })
+///     }
+/// }
+/// ```
+pub(crate) fn group(group: &EntityGroup<'_>) -> TokenStream {
+    let ident = &group.original.ident;
+    let (entity, rows) = (local("entity"), local("rows"));
+    let lists = group.members.iter().map(|it| {
+        let Member { ident, ty, .. } = it;
+        quote_spanned! {ty.span()=>
+            let mut #ident: __table::Vec<__table::Versioned<<#ty as __table::GroupField>::Member>> = __table::Vec::new();
+        }
+    });
+    let tells = group.members.iter().map(|it| {
+        let (field, schema) = (it.ident, schema(it));
+        quote_spanned! {it.ty.span()=>
+            if __table::is_of(#schema, #entity)? {
+                __table::Vec::push(&mut #field, __table::read_member(#entity)?);
+            } else
+        }
+    });
+    let gathers = group.members.iter().map(|Member { ident, ty, .. }| {
+        let name = ident.unraw().to_string();
+        quote_spanned!(ty.span()=> #ident: <#ty as __table::GroupField>::gather(#name, #ident)?)
+    });
+    let (other_list, other_push, other_field) = other(group);
+    let named = if group.under.is_some() { quote!(__table::Point) } else { quote!(__table::Partition) };
+    let proofs = proofs(group);
+    wrapped(
+        &group.runtime,
+        &quote! {
+            #[automatically_derived]
+            impl __table::EntityGroup for #ident {
+                type Named = #named;
+                fn from_rows<'a>(
+                    #rows: impl ::core::iter::Iterator<Item = __table::EntityRef<'a>>,
+                ) -> __table::Result<Self> {
+                    #(#lists)*
+                    #other_list
+                    for #entity in #rows {
+                        #(#tells)* {
+                            #other_push
+                        }
+                    }
+                    ::core::result::Result::Ok(Self { #(#gathers,)* #other_field })
+                }
+            }
+            #proofs
+        },
+    )
+}
+
+/// What becomes of a row of no member: the list, the statement, the field.
+fn other(group: &EntityGroup<'_>) -> (TokenStream, TokenStream, TokenStream) {
+    let entity = local("entity");
+    let name = group.original.ident.unraw().to_string();
+    let Some((field, ident)) = group.other.and_then(|field| Some((field, field.ident.as_ref()?))) else {
+        let unknown = quote!(return ::core::result::Result::Err(__table::unknown(#name, #entity)););
+        return (TokenStream::new(), unknown, TokenStream::new());
+    };
+    let ty = &field.ty;
+    (
+        quote_spanned!(ty.span()=> let mut #ident: #ty = __table::Vec::<__table::TableEntity>::new();),
+        quote! {
+            __table::Vec::push(&mut #ident, <__table::TableEntity as __table::FromEntity>::from_entity(#entity)?);
+        },
+        quote!(#ident),
+    )
+}
+
+/// That the members can be told apart, and that the range holds them; and whose selections name the group.
+fn proofs(group: &EntityGroup<'_>) -> TokenStream {
+    let ident = &group.original.ident;
+    let name = ident.unraw().to_string();
+    let (schemas, count) = (group.members.iter().map(schema), group.members.len());
+    let range = if let Some(owner) = &group.under {
+        quote_spanned! {owner.span()=>
+            const _: () = __table::require_one_partition(&[<#owner as __table::Entity>::SCHEMA, MEMBERS[0]], #name);
+            const _: () = __table::require_under(&MEMBERS, <#owner as __table::Entity>::SCHEMA, #name);
+            #[automatically_derived]
+            impl __table::GroupOf<#owner> for #ident {}
+        }
+    } else {
+        let of = group.members.iter().map(|Member { entity, .. }| {
+            quote! {
+                #[automatically_derived]
+                impl __table::GroupOf<#entity> for #ident {}
+            }
+        });
+        quote!(#(#of)*)
+    };
+    let require = quote_spanned! {ident.span()=>
+        const _: () = __table::require_members(&MEMBERS, #name);
+        const _: () = __table::require_one_partition(&MEMBERS, #name);
+    };
+    quote! {
+        const MEMBERS: [&__table::EntitySchema; #count] = [#(#schemas),*];
+        #require
+        #range
+    }
+}
+
+/// The design of a field's entity.
+fn schema(member: &Member<'_>) -> TokenStream {
+    let ty = member.ty;
+    quote_spanned!(ty.span()=> <<#ty as __table::GroupField>::Member as __table::Entity>::SCHEMA)
+}
+
+/// The trait without meaning, after a mistake.
+pub(crate) fn stub(group: &EntityGroup<'_>) -> TokenStream {
+    let ident = &group.original.ident;
+    let named = if group.under.is_some() { quote!(__table::Point) } else { quote!(__table::Partition) };
+    wrapped(
+        &group.runtime,
+        &quote! {
+            #[automatically_derived]
+            impl __table::EntityGroup for #ident {
+                type Named = #named;
+                fn from_rows<'a>(
+                    _: impl ::core::iter::Iterator<Item = __table::EntityRef<'a>>,
+                ) -> __table::Result<Self> {
+                    __table::stub()
+                }
+            }
+            #[automatically_derived]
+            impl<E: __table::Entity> __table::GroupOf<E> for #ident {}
+        },
+    )
+}

@@ -1,0 +1,140 @@
+//! From what an index holds back to the entity: its key, the whole of it, the properties that the copy's key says.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::spanned::Spanned;
+
+use crate::expand::index::writing::own_part;
+use crate::expand::key::{Design, KeyField};
+use crate::expand::reading::{Reading, bind, read_property};
+use crate::expand::writing::{encode, local, write_property};
+use crate::model::index::{Index, Stored};
+
+/// ```text
+/// fn owner(entry: EntityRef<'_>) -> Result<EntityKey> {
+///     … let department = …; let id = …;
+///     let (mut partition_key, mut row_key) = (String::new(), String::new());
+///     … as `Entity::encode_key` …
+///     EntityKey::new(partition_key, row_key)
+/// }
+/// ```
+pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
+    let (entity, partition_key, row_key) = (local("entity"), local("partition_key"), local("row_key"));
+    let reads = reads(design, primary, index, false, &|at| design.entity.key_needs(at));
+    let value = |field: &KeyField<'_>| {
+        let ident = field.field.ident;
+        quote!(&#ident)
+    };
+    let partition_parts = encode(primary, primary.partition_key, &quote!(&mut #partition_key), value);
+    let row_parts = encode(primary, primary.row_key, &quote!(&mut #row_key), value);
+    quote! {
+        fn owner(#entity: __table::EntityRef<'_>) -> __table::Result<__table::EntityKey> {
+            #reads
+            let (mut #partition_key, mut #row_key) = (__table::String::new(), __table::String::new());
+            __table::encoded([#partition_parts #row_parts])?;
+            __table::EntityKey::new(#partition_key, #row_key)
+        }
+    }
+}
+
+/// `impl CopyIndex`, what a copy keeps, and the whole entity where that is everything.
+pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
+    let (ident, marker) = (design.ident(), index.marker(design.entity));
+    let (entity, row) = (local("entity"), local("row"));
+    let fields = || design.entity.fields.iter().enumerate();
+    let is_given = |at: usize| !design.entity.key_gives(at) && index.gives(design.entity, at);
+    let given: Vec<_> = fields()
+        .filter(|(at, _)| is_given(*at))
+        .filter_map(|(_, field)| Some((field, field.property.as_ref()?)))
+        .collect();
+    let write_given = (!given.is_empty()).then(|| {
+        let names = given.iter().map(|(_, property)| &property.name);
+        let reads = reads(design, primary, index, false, &is_given);
+        let writes = given.iter().map(|(field, property)| {
+            let ident = field.ident;
+            write_property(field, property, &quote!(&#ident), &row)
+        });
+        quote! {
+            const GIVEN: &'static [&'static ::core::primitive::str] = &[#(#names),*];
+            fn write_given(#entity: __table::EntityRef<'_>, #row: &mut __table::RowWriter) -> __table::Result<()> {
+                #reads
+                let mut #row = #row;
+                __table::encoded([#(#writes),*])
+            }
+        }
+    });
+    let all = fields().all(|(at, field)| field.property.is_none() || index.has(design.entity, at, field));
+    let keeps = if all {
+        quote! {
+            #[automatically_derived]
+            impl<const PROPERTY: ::core::primitive::u64> __table::Keeps<PROPERTY> for #marker {}
+        }
+    } else {
+        let kept = fields().filter(|(at, field)| index.has(design.entity, *at, field));
+        let numbers =
+            kept.filter_map(|(_, field)| field.property.as_ref().map(|property| number(&property.name)));
+        quote! {#(
+            #[automatically_derived]
+            impl __table::Keeps<#numbers> for #marker {}
+        )*}
+    };
+    let whole = all.then(|| {
+        let reads = reads(design, primary, index, true, &|_| true);
+        let idents = design.entity.fields.iter().map(|field| field.ident);
+        quote! {
+            #[automatically_derived]
+            impl __table::Reads<#ident> for __table::Copies<#marker> {
+                fn read(#entity: __table::EntityRef<'_>) -> __table::Result<#ident> {
+                    #reads
+                    __table::Ok(#ident { #(#idents),* })
+                }
+            }
+        }
+    });
+    quote! {
+        #[automatically_derived]
+        impl __table::CopyIndex for #marker {
+            #write_given
+        }
+        #keeps
+        #whole
+    }
+}
+
+/// Binds the fields that are wanted, to locals of their names; `whole` compares every place that speaks of a value with it.
+fn reads(
+    design: &Design<'_>,
+    primary: &Design<'_>,
+    index: &Index,
+    whole: bool,
+    wanted: &dyn Fn(usize) -> bool,
+) -> TokenStream {
+    let (entity, reader) = (local("entity"), local("reader"));
+    let mut reading = Reading::new(design, whole);
+    let keys = reading.keys(&entity, wanted);
+    let stored = index.stored(design.entity).into_iter().filter(|(at, ..)| wanted(*at));
+    let properties = stored.map(|(at, field, stored)| match (stored, &field.property) {
+        (Stored::Property, Some(property)) => read_property(field, property),
+        (Stored::KeyText(property), _) => {
+            let Some(field) = own_part(primary, at).and_then(|part| primary.field(part)) else {
+                return TokenStream::new();
+            };
+            let (ident, name, decode) = (field.field.ident, &field.name, field.item("decode"));
+            let value = quote!(#reader.key_text(#name, #property, #decode));
+            bind(field.ty.span(), &quote!(#ident), &value)
+        }
+        (Stored::Property, None) => TokenStream::new(),
+    });
+    let compared = &reading.compared;
+    quote! {
+        #keys
+        #(#properties)*
+        #(#compared)*
+    }
+}
+
+/// The number of a property in types: as the runtime counts it, FNV-1a, which a projection of the copies asks for.
+fn number(name: &str) -> u64 {
+    name.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}

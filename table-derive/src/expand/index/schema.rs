@@ -1,0 +1,92 @@
+//! The design of an index as constant data.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+use crate::expand::key::Design;
+use crate::expand::schema::{self, option};
+use crate::model::index::{Index, Stored};
+
+/// The pieces of its keys, proved to make keys, and its condition, proved to be one.
+pub(super) fn constants(design: &Design<'_>, index: &Index) -> TokenStream {
+    let keys = schema::keys(design);
+    let when = index.attr.when.as_ref().map(|path| {
+        let (ident, constant) = (design.ident(), design.constant("WHEN"));
+        quote_spanned!(path.span()=> const #constant: fn(&#ident) -> ::core::primitive::bool = #path;)
+    });
+    quote!(#keys #when)
+}
+
+/// `const SCHEMA: &'static IndexSchema = &IndexSchema { name: "ByEmail", … };`
+pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
+    let entity = design.entity;
+    let name = index.attr.name.unraw().to_string();
+    let kind = if index.attr.list { quote!(List) } else { quote!(Copies) };
+    let unique = index.attr.unique.is_some();
+    let at_most = option(index.attr.at_most.as_ref().map(ToTokens::to_token_stream));
+    let sparse = sparse(design, index);
+    // As it is written, without the blanks that tokens are printed with.
+    let when = index.attr.when.as_ref().map(|path| {
+        let written: String = path.to_token_stream().to_string().split_whitespace().collect();
+        quote!(#written)
+    });
+    let when = option(when);
+    let table = option(index.attr.table.as_ref().map(ToTokens::to_token_stream));
+    let partition_constant = design.partition_constant();
+    let partition_key = option(index.partition_key.as_ref().map(|_| quote!(&#partition_constant.pieces)));
+    let row_key = design.constant("ROW_KEY");
+    let keep = index.attr.keep.as_ref().map(|keep| {
+        let kept = |name: &syn::Ident| entity.properties().find(|(field, _)| field.ident == name);
+        let names = keep.iter().filter_map(|name| kept(name).map(|(_, property)| &property.name));
+        quote!(&[#(#names),*])
+    });
+    let keep = option(keep);
+    let place = |at: usize| entity.fields.iter().take(at).filter(|field| field.property.is_some()).count();
+    let properties = index.stored(entity).into_iter().map(|(at, field, stored)| match stored {
+        Stored::Property => {
+            let place = place(at);
+            quote!(__PROPERTIES[#place])
+        }
+        Stored::KeyText(name) => {
+            let ident = field.ident.unraw().to_string();
+            quote! {
+                __table::PropertySchema { name: #name, field: #ident, edm: __table::EdmType::String, optional: false }
+            }
+        }
+    });
+    quote! {
+        const SCHEMA: &'static __table::IndexSchema = &__table::IndexSchema {
+            name: #name,
+            kind: __table::IndexKind::#kind,
+            unique: #unique,
+            at_most: #at_most,
+            sparse: #sparse,
+            when: #when,
+            table: #table,
+            partition_key: #partition_key,
+            row_key: &#row_key.pieces,
+            keep: #keep,
+            properties: &[#(#properties),*],
+        };
+    }
+}
+
+/// Whether an entity can be left out: known to the compiler, as an alias may stand for an `Option`.
+fn sparse(design: &Design<'_>, index: &Index) -> TokenStream {
+    if index.attr.when.is_some() {
+        return quote!(true);
+    }
+    let mut seen = Vec::new();
+    let mut lacking = Vec::new();
+    for part in index.keys(design.entity).flat_map(crate::model::key::Key::parts) {
+        let Some(field) = design.field(part).filter(|field| field.may_lack) else { continue };
+        if !seen.contains(&part.field) {
+            seen.push(part.field);
+            let ty = field.field.ty;
+            lacking.push(quote_spanned!(ty.span()=> <#ty as __table::IndexPart>::SPARSE));
+        }
+    }
+    if lacking.is_empty() { quote!(false) } else { quote!(#(#lacking)||*) }
+}

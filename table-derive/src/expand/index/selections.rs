@@ -1,0 +1,98 @@
+//! The function that selects by the value of an index: `Employee::by_email("Sales", "ada@contoso.com")`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Ident;
+use syn::ext::IdentExt;
+
+use crate::expand::key::Design;
+use crate::expand::rows;
+use crate::expand::selections::spell;
+use crate::model::index::Index;
+use crate::model::key::Key;
+
+/// What is looked up: one copy or one list where the key of the index is the value, else the copies of all entities that have
+/// it, whose keys go on with the parts that tell those apart.
+pub(super) fn look_up(design: &Design<'_>, index: &Index) -> TokenStream {
+    let parts: Vec<_> = rows::parts(design.row_key).collect();
+    let tells_apart = |field: usize| {
+        let in_partition = design.partition_key.gives(field);
+        design.entity.key_gives(field) && !in_partition
+    };
+    let pinned = if index.attr.unique.is_some() || index.attr.list {
+        parts.len()
+    } else {
+        let last = parts.iter().rposition(|(_, part)| !tells_apart(part.field));
+        last.map_or(0, |last| last + 1)
+    };
+    if pinned == parts.len() { point(design, index) } else { range(design, index, pinned) }
+}
+
+/// ```text
+/// fn by_email(department: impl KeyArg<String>, email: impl KeyArg<String>) -> Selection<Employee, Point, Copies<EmployeeByEmail>> {
+///     point(KeyText::new().part(…), KeyText::new().literal("email_").part(…))
+/// }
+/// ```
+fn point(design: &Design<'_>, index: &Index) -> TokenStream {
+    let (vis, method) = (design.vis(), method(index));
+    let arguments = design.arguments(&[design.partition_key, design.row_key], true);
+    let (partition_key, row_key) = (design.partition_of_arguments(), design.text(design.row_key, false));
+    let selection = design.selection(&quote!(__table::Point));
+    let what = if index.attr.list { "The list" } else { "The copy" };
+    let doc = format!(
+        "{what} of the index `{}` by its key: {}, {}.",
+        index.attr.name.unraw(),
+        spell(design.partition_key),
+        spell(design.row_key)
+    );
+    quote! {
+        #[doc = #doc]
+        #vis fn #method(#(#arguments),*) -> #selection {
+            __table::point(#partition_key, #row_key)
+        }
+    }
+}
+
+/// `fn by_city(state: …, city: …) -> Selection<Airport, RowRange, Copies<AirportByCity>>`
+fn range(design: &Design<'_>, index: &Index, pinned: usize) -> TokenStream {
+    let (vis, method) = (design.vis(), method(index));
+    let parts: Vec<_> = rows::parts(design.row_key).take(pinned).collect();
+    let mut looked_up: Key = design.row_key.clone();
+    looked_up.pieces.truncate(parts.last().map_or(0, |(at, _)| at + 1));
+    let given = |field: usize| design.partition_key.gives(field) || looked_up.gives(field);
+    let spread = design.partition_key.parts().any(|part| part.codec.is_bucket() && !given(part.field));
+    let class = if spread { quote!(__table::FanOut) } else { rows::class_of_one(design, pinned) };
+    let selection = design.selection(&class);
+    let arguments = design.arguments(&[design.partition_key, &looked_up], !spread);
+    let partitions =
+        if spread { design.text(design.partition_key, true) } else { design.partition_of_arguments() };
+    let begin = rows::literal(&design.row_key.literal_from(0));
+    let pins = parts.iter().map(|(at, part)| {
+        let append = design.field(part).map(|field| field.append());
+        let literal = rows::literal(&design.row_key.literal_from(at + 1));
+        quote!(#append #literal)
+    });
+    let doc = format!(
+        "The copies of the index `{}` that have a value: {}, {}.",
+        index.attr.name.unraw(),
+        spell(design.partition_key),
+        spell(&looked_up)
+    );
+    quote! {
+        #[doc = #doc]
+        #vis fn #method(#(#arguments),*) -> #selection {
+            __table::RowsOf::new(#partitions) #begin #(#pins)* .select()
+        }
+    }
+}
+
+/// The name of the function; one that is a keyword is written raw.
+fn method(index: &Index) -> Ident {
+    let (name, span) = (index.method(), index.attr.name.span());
+    match syn::parse_str::<Ident>(&name) {
+        Ok(_) => Ident::new(&name, span),
+        // These have no raw form; the rules refuse them.
+        Err(_) if matches!(name.as_str(), "self" | "super" | "crate" | "_") => Ident::new("index", span),
+        Err(_) => Ident::new_raw(&name, span),
+    }
+}

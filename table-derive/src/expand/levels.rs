@@ -1,0 +1,175 @@
+//! Prefixes of a hierarchical partition key, level by level: `Event::within("contoso").user_is("ada")`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+use crate::expand::allow;
+use crate::expand::key::{Design, KeyField};
+use crate::model::property::pascal_case;
+
+/// `fn within(tenant: …) -> EventWithoutUserAndSession`, if there are levels.
+pub(super) fn entry(design: &Design<'_>) -> TokenStream {
+    let levels = levels(design);
+    let [first, missing @ ..] = levels.as_slice() else { return TokenStream::new() };
+    let (vis, prefix) = (design.vis(), name(design, missing));
+    let (argument, ty, level) = (first.field.ident, &first.ty, append(first));
+    let (given, holds) = (design.entity.parameters.of_type(), design.entity.parameters.holds());
+    let doc =
+        format!("All partitions of a `{}`, a range of them, to be narrowed level by level.", first.name);
+    quote! {
+        #[doc = #doc]
+        #vis fn within(#argument: impl __table::KeyArg<#ty>) -> #prefix #given {
+            #prefix(__table::LevelsOf::new()#level #holds)
+        }
+    }
+}
+
+/// A type for each proper prefix, named after the levels that it lacks, and its methods, which give the next one.
+///
+/// ```text
+/// pub struct EventWithoutUserAndSession(LevelsOf);
+///
+/// impl EventWithoutUserAndSession {
+///     pub fn user(self, range: impl KeyBounds<String> + InOrder<true>) -> Selection<Event, PartitionRange> { … }
+///     pub fn user_is(self, user: impl KeyArg<String>) -> EventWithoutSession { … }
+/// }
+/// impl Narrowed for EventWithoutUserAndSession { … }
+/// ```
+pub(super) fn prefixes(design: &Design<'_>) -> (TokenStream, TokenStream) {
+    let levels = levels(design);
+    let stages = (1..levels.len()).filter_map(|given| levels.split_at_checked(given));
+    let (types, methods): (Vec<_>, Vec<_>) = stages
+        .map(|(given, missing)| (definition(design, given, missing), methods(design, given, missing)))
+        .unzip();
+    (quote!(#(#types)*), quote!(#(#methods)*))
+}
+
+fn definition(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]) -> TokenStream {
+    let (vis, ident, runtime) = (design.vis(), design.ident(), &design.entity.runtime);
+    let prefix = name(design, missing);
+    let doc = format!(
+        "Partitions of [`{ident}`] with {} given and {} not: a range of them, to be queried or narrowed. Made by \
+         [`{ident}::within`].",
+        spell(given),
+        spell(missing),
+    );
+    let allow = allow();
+    let (declared, held) = (design.entity.parameters.declared(), design.entity.parameters.held());
+    let parameters = held.as_ref().map(|_| quote!(<#declared>));
+    quote! {
+        #[doc = #doc]
+        #[automatically_derived]
+        #[must_use = "partitions are read when they are given to `query`"]
+        #allow
+        #vis struct #prefix #parameters(#runtime::__private::LevelsOf #held);
+    }
+}
+
+fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]) -> TokenStream {
+    let [next, after @ ..] = missing else { return TokenStream::new() };
+    let (vis, entity, prefix) = (design.vis(), design.entity.ty(), name(design, missing));
+    let parameters = &design.entity.parameters;
+    let (of_impl, of_type, of_where) = (parameters.of_impl(), parameters.of_type(), parameters.of_where());
+    let (declared, holds) = (parameters.declared(), parameters.holds());
+    let unbound = holds.as_ref().map(|_| quote!(<#declared>));
+    let (argument, ty, field, codec) = (next.field.ident, &next.ty, &next.name, &next.codec);
+    let (encode, descending) = (next.item("encode"), next.item("DESCENDING"));
+    // Levels and their ends take turns among the pieces.
+    let at = given.len() * 2;
+    let range_doc = format!("Those whose `{field}` lies in a range.");
+    // At the field's type: see `KeyField::item`.
+    let range_call = quote_spanned!(ty.span()=> .range(#field, &range, #encode, #descending));
+    let level = append(next);
+    let (is_type, is_body) = if after.is_empty() {
+        let one = quote!(__table::Selection<#entity, __table::Partition>);
+        (one, quote!(self.0 #level.select_partition()))
+    } else {
+        let longer = name(design, after);
+        (quote!(#longer #of_type), quote!(#longer(self.0 #level #holds)))
+    };
+    let is = format_ident!("{}_is", argument.unraw());
+    let is_doc = if after.is_empty() {
+        format!("The one partition whose `{field}` is this.")
+    } else {
+        format!("Those whose `{field}` is this.")
+    };
+    let begins = format_ident!("{}_prefix", argument.unraw());
+    let begins_doc = format!("Those whose `{field}` begins with this text.");
+    let begins = next.may_be_text.then(|| {
+        quote_spanned! {ty.span()=>
+            #[doc = #begins_doc]
+            #vis fn #begins(
+                self,
+                prefix: impl __table::KeyPrefix<#ty, #codec>,
+            ) -> __table::Selection<#entity, __table::PartitionRange> {
+                self.0.prefix(#field, &prefix, __table::KeyPrefix::encode)
+            }
+        }
+    });
+    let prefix_name = prefix.to_string();
+    quote! {
+        impl #unbound ::core::clone::Clone for #prefix #of_type {
+            fn clone(&self) -> Self {
+                Self(::core::clone::Clone::clone(&self.0) #holds)
+            }
+        }
+        impl #unbound ::core::fmt::Debug for #prefix #of_type {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                __table::debug(f, #prefix_name, &self.0)
+            }
+        }
+        #[automatically_derived]
+        impl #of_impl #prefix #of_type #of_where {
+            #[doc = #range_doc]
+            #vis fn #argument(
+                self,
+                range: impl __table::KeyBounds<#ty>
+                    + __table::InOrder<{ __table::keeps_order(&__PARTITION_KEY.forms, #at) }>,
+            ) -> __table::Selection<#entity, __table::PartitionRange> {
+                self.0 #range_call
+            }
+            #[doc = #is_doc]
+            #vis fn #is(self, #argument: impl __table::KeyArg<#ty>) -> #is_type {
+                #is_body
+            }
+            #begins
+        }
+        #[automatically_derived]
+        impl #of_impl __table::Narrowed for #prefix #of_type #of_where {
+            type Entity = #entity;
+            type Class = __table::PartitionRange;
+            type Source = __table::Primary;
+            fn ranges(self) -> __table::Result<__table::Vec<__table::KeyRange>> {
+                __table::LevelsOf::ranges(self.0)
+            }
+        }
+    }
+}
+
+/// The call that gives a level the value of the argument of its name.
+fn append(level: &KeyField<'_>) -> TokenStream {
+    let (argument, name, encode) = (level.field.ident, &level.name, level.item("encode"));
+    quote_spanned!(level.ty.span()=> .level(#name, &#argument, #encode))
+}
+
+/// The levels in order; none where the partition key has a literal or one field.
+fn levels<'e>(design: &'e Design<'_>) -> Vec<KeyField<'e>> {
+    let key = design.partition_key;
+    if !key.levels {
+        return Vec::new();
+    }
+    key.parts().filter_map(|part| design.field(part)).collect()
+}
+
+/// The type of the prefixes that lack these levels: `EventWithoutUserAndSession`.
+fn name(design: &Design<'_>, missing: &[KeyField<'_>]) -> Ident {
+    let missing: Vec<String> = missing.iter().map(|level| pascal_case(&level.name)).collect();
+    format_ident!("{}Without{}", design.ident().unraw(), missing.join("And"))
+}
+
+fn spell(levels: &[KeyField<'_>]) -> String {
+    levels.iter().map(|level| format!("`{}`", level.name)).collect::<Vec<_>>().join(" and ")
+}

@@ -1,0 +1,100 @@
+//! A projection: `impl FromEntity` that asks for its columns only.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::expand::wrapped;
+use crate::expand::writing::local;
+use crate::model::projection::Projection;
+
+/// ```text
+/// impl FromEntity for NameOnly {
+///     fn select() -> Select { select([Projected::property(&Employee::FIRST_NAME)]) }
+///     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
+///         let first_name = read_field::<String, _>(&Employee::FIRST_NAME, entity, &mut hint);
+///         let first_name = first_name?;
+///         …
+///     }
+/// }
+/// impl ProjectionOf<Employee> for NameOnly {}
+/// impl<I: CopyIndex<Entity = Employee>> Reads<NameOnly> for Copies<I>
+/// where
+///     I: Keeps<{ Employee::FIRST_NAME.number() }, { Employee::FIRST_NAME.is_of_key() }>,
+/// { … }
+/// ```
+///
+/// That the column or key field is there, and of the field's type, is for the compiler to find.
+pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
+    let (ident, of) = (&projection.original.ident, &projection.of);
+    let (entity, hint) = (local("entity"), local("hint"));
+    let properties = projection.fields.iter().map(|field| {
+        let column = &field.column;
+        quote!(__table::Projected::property(&<#of>::#column))
+    });
+    let reads = projection.fields.iter().map(|field| {
+        let (ident, ty, column) = (field.ident, field.ty, &field.column);
+        quote_spanned! {ty.span()=>
+            let #ident = __table::read_field::<#ty, _>(&<#of>::#column, #entity, &mut #hint);
+            let #ident = #ident?;
+        }
+    });
+    let idents = projection.fields.iter().map(|field| field.ident);
+    let index = local("Index");
+    let kept = projection.fields.iter().map(|field| {
+        let column = &field.column;
+        // At the field: rustc points there where an index does not keep it. By method: a column has one type or another.
+        quote_spanned! {field.ident.span()=>
+            #index: __table::Keeps<{ <#of>::#column.number() }, { <#of>::#column.is_of_key() }>
+        }
+    });
+    let start = (!projection.fields.is_empty()).then(|| quote!(let mut #hint = 0;));
+    let count = projection.fields.len();
+    wrapped(
+        &projection.runtime,
+        &quote! {
+            #[automatically_derived]
+            impl __table::FromEntity for #ident {
+                fn select() -> __table::Select {
+                    let names: [::core::option::Option<&'static ::core::primitive::str>; #count] = [#(#properties),*];
+                    __table::select(names)
+                }
+                fn from_entity(#entity: __table::EntityRef<'_>) -> __table::Result<Self> {
+                    #start
+                    #(#reads)*
+                    ::core::result::Result::Ok(Self { #(#idents),* })
+                }
+            }
+            #[automatically_derived]
+            impl __table::ProjectionOf<#of> for #ident {}
+            #[automatically_derived]
+            impl<#index: __table::CopyIndex<Entity = #of>> __table::Reads<#ident> for __table::Copies<#index>
+            where
+                #(#kept,)*
+            {
+                fn select() -> __table::Select {
+                    <#ident as __table::FromEntity>::select()
+                }
+                fn read(#entity: __table::EntityRef<'_>) -> __table::Result<#ident> {
+                    __table::project::<#index, #ident>(#entity)
+                }
+            }
+        },
+    )
+}
+
+/// The trait without meaning, after a mistake.
+pub(crate) fn stub(projection: &Projection<'_>) -> TokenStream {
+    let ident = &projection.original.ident;
+    wrapped(
+        &projection.runtime,
+        &quote! {
+            #[automatically_derived]
+            impl __table::FromEntity for #ident {
+                fn from_entity(_: __table::EntityRef<'_>) -> __table::Result<Self> {
+                    __table::stub()
+                }
+            }
+        },
+    )
+}

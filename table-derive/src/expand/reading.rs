@@ -1,0 +1,140 @@
+//! From the stored form to an entity: keys cut by their pieces, properties found in the order they are written.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::expand::key::{self, Design, KeyField};
+use crate::expand::schema;
+use crate::expand::writing::local;
+use crate::model::Field;
+use crate::model::key::{Key, Part};
+use crate::model::property::Property;
+
+/// ```text
+/// fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
+///     let reader = &mut EntityReader::new(entity, &__PARTITION_KEY.forms);
+///     let Some(department) = reader.part("department", <<String as KeyPart>::Codec as KeyCodec<String>>::decode) else { return reader.fail(); };
+///     reader.row_key(&__ROW_KEY.forms);
+///     … the same of the RowKey …
+///     if !reader.properties() { return reader.fail(); }
+///     let Some(age) = <i32 as Property>::read_next(&mut reader.search, "Age") else { return reader.fail(); };
+///     Ok(Self { department, id, age })
+/// }
+/// ```
+///
+/// A part that another place gives, and a bucket, is kept as text and compared once the value is known.
+pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
+    let (entity, reader) = (local("entity"), local("reader"));
+    let mut reading = Reading::new(design, true);
+    let keys = reading.keys(&entity, &|_| true);
+    let properties = design.entity.properties().map(|(field, property)| read_property(field, property));
+    let kind = design.entity.kind.as_ref().map(|kind| require(&quote!(#reader.is_kind(#kind))));
+    let compared = &reading.compared;
+    let fields = design.entity.fields.iter().map(|field| field.ident);
+    quote! {
+        fn from_entity(#entity: __table::EntityRef<'_>) -> __table::Result<Self> {
+            #keys
+            #kind
+            #(#properties)*
+            #(#compared)*
+            __table::Ok(Self { #(#fields),* })
+        }
+    }
+}
+
+/// `let Some(age) = <i32 as Property>::read_next(&mut reader.search, "Age") else { return reader.fail(); };`
+pub(super) fn read_property(field: &Field<'_>, property: &Property) -> TokenStream {
+    let (name, ident, ty) = (&property.name, field.ident, schema::property_type(field));
+    let reader = local("reader");
+    let pattern = if property.json { quote!(__table::Json(#ident)) } else { quote!(#ident) };
+    bind(
+        Span::call_site(),
+        &pattern,
+        &quote!(<#ty as __table::Property>::read_next(&mut #reader.search, #name)),
+    )
+}
+
+/// `let Some(pattern) = value else { return reader.fail(); };`
+pub(super) fn bind(span: Span, pattern: &TokenStream, value: &TokenStream) -> TokenStream {
+    let reader = local("reader");
+    quote_spanned!(span=> let __table::Some(#pattern) = #value else { return #reader.fail(); };)
+}
+
+fn require(condition: &TokenStream) -> TokenStream {
+    let reader = local("reader");
+    quote!(if !#condition { return #reader.fail(); })
+}
+
+/// Both keys of a design, read part by part.
+pub(super) struct Reading<'d> {
+    design: &'d Design<'d>,
+    /// Whether every place that speaks of a value is compared with it.
+    compares: bool,
+    given: Vec<usize>,
+    /// The comparisons, to be made when all values are known.
+    pub(super) compared: Vec<TokenStream>,
+}
+
+impl<'d> Reading<'d> {
+    pub(super) fn new(design: &'d Design<'d>, compares: bool) -> Self {
+        Self { design, compares, given: Vec::new(), compared: Vec::new() }
+    }
+
+    /// Binds the fields that are wanted and that the keys give, to locals of their names.
+    pub(super) fn keys(&mut self, entity: &Ident, wanted: &dyn Fn(usize) -> bool) -> TokenStream {
+        let reader = local("reader");
+        let partition_forms = key::forms(&self.design.partition_constant());
+        let row_forms = key::forms(&self.design.constant("ROW_KEY"));
+        let partition_key = self.key(self.design.partition_key, wanted);
+        let row_key = self.key(self.design.row_key, wanted);
+        // A reference, so that its methods are found before those of a trait that everything has.
+        let end = require(&quote!(#reader.properties()));
+        quote! {
+            let #reader = &mut __table::EntityReader::new(#entity, #partition_forms);
+            #partition_key
+            #reader.row_key(#row_forms);
+            #row_key
+            #end
+        }
+    }
+
+    fn key(&mut self, key: &Key, wanted: &dyn Fn(usize) -> bool) -> TokenStream {
+        let parts = key.parts().filter_map(|part| Some((part, self.design.field(part)?)));
+        let parts: Vec<_> = parts.collect();
+        parts.iter().map(|(part, field)| self.part(part, field, wanted)).collect()
+    }
+
+    fn part(&mut self, part: &Part, field: &KeyField<'_>, wanted: &dyn Fn(usize) -> bool) -> TokenStream {
+        let reader = local("reader");
+        let (ident, name, span) = (field.field.ident, &field.name, field.ty.span());
+        if part.codec.gives_back() && !self.given.contains(&part.field) && wanted(part.field) {
+            self.given.push(part.field);
+            let decode = field.item("decode");
+            let value = quote_spanned!(span=> #reader.part(#name, #decode));
+            let read = bind(span, &quote!(#ident), &value);
+            let unwrap = field.may_lack.then(|| {
+                let ty = field.field.ty;
+                quote_spanned!(span=> let #ident = <#ty as __table::IndexPart>::from_part(#ident);)
+            });
+            return quote!(#read #unwrap);
+        }
+        if !self.compares {
+            return quote!(#reader.skip(););
+        }
+        let kept = local(&format!("text_{}", self.compared.len()));
+        let value = if field.may_lack {
+            quote_spanned!(span=> __table::indexed(#name, &#ident)?)
+        } else {
+            quote!(&#ident)
+        };
+        self.compared.push(require(&if part.codec.is_bucket() {
+            let check = field.item("check");
+            quote_spanned!(span=> #reader.is_right(#name, #check(#value, #kept)))
+        } else {
+            let encode = field.item("encode");
+            quote_spanned!(span=> #reader.is_same(#name, #value, #kept, #encode))
+        }));
+        bind(span, &quote!(#kept), &quote!(#reader.text()))
+    }
+}

@@ -1,0 +1,204 @@
+//! Rows of a partition, part by part: `Employee::rows("Sales").id(100..=199)`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+use crate::expand::allow;
+use crate::expand::key::{self, Design};
+use crate::expand::selections::spell;
+use crate::model::key::{Key, Part, Piece};
+
+/// `fn rows(department: …) -> EmployeeRows`, if the `RowKey` has a part.
+pub(super) fn entry(design: &Design<'_>) -> TokenStream {
+    if design.row_key.parts().next().is_none() {
+        return TokenStream::new();
+    }
+    let (vis, (entry, rows)) = (design.vis(), design.rows_names());
+    let spread = design.is_spread();
+    let arguments = design.arguments(&[design.partition_key], !spread);
+    let text = if spread { design.text(design.partition_key, true) } else { design.partition_of_arguments() };
+    let literal = literal(&design.row_key.literal_from(0));
+    let (given, holds) = (design.entity.parameters.of_type(), design.entity.parameters.holds());
+    let doc = format!("The rows {} of a partition, to be narrowed part by part.", spell(design.row_key));
+    quote! {
+        #[doc = #doc]
+        #vis fn #entry(#(#arguments),*) -> #rows #given {
+            #rows(__table::RowsOf::new(#text)#literal #holds)
+        }
+    }
+}
+
+/// The type that `rows` gives, and its methods: one `impl` a part of the `RowKey`, by the number of parts that are pinned.
+///
+/// ```text
+/// pub struct EmployeeRows<const PINNED: usize = 0>(RowsOf);
+///
+/// impl EmployeeRows {
+///     pub fn id(self, range: impl KeyBounds<u32> + InOrder<true>) -> Selection<Employee, RowRange> { … }
+///     pub fn id_is(self, id: impl KeyArg<u32>) -> Selection<Employee, Point> { … }
+/// }
+/// impl Narrowed for EmployeeRows { … }
+/// ```
+pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
+    let parts: Vec<(usize, &Part)> = parts(design.row_key).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let (vis, ident, runtime) = (design.vis(), design.ident(), &design.entity.runtime);
+    let (entry, rows) = design.rows_names();
+    let doc = format!(
+        "Rows {} of a partition of [`{ident}`], the first `PINNED` parts given. Made by [`{ident}::{entry}`].",
+        spell(design.row_key)
+    );
+    let allow = allow();
+    let parameters = &design.entity.parameters;
+    let (of_impl, of_where) = (parameters.of_impl(), parameters.of_where());
+    let (declared, given) = (parameters.declared(), parameters.given());
+    let (held, holds) = (parameters.held(), parameters.holds());
+    let ty = design.entity.ty();
+    let definition = quote! {
+        #[doc = #doc]
+        #[automatically_derived]
+        #[must_use = "rows are read when they are given to `query`"]
+        #allow
+        #vis struct #rows<#declared const PINNED: ::core::primitive::usize = 0>(#runtime::__private::RowsOf #held);
+    };
+    let count = parts.len();
+    let stages = parts.into_iter().enumerate().map(|(stage, (at, part))| {
+        let methods = methods(design, at, part, stage, count);
+        let (class, source) = (class(design, stage), design.source(Span::call_site()));
+        let rows = stage_type(design, &rows, stage);
+        quote! {
+            #[automatically_derived]
+            impl #of_impl #rows #of_where {
+                #methods
+            }
+            #[automatically_derived]
+            impl #of_impl __table::Narrowed for #rows #of_where {
+                type Entity = #ty;
+                type Class = #class;
+                type Source = #source;
+                fn ranges(self) -> __table::Result<__table::Vec<__table::KeyRange>> {
+                    __table::RowsOf::ranges(self.0)
+                }
+            }
+        }
+    });
+    let name = rows.to_string();
+    // By hand: what `derive` makes of it costs the compiler more than the whole of the methods.
+    let impls = quote! {
+        impl<#declared const PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#given PINNED> {
+            fn clone(&self) -> Self {
+                Self(::core::clone::Clone::clone(&self.0) #holds)
+            }
+        }
+        impl<#declared const PINNED: ::core::primitive::usize> ::core::fmt::Debug for #rows<#given PINNED> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                __table::debug(f, #name, &self.0)
+            }
+        }
+    };
+    Some((definition, quote!(#impls #(#stages)*)))
+}
+
+fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usize) -> TokenStream {
+    let vis = design.vis();
+    let Some(field) = design.field(part) else { return TokenStream::new() };
+    let (argument, ty, name, codec, encode) =
+        (field.field.ident, &field.ty, &field.name, &field.codec, field.item("encode"));
+    let range_class = if design.is_spread() { quote!(__table::FanOut) } else { quote!(__table::RowRange) };
+    let ranges = design.selection_at(ty.span(), &range_class);
+    let forms = key::forms(&design.constant("ROW_KEY"));
+    let last = stage + 1 == count;
+    let end = at + 1 == design.row_key.pieces.len();
+    let until = design.row_key.literal_from(at + 1);
+    let literal = literal(&until);
+    let descending = if part.codec.is_bucket() { quote!(false) } else { field.item("DESCENDING") };
+    let (append, value) = (field.append(), field.argument());
+    // At the field's type: see `KeyField::item`.
+    let range_call = quote_spanned! {ty.span()=>
+        .range(#name, &range, #encode, __table::Place { literal: #until, end: #end, descending: #descending })
+    };
+    let range_doc = format!("Those whose `{name}` lies in a range.");
+    let range = quote! {
+        #[doc = #range_doc]
+        #vis fn #argument(
+            self,
+            range: impl __table::KeyBounds<#ty>
+                + __table::InOrder<{ __table::keeps_order(#forms, #at) }>,
+        ) -> #ranges {
+            self.0 #range_call
+        }
+    };
+    let is = format_ident!("{}_is", argument.unraw());
+    let is_doc = format!("Those whose `{name}` is this.");
+    let pinned = quote!(self.0 #append #literal);
+    let (is_type, is_body) = match (last, design.is_spread()) {
+        (true, true) => (design.selection(&quote!(__table::FanOut)), quote!(#pinned.select_points())),
+        (true, false) => (design.selection(&quote!(__table::Point)), quote!(#pinned.select_points())),
+        (false, _) => {
+            let ((_, rows), next) = (design.rows_names(), stage + 1);
+            let holds = design.entity.parameters.holds();
+            (stage_type(design, &rows, next), quote!(#rows(#pinned #holds)))
+        }
+    };
+    let is = quote! {
+        #[doc = #is_doc]
+        #vis fn #is(self, #value) -> #is_type {
+            #is_body
+        }
+    };
+    let prefix = part.codec.may_be_text().then(|| {
+        let method = format_ident!("{}_prefix", argument.unraw());
+        let doc = format!("Those whose `{name}` begins with this text.");
+        // At the field's type, all of it: rustc checks the bound of the signature too.
+        quote_spanned! {ty.span()=>
+            #[doc = #doc]
+            #vis fn #method(
+                self,
+                prefix: impl __table::KeyPrefix<#ty, #codec>,
+            ) -> #ranges {
+                self.0.prefix(#name, &prefix, __table::KeyPrefix::encode)
+            }
+        }
+    });
+    quote!(#range #is #prefix)
+}
+
+/// `EmployeeRows` and then `EmployeeRows<1>`: the first one by its default, because each number costs the compiler.
+fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
+    let given = design.entity.parameters.given();
+    match stage {
+        0 if given.is_empty() => quote!(#rows),
+        0 => quote!(#rows<#given>),
+        _ => quote!(#rows<#given #stage>),
+    }
+}
+
+/// What it costs to read all rows of a stage: without a literal or a pinned part they are the partition.
+fn class(design: &Design<'_>, stage: usize) -> TokenStream {
+    if design.is_spread() { quote!(__table::FanOut) } else { class_of_one(design, stage) }
+}
+
+/// The same in one partition.
+pub(super) fn class_of_one(design: &Design<'_>, stage: usize) -> TokenStream {
+    if stage == 0 && design.row_key.literal_from(0).is_empty() {
+        quote!(__table::Partition)
+    } else {
+        quote!(__table::RowRange)
+    }
+}
+
+/// The parts of a key with their places.
+pub(super) fn parts(key: &Key) -> impl Iterator<Item = (usize, &Part)> {
+    key.pieces.iter().enumerate().filter_map(|(at, piece)| match piece {
+        Piece::Literal(_) => None,
+        Piece::Part(part) => Some((at, part)),
+    })
+}
+
+pub(super) fn literal(text: &str) -> Option<TokenStream> {
+    (!text.is_empty()).then(|| quote!(.literal(#text)))
+}

@@ -1,0 +1,150 @@
+//! The design as constant data.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+use crate::expand::key::Design;
+use crate::model::key::{Key, Piece};
+use crate::model::property::Property;
+use crate::model::{Entity, Field};
+use crate::symbol::{HOT_PARTITION, LOW_CARDINALITY};
+
+/// The pieces of both keys, and the proof that they make keys: `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"), …]);`
+pub(super) fn keys(design: &Design<'_>) -> TokenStream {
+    let entity = design.ident().unraw().to_string();
+    let mut keys = vec![("ROW_KEY", "RowKey", design.row_key)];
+    // An index without a `PartitionKey` of its own has the entity's, which is proved already.
+    if design.index.is_none_or(|(_, index)| index.partition_key.is_some()) {
+        keys.insert(0, ("PARTITION_KEY", "PartitionKey", design.partition_key));
+    }
+    let keys = keys.into_iter().map(|(constant, word, key)| {
+        let constant = design.constant(constant);
+        let (word, levels_of) = match design.index {
+            None => (word.to_owned(), entity.clone()),
+            Some((_, index)) => {
+                let name = index.attr.name.unraw();
+                (format!("{word} of the index `{name}`"), format!("{entity}::{name}"))
+            }
+        };
+        let (count, pieces) = (key.pieces.len(), pieces(design, key));
+        // At the attribute's name: rustc shows the place where the constant is computed.
+        let at = key.original.path().span();
+        let require = if key.levels {
+            quote_spanned!(at=> const _: () = __table::require_levels(#constant, #levels_of);)
+        } else {
+            quote_spanned!(at=> const _: () = __table::require_key(#constant, #word, #entity);)
+        };
+        quote! {
+            const #constant: &__table::KeyOf<#count> = &__table::KeyOf::new([#pieces]);
+            #require
+        }
+    });
+    let cardinality = design.index.is_none().then(|| cardinality(design, &entity)).flatten();
+    let spread = design.index.is_none().then(|| spread(design, &entity)).flatten();
+    quote!(#(#keys)* #cardinality #spread)
+}
+
+/// The proof that the partition key is made of more than time, unless the declaration answers for it (PAT-ANTI-1).
+fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
+    let key = design.partition_key;
+    let is_hot = design.entity.allows.get(HOT_PARTITION).is_some();
+    if is_hot || key.parts().any(|part| part.codec.is_bucket()) {
+        return None;
+    }
+    let fields: Vec<_> = key.parts().filter_map(|part| design.field(part)).collect();
+    let follow = fields.iter().map(|field| field.item("FOLLOWS_TIME"));
+    let at = key.original.path().span();
+    (!fields.is_empty())
+        .then(|| quote_spanned!(at=> const _: () = __table::require_spread(&[#(#follow),*], #entity);))
+}
+
+/// The proof that the partition key begins with many values, unless the declaration answers for few (HPK-9).
+fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
+    let first = design.partition_key.first_level().filter(|part| part.codec.gives_back())?;
+    if design.entity.allows.get(LOW_CARDINALITY).is_some() {
+        return None;
+    }
+    let field = design.field(first)?;
+    let (name, values) = (&field.name, field.item("CARDINALITY"));
+    Some(
+        quote_spanned!(first.name.span()=> const _: () = __table::require_cardinality(#values, #name, #entity);),
+    )
+}
+
+/// `const SCHEMA: &'static EntitySchema = &EntitySchema { entity: "Employee", table: "Company", … };`
+pub(super) fn schema(design: &Design<'_>) -> TokenStream {
+    let entity = design.ident().unraw().to_string();
+    let table = &design.entity.table.0;
+    let properties =
+        if design.entity.parameters.is_empty() { quote!(__PROPERTIES) } else { list(design.entity) };
+    let kind = option(design.entity.kind.as_ref().map(|kind| quote!(#kind)));
+    let indexes = design.entity.indexes.iter().map(|index| {
+        let marker = index.marker(design.entity);
+        quote!(*<#marker as __table::Index>::SCHEMA)
+    });
+    quote! {
+        const SCHEMA: &'static __table::EntitySchema = &__table::EntitySchema {
+            entity: #entity,
+            table: #table,
+            kind: #kind,
+            partition_key: &__PARTITION_KEY.pieces,
+            row_key: &__ROW_KEY.pieces,
+            properties: #properties,
+            indexes: &[#(#indexes),*],
+        };
+    }
+}
+
+/// `const __PROPERTIES: &[PropertySchema] = &[property_schema("Age", "age", …)];`, which the indexes take theirs from. A generic
+/// entity has none: the types are known inside its `impl`s alone.
+pub(super) fn properties(entity: &Entity<'_>) -> Option<TokenStream> {
+    let properties = list(entity);
+    entity
+        .parameters
+        .is_empty()
+        .then(|| quote!(const __PROPERTIES: &[__table::PropertySchema] = #properties;))
+}
+
+fn list(entity: &Entity<'_>) -> TokenStream {
+    let properties = entity.properties().map(|(field, property)| self::property(field, property));
+    quote!(&[#(#properties),*])
+}
+
+/// One property of a schema.
+fn property(field: &Field<'_>, property: &Property) -> TokenStream {
+    let name = &property.name;
+    let ident = field.ident.unraw().to_string();
+    let ty = property_type(field);
+    quote! {
+        __table::property_schema(
+            #name,
+            #ident,
+            <#ty as __table::Property>::EDM,
+            <#ty as __table::Property>::OPTIONAL,
+        )
+    }
+}
+
+/// The type that a field is stored as.
+pub(super) fn property_type(field: &Field<'_>) -> TokenStream {
+    let ty = field.ty;
+    if field.attrs.json.is_some() { quote!(__table::Json<#ty>) } else { quote!(#ty) }
+}
+
+fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
+    let pieces = key.pieces.iter().map(|piece| match piece {
+        Piece::Literal(text) => quote!(__table::KeyPiece::Literal(#text)),
+        Piece::Part(part) => {
+            let Some(field) = design.field(part) else { return TokenStream::new() };
+            let (name, codec, form) = (&field.name, field.item("NAME"), field.item("FORM"));
+            quote!(__table::KeyPiece::Field { field: #name, codec: #codec, form: #form })
+        }
+    });
+    quote!(#(#pieces),*)
+}
+
+pub(super) fn option(tokens: Option<TokenStream>) -> TokenStream {
+    tokens.map_or_else(|| quote!(__table::None), |tokens| quote!(__table::Some(#tokens)))
+}

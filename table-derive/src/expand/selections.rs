@@ -1,0 +1,103 @@
+//! Typed selections of the whole key and of partitions: `Employee::key`, `partition`, `within`, `rows`, `scan`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ext::IdentExt;
+
+use crate::expand::key::Design;
+use crate::expand::{levels, rows};
+use crate::model::key::{Key, Piece};
+
+/// The functions, with the struct's visibility.
+pub(super) fn selections(design: &Design<'_>) -> TokenStream {
+    let key = key(design);
+    let partitions = if design.is_spread() { spread(design) } else { partition(design) };
+    let within = levels::entry(design);
+    let rows = rows::entry(design);
+    let scan = scan(design);
+    quote!(#key #partitions #within #rows #scan)
+}
+
+/// ```text
+/// fn key(department: impl KeyArg<String>, id: impl KeyArg<u32>) -> Selection<Self, Point> {
+///     point(
+///         __partition_key(&department),
+///         KeyText::new().literal("empid_").part("id", &id, Digits::<6>::encode),
+///     )
+/// }
+/// ```
+fn key(design: &Design<'_>) -> TokenStream {
+    let vis = design.vis();
+    let arguments = design.arguments(&[design.partition_key, design.row_key], true);
+    let (partition_key, row_key) = (design.partition_of_arguments(), design.text(design.row_key, false));
+    let doc = format!("One entity by its key: {}, {}.", spell(design.partition_key), spell(design.row_key));
+    quote! {
+        #[doc = #doc]
+        #vis fn key(#(#arguments),*) -> __table::Selection<Self, __table::Point> {
+            __table::point(#partition_key, #row_key)
+        }
+    }
+}
+
+/// `fn partition(department: …) -> Selection<Self, Partition>`
+fn partition(design: &Design<'_>) -> TokenStream {
+    let vis = design.vis();
+    let arguments = design.arguments(&[design.partition_key], true);
+    let text = design.partition_of_arguments();
+    let doc =
+        format!("One whole partition, {}, whatever kinds of entity it holds.", spell(design.partition_key));
+    quote! {
+        #[doc = #doc]
+        #vis fn partition(#(#arguments),*) -> __table::Selection<Self, __table::Partition> {
+            __table::partition(#text)
+        }
+    }
+}
+
+/// Where a bucket spreads the partition: one of the partitions, by the value that decides it, and all of them.
+fn spread(design: &Design<'_>) -> TokenStream {
+    let vis = design.vis();
+    let one_arguments = design.arguments(&[design.partition_key], true);
+    let one = design.partition_of_arguments();
+    let one_doc =
+        format!("The one partition, {}, that holds the entities of this value.", spell(design.partition_key));
+    let all_arguments = design.arguments(&[design.partition_key], false);
+    let all = design.text(design.partition_key, true);
+    let all_doc =
+        format!("All partitions that {} spreads over, each asked for itself.", spell(design.partition_key));
+    quote! {
+        #[doc = #one_doc]
+        #vis fn partition_of(#(#one_arguments),*) -> __table::Selection<Self, __table::Partition> {
+            __table::partition(#one)
+        }
+        #[doc = #all_doc]
+        #vis fn all_partitions(#(#all_arguments),*) -> __table::Selection<Self, __table::FanOut> {
+            __table::partitions(#all)
+        }
+    }
+}
+
+/// `fn scan(reason: impl Into<String>) -> Selection<Self, Scan>`
+fn scan(design: &Design<'_>) -> TokenStream {
+    let vis = design.vis();
+    let doc = format!(
+        "Every entity of the table `{}`, for a reason that plans and logs repeat.",
+        design.entity.table.0
+    );
+    quote! {
+        #[doc = #doc]
+        #vis fn scan(reason: impl ::core::convert::Into<__table::String>) -> __table::Selection<Self, __table::Scan> {
+            __table::Selection::scan(reason)
+        }
+    }
+}
+
+/// A key for people: `` `"empid_" + id` ``.
+pub(super) fn spell(key: &Key) -> String {
+    let pieces = key.pieces.iter().map(|piece| match piece {
+        Piece::Literal(text) => format!("{:?}", text.value()),
+        Piece::Part(part) if part.codec.is_bucket() => format!("bucket of {}", part.name.unraw()),
+        Piece::Part(part) => part.name.unraw().to_string(),
+    });
+    format!("`{}`", pieces.collect::<Vec<_>>().join(" + "))
+}

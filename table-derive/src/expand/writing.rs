@@ -1,0 +1,105 @@
+//! From an entity to its stored form: key texts and row.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::expand::key::{Design, KeyField};
+use crate::expand::schema;
+use crate::model::key::{Key, Piece};
+use crate::model::property::Property;
+use crate::model::{Entity, Field};
+
+/// ```text
+/// fn encode_key(&self, partition_key: &mut String, row_key: &mut String) -> Result<()> {
+///     encoded([
+///         put(partition_key, "", "department", &self.department, <<String as KeyPart>::Codec as KeyCodec<String>>::encode),
+///         put(row_key, "empid_", "id", &self.id, <Digits<6> as KeyCodec<u32>>::encode),
+///     ])
+/// }
+/// ```
+pub(super) fn encode_key(design: &Design<'_>) -> TokenStream {
+    let (partition_key, row_key) = (local("partition_key"), local("row_key"));
+    let value = |field: &KeyField<'_>| {
+        let ident = field.field.ident;
+        quote!(&self.#ident)
+    };
+    let partition_parts = encode(design, design.partition_key, &quote!(#partition_key), value);
+    let row_parts = encode(design, design.row_key, &quote!(#row_key), value);
+    quote! {
+        fn encode_key(&self, #partition_key: &mut __table::String, #row_key: &mut __table::String) -> __table::Result<()> {
+            __table::encoded([#partition_parts #row_parts])
+        }
+    }
+}
+
+/// What appends the pieces of a key to `out`, one result each; `value` is where the value of a field is.
+pub(super) fn encode(
+    design: &Design<'_>,
+    key: &Key,
+    out: &TokenStream,
+    value: impl Fn(&KeyField<'_>) -> TokenStream,
+) -> TokenStream {
+    let mut writes = TokenStream::new();
+    let mut literal = String::new();
+    for piece in &key.pieces {
+        match piece {
+            Piece::Literal(text) => literal.push_str(&text.value()),
+            Piece::Part(part) => {
+                let Some(field) = design.field(part) else { continue };
+                let (value, name, encode) = (value(&field), &field.name, field.item("encode"));
+                writes.extend(
+                    quote_spanned!(field.ty.span()=> __table::put(#out, #literal, #name, #value, #encode),),
+                );
+                literal.clear();
+            }
+        }
+    }
+    if !literal.is_empty() {
+        writes.extend(quote!(__table::put_literal(#out, #literal),));
+    }
+    writes
+}
+
+/// ```text
+/// fn to_row(&self) -> Result<Row> {
+///     let mut row = RowWriter::with_capacity(1);
+///     written([<i32 as Property>::write_to(&self.age, "Age", &mut row)], row)
+/// }
+/// ```
+pub(super) fn to_row(entity: &Entity<'_>) -> TokenStream {
+    let row = local("row");
+    let count = entity.properties().count() + usize::from(entity.kind.is_some());
+    let kind = entity.kind.as_ref().map(|kind| quote!(__table::write_kind(#kind, &mut #row),));
+    let writes = entity.properties().map(|(field, property)| {
+        let ident = field.ident;
+        write_property(field, property, &quote!(&self.#ident), &row)
+    });
+    quote! {
+        fn to_row(&self) -> __table::Result<__table::Row> {
+            let mut #row = __table::RowWriter::with_capacity(#count);
+            __table::written([#kind #(#writes),*], #row)
+        }
+    }
+}
+
+/// The call that appends a property to a row.
+pub(super) fn write_property(
+    field: &Field<'_>,
+    property: &Property,
+    value: &TokenStream,
+    row: &Ident,
+) -> TokenStream {
+    let name = &property.name;
+    if property.json {
+        quote!(__table::Json::write_ref(#value, #name, &mut #row))
+    } else {
+        let ty = schema::property_type(field);
+        quote!(<#ty as __table::Property>::write_to(#value, #name, &mut #row))
+    }
+}
+
+/// A local of generated code: hygienic, so that no field can have its name.
+pub(super) fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}

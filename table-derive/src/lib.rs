@@ -1,0 +1,51 @@
+//! Derive macros of the Tables project: attributes on a struct become a table design.
+//!
+//! The attributes are described where users meet them: on `table_core`'s re-export of each macro. Inside, a derive is a
+//! pipeline of four rooms: `attr` (tokens to slots), `model` (meaning), `check` (rules), `expand` (model to tokens);
+//! `derive` calls them in order and is the only file that knows all four.
+
+mod attr;
+mod check;
+mod ctxt;
+mod derive;
+mod expand;
+mod model;
+mod runtime;
+mod symbol;
+#[cfg(test)]
+mod tests;
+
+use proc_macro::TokenStream;
+
+/// Makes a struct an entity: key, row, schema, typed columns, typed selections. Described at `table_core::Entity`.
+#[proc_macro_derive(
+    Entity,
+    attributes(entity, partition_key, row_key, index, index_entity, digits, escaped, without, property)
+)]
+pub fn derive_entity(input: TokenStream) -> TokenStream {
+    derive::entity(input.into(), runtime::find).into()
+}
+
+/// Lets a newtype or a fieldless enum stand in keys. Described at `table_core::KeyPart`.
+#[proc_macro_derive(KeyPart, attributes(key_part, digits, escaped, without))]
+pub fn derive_key_part(input: TokenStream) -> TokenStream {
+    derive::key_part(input.into(), runtime::find).into()
+}
+
+/// Reads an entity as some of its properties. Described at `table_core::Projection`.
+#[proc_macro_derive(Projection, attributes(projection))]
+pub fn derive_projection(input: TokenStream) -> TokenStream {
+    derive::projection(input.into(), runtime::find).into()
+}
+
+/// Reads the rows of a table as one sum type. Described at `table_core::EntitySet`.
+#[proc_macro_derive(EntitySet, attributes(entity_set, other, upgrade))]
+pub fn derive_entity_set(input: TokenStream) -> TokenStream {
+    derive::entity_set(input.into(), runtime::find).into()
+}
+
+/// Reads related entities into one struct by one query. Described at `table_core::EntityGroup`.
+#[proc_macro_derive(EntityGroup, attributes(entity_group, other))]
+pub fn derive_entity_group(input: TokenStream) -> TokenStream {
+    derive::entity_group(input.into(), runtime::find).into()
+}

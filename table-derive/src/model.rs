@@ -1,0 +1,167 @@
+//! What a declaration means: an entity with its keys, properties and indexes. Each node keeps the tokens it comes from.
+
+pub(crate) mod generics;
+pub(crate) mod group;
+pub(crate) mod index;
+pub(crate) mod key;
+pub(crate) mod key_part;
+pub(crate) mod level;
+pub(crate) mod projection;
+pub(crate) mod property;
+pub(crate) mod set;
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::{Data, DeriveInput, Fields, Ident, LitStr, Path, Type, Visibility};
+
+use crate::attr::allow::Allows;
+use crate::attr::container::{self, ContainerAttrs};
+use crate::attr::field::{self, FieldAttrs};
+use crate::ctxt::Ctxt;
+use crate::model::generics::Parameters;
+use crate::model::index::Index;
+use crate::model::key::Key;
+use crate::model::property::Property;
+
+/// An entity.
+pub(crate) struct Entity<'a> {
+    /// The whole struct.
+    pub(crate) original: &'a DeriveInput,
+    /// Its parameters.
+    pub(crate) parameters: Parameters,
+    /// The path of the runtime.
+    pub(crate) runtime: Path,
+    /// The name of the table, with the place it is written at.
+    pub(crate) table: (String, Span),
+    /// The rules of thumb that it waives.
+    pub(crate) allows: Allows,
+    /// The value of `EntityType`; `None` if none is stored.
+    pub(crate) kind: Option<LitStr>,
+    /// The fields, in declaration order.
+    pub(crate) fields: Vec<Field<'a>>,
+    /// The `PartitionKey`; `None` if it is not declared.
+    pub(crate) partition_key: Option<Key>,
+    /// The `RowKey`; `None` if it is not declared.
+    pub(crate) row_key: Option<Key>,
+    /// The look-ups beside the key, in declaration order.
+    pub(crate) indexes: Vec<Index>,
+}
+
+/// A field.
+pub(crate) struct Field<'a> {
+    /// The field as written.
+    pub(crate) original: &'a syn::Field,
+    /// Its name.
+    pub(crate) ident: &'a Ident,
+    /// Its type.
+    pub(crate) ty: &'a Type,
+    /// Its visibility.
+    pub(crate) vis: &'a Visibility,
+    /// What its attributes say.
+    pub(crate) attrs: FieldAttrs,
+    /// The property it is stored as; `None` if it is read back from the key.
+    pub(crate) property: Option<Property>,
+}
+
+impl<'a> Entity<'a> {
+    /// Reads a declaration. `None` if it is no struct that could be an entity, which is reported.
+    pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
+        let ContainerAttrs { table, kind, runtime: named, allows, partition_key, row_key, indexes } =
+            container::parse(ctxt, input);
+        let mut fields = fields(ctxt, input)?;
+        let parameters = Parameters::read(ctxt, &input.generics)?;
+        let mut read_key = |attr: &container::KeyAttr| Key::read(ctxt, &fields, &attr.original, &attr.list);
+        let partition_key = partition_key.as_ref().map(&mut read_key).map(Key::into_levels);
+        let row_key = row_key.as_ref().map(&mut read_key);
+        let indexes = indexes.into_iter().map(|attr| Index::read(ctxt, &fields, attr)).collect();
+        for (at, field) in fields.iter_mut().enumerate() {
+            let in_key = [&partition_key, &row_key].into_iter().flatten().any(|key| key.gives(at));
+            field.property = (!in_key).then(|| Property::of(field.ident, &field.attrs));
+        }
+        let table = match table {
+            Some(name) => (name.value(), name.span()),
+            None => (input.ident.unraw().to_string(), input.ident.span()),
+        };
+        let runtime = named.unwrap_or_else(runtime);
+        Some(Self {
+            original: input,
+            parameters,
+            runtime,
+            table,
+            kind,
+            allows,
+            fields,
+            partition_key,
+            row_key,
+            indexes,
+        })
+    }
+
+    /// The type: `Employee`, `Event<T>`.
+    pub(crate) fn ty(&self) -> TokenStream {
+        let (ident, parameters) = (&self.original.ident, self.parameters.of_type());
+        quote!(#ident #parameters)
+    }
+
+    /// Whether the value of a field can be read back from the entity's own key.
+    pub(crate) fn key_gives(&self, field: usize) -> bool {
+        [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.gives(field))
+    }
+
+    /// Whether the entity's own key is made of a field, be it by a bucket alone.
+    pub(crate) fn key_needs(&self, field: usize) -> bool {
+        let keys = [&self.partition_key, &self.row_key].into_iter().flatten();
+        keys.flat_map(Key::parts).any(|part| part.field == field)
+    }
+
+    /// Whether a declared index is made of a field or keeps it in its copies.
+    pub(crate) fn is_indexed(&self, at: usize) -> bool {
+        let is_in_key = |index: &Index| index.keys(self).any(|key| key.parts().any(|part| part.field == at));
+        let is_kept = |index: &Index| self.fields.get(at).is_some_and(|field| index.has(self, at, field));
+        self.indexes.iter().any(|index| is_in_key(index) || is_kept(index))
+    }
+
+    /// The fields that are stored as properties, in declaration order.
+    pub(crate) fn properties(&self) -> impl Iterator<Item = (&Field<'a>, &Property)> {
+        self.fields.iter().filter_map(|field| Some((field, field.property.as_ref()?)))
+    }
+}
+
+fn fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<Vec<Field<'a>>> {
+    let Data::Struct(data) = &input.data else {
+        ctxt.error(
+            "T010",
+            &input.ident,
+            "an entity is a struct",
+            "give each kind of entity a struct of its own",
+        );
+        return None;
+    };
+    let Fields::Named(named) = &data.fields else {
+        ctxt.error(
+            "T010",
+            &input.ident,
+            "an entity is a struct with named fields",
+            "properties are named after the fields",
+        );
+        return None;
+    };
+    let fields = named.named.iter().filter_map(|original| {
+        let ident = original.ident.as_ref()?;
+        let attrs = field::parse(ctxt, original);
+        Some(Field { original, ident, ty: &original.ty, vis: &original.vis, attrs, property: None })
+    });
+    Some(fields.collect())
+}
+
+/// The position of the field that an identifier names; one that names none is reported.
+pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option<usize> {
+    let found = fields.iter().position(|field| field.ident == name);
+    if found.is_none() {
+        let names: Vec<String> = fields.iter().map(|field| field.ident.to_string()).collect();
+        let help = crate::symbol::known(&name.to_string(), names.iter().map(String::as_str));
+        ctxt.error("T005", name, format!("there is no field `{name}`"), help);
+    }
+    found
+}

@@ -1,0 +1,100 @@
+//! A group: a struct of related entities that one range query reads.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::{Data, DataStruct, DeriveInput, Fields, GenericArgument, Ident, Path, PathArguments, Type};
+
+use crate::attr::member;
+use crate::ctxt::Ctxt;
+
+/// A struct of lists of entities.
+pub(crate) struct EntityGroup<'a> {
+    /// The whole struct.
+    pub(crate) original: &'a DeriveInput,
+    /// The path of the runtime.
+    pub(crate) runtime: Path,
+    /// The entity that all keys of the group begin with; `None` reads the partition.
+    pub(crate) under: Option<Path>,
+    /// The fields of entities.
+    pub(crate) members: Vec<Member<'a>>,
+    /// The field that keeps what is of no member.
+    pub(crate) other: Option<&'a syn::Field>,
+}
+
+/// A field of entities.
+pub(crate) struct Member<'a> {
+    /// Its name.
+    pub(crate) ident: &'a Ident,
+    /// Its type: `One<Employee>`.
+    pub(crate) ty: &'a Type,
+    /// The entity, as the type says it: `Employee`.
+    pub(crate) entity: TokenStream,
+}
+
+impl<'a> EntityGroup<'a> {
+    /// Reads a declaration. `None` if it cannot be one, which is reported.
+    pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
+        let attrs = member::parse_group(ctxt, &input.attrs);
+        let Data::Struct(DataStruct { fields: Fields::Named(named), .. }) = &input.data else {
+            let help = "write one field a type: `employee: One<Employee>, reviews: Many<Review>`";
+            ctxt.error("T010", &input.ident, "an entity group is a struct with named fields", help);
+            return None;
+        };
+        if !input.generics.params.is_empty() {
+            let help = "write one struct for each group";
+            ctxt.error("T011", &input.generics, "an entity group has no generic parameters", help);
+            return None;
+        }
+        let (mut members, mut other) = (Vec::new(), None);
+        for field in &named.named {
+            let Some(ident) = &field.ident else { continue };
+            let parsed = member::parse_member(ctxt, &field.attrs);
+            if let Some((upgrade, _)) = parsed.upgrades.first() {
+                let help = "make an entity set of the versions, and read the range as it";
+                ctxt.error("T112", upgrade, "a field of a group has one version of an entity", help);
+            }
+            match parsed.other {
+                None => members.push(Member { ident, ty: &field.ty, entity: entity(&field.ty) }),
+                Some(_) if other.is_none() => other = Some(field),
+                Some(attr) => {
+                    ctxt.error("T002", attr, "duplicate `other`", "one field keeps all that is of no member");
+                }
+            }
+        }
+        let runtime = attrs.runtime.unwrap_or_else(runtime);
+        let group = Self { original: input, runtime, under: attrs.under, members, other };
+        group.check(ctxt);
+        Some(group)
+    }
+
+    fn check(&self, ctxt: &Ctxt) {
+        if self.members.is_empty() {
+            let wrong = format!("`{}` has no members", self.original.ident);
+            ctxt.error(
+                "T111",
+                &self.original.ident,
+                wrong,
+                "add a field for each type: `employee: One<Employee>`",
+            );
+        }
+        let types: Vec<_> = self.members.iter().map(|it| (it.ty, it.entity.to_string())).collect();
+        for (at, (ty, text)) in types.iter().enumerate() {
+            if types.iter().take(at).any(|(_, earlier)| earlier == text) {
+                let help = "one field takes all entities of a type: `Many<_>`";
+                ctxt.error("T102", ty, format!("`{text}` is in this group twice"), help);
+            }
+        }
+    }
+}
+
+/// The innermost type argument: `Employee` of `Option<One<Employee>>`.
+fn entity(ty: &Type) -> TokenStream {
+    if let Type::Path(path) = ty
+        && let Some(last) = path.path.segments.last()
+        && let PathArguments::AngleBracketed(arguments) = &last.arguments
+        && let Some(GenericArgument::Type(inner)) = arguments.args.first()
+    {
+        return entity(inner);
+    }
+    ty.to_token_stream()
+}

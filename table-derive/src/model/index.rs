@@ -1,0 +1,132 @@
+//! A look-up beside the key: what its copies are found by and what they hold.
+
+use syn::Ident;
+use syn::ext::IdentExt;
+
+use crate::attr::index::IndexAttr;
+use crate::ctxt::Ctxt;
+use crate::model::key::Key;
+use crate::model::property::Property;
+use crate::model::{Entity, Field};
+
+/// A look-up beside the key.
+pub(crate) struct Index {
+    /// The attribute.
+    pub(crate) attr: IndexAttr,
+    /// The copies' `PartitionKey`; `None` is the entity's own.
+    pub(crate) partition_key: Option<Key>,
+    /// The copies' `RowKey`; `None` if it is not declared.
+    pub(crate) row_key: Option<Key>,
+}
+
+impl Index {
+    /// Resolves the names of an index. Those that name no field are reported.
+    pub(super) fn read(ctxt: &Ctxt, fields: &[Field<'_>], attr: IndexAttr) -> Self {
+        let read_key = |list| Key::read(ctxt, fields, &attr.original, list);
+        let partition_key = attr.partition_key.as_ref().map(read_key).map(Key::into_levels);
+        let row_key = attr.row_key.as_ref().map(read_key);
+        Self { attr, partition_key, row_key }
+    }
+
+    /// The keys of the copies, as far as they are declared.
+    pub(crate) fn keys<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
+        let partition_key = self.partition_key.as_ref().or(entity.partition_key.as_ref());
+        [partition_key, self.row_key.as_ref()].into_iter().flatten()
+    }
+
+    /// Whether a name is missing or wrong in it, and reported.
+    pub(crate) fn is_broken(&self, entity: &Entity<'_>) -> bool {
+        self.attr.broken
+            || self.row_key.is_none()
+            || self.keys(entity).any(|key| key.broken)
+            || entity.partition_key.is_none()
+            || entity.row_key.as_ref().is_none_or(|key| key.broken)
+    }
+
+    /// Whether the value of a field can be read back from the key of a copy.
+    pub(crate) fn gives(&self, entity: &Entity<'_>, field: usize) -> bool {
+        self.keys(entity).any(|key| key.gives(field))
+    }
+
+    /// Whether a copy stores a field of the entity's own key, because its own key does not say it.
+    pub(crate) fn stores_key_field(&self, entity: &Entity<'_>, field: usize) -> bool {
+        entity.key_gives(field) && !self.gives(entity, field)
+    }
+
+    /// Whether a copy has a property, stored or in its key. What the entity's own key is made of is always kept, so that the
+    /// entity can be found.
+    pub(crate) fn has(&self, entity: &Entity<'_>, at: usize, field: &Field<'_>) -> bool {
+        let is_kept = match &self.attr.keep {
+            Some(keep) => keep.iter().any(|name| name == field.ident),
+            None => !self.attr.list,
+        };
+        field.property.is_some() && (is_kept || self.gives(entity, at) || entity.key_needs(at))
+    }
+
+    /// The properties that a copy stores, or a member of a list: those of the entity's own key, then those kept.
+    pub(crate) fn stored<'m, 'a>(&self, entity: &'m Entity<'a>) -> Vec<(usize, &'m Field<'a>, Stored)> {
+        let fields = || entity.fields.iter().enumerate();
+        let own = fields()
+            .filter(|(at, _)| self.stores_key_field(entity, *at))
+            .map(|(at, field)| (at, field, Stored::KeyText(Property::of(field.ident, &field.attrs).name)));
+        let kept = fields().filter(|(at, field)| self.has(entity, *at, field) && !self.gives(entity, *at));
+        own.chain(kept.map(|(at, field)| (at, field, Stored::Property))).collect()
+    }
+
+    /// The name of the functions that select by it: `by_email` for `ByEmail`.
+    pub(crate) fn method(&self) -> String {
+        snake_case(&self.attr.name.unraw().to_string())
+    }
+
+    /// The type that stands for it: `EmployeeByEmail`.
+    pub(crate) fn marker(&self, entity: &Entity<'_>) -> Ident {
+        let name = format!("{}{}", entity.original.ident.unraw(), self.attr.name.unraw());
+        Ident::new(&name, self.attr.name.span())
+    }
+}
+
+/// How a copy stores a field.
+pub(crate) enum Stored {
+    /// A field of the entity's own key, as its text there, under this name.
+    KeyText(String),
+    /// As the entity stores it.
+    Property,
+}
+
+/// `ByEmail` becomes `by_email`, `ByURLPath` becomes `by_url_path`.
+fn snake_case(name: &str) -> String {
+    let characters: Vec<char> = name.chars().collect();
+    let mut snake = String::with_capacity(name.len() + 4);
+    for (at, character) in characters.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| characters.get(before));
+        let begins = character.is_uppercase()
+            && before.is_some_and(|before| {
+                let next_is_small = characters.get(at + 1).is_some_and(|next| next.is_lowercase());
+                *before != '_' && (!before.is_uppercase() || next_is_small)
+            });
+        if begins {
+            snake.push('_');
+        }
+        snake.extend(character.to_lowercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_functions_are_snake_case() {
+        for (name, method) in [
+            ("ByEmail", "by_email"),
+            ("EmailDirectory", "email_directory"),
+            ("ByURLPath", "by_url_path"),
+            ("By_Name", "by_name"),
+            ("By2", "by2"),
+            ("by_email", "by_email"),
+        ] {
+            assert_eq!(snake_case(name), method);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A type that stands in keys: a newtype or a fieldless enum.
+
+use syn::ext::IdentExt;
+use syn::{Data, DataEnum, DataStruct, DeriveInput, Fields, Ident, Member, Path, Type};
+
+use crate::attr::key_part::{self, TypeAttrs};
+use crate::ctxt::Ctxt;
+use crate::model::key::Codec;
+
+/// A type of the user's for keys.
+pub(crate) struct KeyPart<'a> {
+    /// The whole type.
+    pub(crate) original: &'a DeriveInput,
+    /// The path of the runtime.
+    pub(crate) runtime: Path,
+    /// What it is.
+    pub(crate) kind: Kind<'a>,
+}
+
+/// What can stand in keys.
+pub(crate) enum Kind<'a> {
+    /// A struct of one field, written as that field.
+    Newtype {
+        /// The field: `0` or its name.
+        member: Member,
+        /// Its type.
+        ty: &'a Type,
+        /// How it is written.
+        codec: Codec,
+    },
+    /// An enum, written as the name of its variant.
+    Enum(Vec<(&'a Ident, String)>),
+}
+
+impl<'a> KeyPart<'a> {
+    /// Reads a declaration. `None` if it is neither kind, which is reported.
+    pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
+        let attrs = key_part::parse(ctxt, &input.attrs);
+        if !input.generics.params.is_empty() {
+            let help = "write one type for each use: a key's layout is fixed";
+            ctxt.error("T011", &input.generics, "a type for keys has no generic parameters", help);
+            return None;
+        }
+        let kind = match &input.data {
+            Data::Struct(data) => newtype(ctxt, input, data, &attrs),
+            Data::Enum(data) => variants(ctxt, input, data, &attrs),
+            Data::Union(_) => {
+                ctxt.error(
+                    "T034",
+                    &input.ident,
+                    "a union cannot stand in a key",
+                    "write a struct of one field, or an enum",
+                );
+                None
+            }
+        }?;
+        Some(Self { original: input, runtime: attrs.runtime.unwrap_or_else(runtime), kind })
+    }
+}
+
+fn newtype<'a>(
+    ctxt: &Ctxt,
+    input: &DeriveInput,
+    data: &'a DataStruct,
+    attrs: &TypeAttrs,
+) -> Option<Kind<'a>> {
+    let mut members = data.fields.members().zip(&data.fields);
+    let (Some((member, field)), None) = (members.next(), members.next()) else {
+        let help = "list several fields in the key itself: `#[row_key(a, \"_\", b)]`";
+        ctxt.error("T034", &input.ident, "a struct in a key has one field", help);
+        return None;
+    };
+    let codec = attrs.codec.as_ref().map_or(Codec::Natural, |(_, codec)| Codec::read(codec, None));
+    Some(Kind::Newtype { member, ty: &field.ty, codec })
+}
+
+fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &TypeAttrs) -> Option<Kind<'a>> {
+    if let Some((attr, _)) = &attrs.codec {
+        ctxt.error(
+            "T034",
+            attr,
+            "an enum is written as the name of its variant",
+            "remove this; a newtype can have a codec",
+        );
+    }
+    if data.variants.is_empty() {
+        ctxt.error(
+            "T034",
+            &input.ident,
+            "an enum in a key has variants",
+            "add one: without them there is no value to write",
+        );
+        return None;
+    }
+    let mut names = Vec::<(&Ident, String)>::new();
+    for variant in &data.variants {
+        if !matches!(variant.fields, Fields::Unit) {
+            let help = "put the fields into the entity and name them in the key";
+            ctxt.error("T034", &variant.ident, "a variant in a key has no fields", help);
+        }
+        let given = key_part::parse_variant(ctxt, &variant.attrs);
+        let name = given.as_ref().map_or_else(|| variant.ident.unraw().to_string(), syn::LitStr::value);
+        if let Some((earlier, _)) = names.iter().find(|(_, earlier)| *earlier == name) {
+            let wrong = format!("`{earlier}` and `{}` are both written `{name}`", variant.ident);
+            ctxt.error(
+                "T035",
+                &variant.ident,
+                wrong,
+                "give one of them another name: `#[key_part(\"name\")]`",
+            );
+        }
+        names.push((&variant.ident, name));
+    }
+    Some(Kind::Enum(names))
+}

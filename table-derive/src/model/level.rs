@@ -1,0 +1,41 @@
+//! Levels: a partition key of two or three fields with no literal between them (HPK-2).
+
+use syn::LitStr;
+
+use crate::model::key::{Codec, Key, Part, Piece};
+
+/// Levels of a partition key (HPK-2, HPK-42).
+pub(crate) const MOST: usize = 3;
+
+/// What ends every level, the last one too: a level that begins with another one is never taken for it.
+const END: &str = "!";
+
+impl Key {
+    /// The same as a partition key: several fields and no literal are levels, each with its end.
+    pub(crate) fn into_levels(mut self) -> Self {
+        if self.pieces.len() < 2 || self.pieces.iter().any(|piece| matches!(piece, Piece::Literal(_))) {
+            return self;
+        }
+        let pieces = self.pieces.into_iter().flat_map(|piece| {
+            let Piece::Part(part) = piece else { return [Some(piece), None] };
+            let end = LitStr::new(END, part.name.span());
+            let codec = match part.codec {
+                Codec::Natural => Codec::Level,
+                codec => codec,
+            };
+            [Some(Piece::Part(Part { codec, ..part })), Some(Piece::Literal(end))]
+        });
+        self.pieces = pieces.flatten().collect();
+        self.levels = true;
+        self
+    }
+
+    /// The field that a partition key begins with where it is written by itself: as the first level or the only field.
+    pub(crate) fn first_level(&self) -> Option<&Part> {
+        match self.pieces.as_slice() {
+            [Piece::Part(only)] => Some(only),
+            [Piece::Part(first), ..] if self.levels => Some(first),
+            _ => None,
+        }
+    }
+}

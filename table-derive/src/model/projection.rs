@@ -1,0 +1,63 @@
+//! A projection: some of an entity's properties as a struct.
+
+use syn::ext::IdentExt;
+use syn::{Data, DeriveInput, Fields, Ident, Path, Type};
+
+use crate::attr::projection;
+use crate::ctxt::Ctxt;
+use crate::model::property::upper_case;
+
+/// A struct that an entity can be read as.
+pub(crate) struct Projection<'a> {
+    /// The whole struct.
+    pub(crate) original: &'a DeriveInput,
+    /// The path of the runtime.
+    pub(crate) runtime: Path,
+    /// The entity.
+    pub(crate) of: Path,
+    /// Its fields.
+    pub(crate) fields: Vec<Field<'a>>,
+}
+
+/// A field, which is a column of the entity.
+pub(crate) struct Field<'a> {
+    /// Its name.
+    pub(crate) ident: &'a Ident,
+    /// Its type.
+    pub(crate) ty: &'a Type,
+    /// The name of the column.
+    pub(crate) column: Ident,
+}
+
+impl<'a> Projection<'a> {
+    /// Reads a declaration. `None` if it cannot be one, which is reported.
+    pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
+        let attrs = projection::parse(ctxt, input);
+        if attrs.of.is_none() {
+            let help = "name the entity: `#[projection(of = Employee)]`";
+            ctxt.error(
+                "T120",
+                &input.ident,
+                format!("`{}` does not say what it is a projection of", input.ident),
+                help,
+            );
+        }
+        let Data::Struct(syn::DataStruct { fields: Fields::Named(named), .. }) = &input.data else {
+            let help = "each field has the name and type of a field of the entity";
+            ctxt.error("T010", &input.ident, "a projection is a struct with named fields", help);
+            return None;
+        };
+        if !input.generics.params.is_empty() {
+            let help = "write one struct for each concrete type";
+            ctxt.error("T011", &input.generics, "a projection has no generic parameters", help);
+            return None;
+        }
+        let fields = named.named.iter().filter_map(|field| {
+            let ident = field.ident.as_ref()?;
+            let column = Ident::new(&upper_case(&ident.unraw().to_string()), ident.span());
+            Some(Field { ident, ty: &field.ty, column })
+        });
+        let fields = fields.collect();
+        Some(Self { original: input, runtime: attrs.runtime.unwrap_or_else(runtime), of: attrs.of?, fields })
+    }
+}

@@ -1,0 +1,80 @@
+//! A property: the name and the way a field is stored under.
+
+use proc_macro2::Span;
+use syn::Ident;
+use syn::ext::IdentExt;
+
+use crate::attr::field::FieldAttrs;
+
+/// A stored field.
+#[derive(Clone)]
+pub(crate) struct Property {
+    /// The name in the store.
+    pub(crate) name: String,
+    /// Where the name is written: the attribute's text or the field.
+    pub(crate) span: Span,
+    /// Whether it is stored as JSON.
+    pub(crate) json: bool,
+}
+
+impl Property {
+    /// The property of a field.
+    pub(crate) fn of(field: &Ident, attrs: &FieldAttrs) -> Self {
+        let (name, span) = match &attrs.name {
+            Some(name) => (name.value(), name.span()),
+            None => (pascal_case(&field.unraw().to_string()), field.span()),
+        };
+        Self { name, span, json: attrs.json.is_some() }
+    }
+}
+
+/// `first_name` becomes `FirstName`. Only `_` before a letter goes: `hour_00` becomes `Hour00`, `a_1_1` stays apart from
+/// `a_11` as `A1_1`.
+pub(crate) fn pascal_case(name: &str) -> String {
+    let mut pascal = String::with_capacity(name.len());
+    let mut begins = true;
+    let mut after_digit = false;
+    for character in name.chars() {
+        if character == '_' {
+            begins = true;
+            continue;
+        }
+        if begins {
+            if after_digit && character.is_numeric() {
+                pascal.push('_');
+            }
+            pascal.extend(character.to_uppercase());
+        } else {
+            pascal.push(character);
+        }
+        begins = false;
+        after_digit = character.is_numeric();
+    }
+    pascal
+}
+
+/// `first_name` becomes `FIRST_NAME`, the name of the typed column.
+pub(crate) fn upper_case(name: &str) -> String {
+    name.to_uppercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_pascal_case() {
+        for (field, property) in [
+            ("first_name", "FirstName"),
+            ("id", "Id"),
+            ("hour_00", "Hour00"),
+            ("a_1_1", "A1_1"),
+            ("a_11", "A11"),
+            ("_private", "Private"),
+            ("straße", "Straße"),
+            ("x2_y", "X2Y"),
+        ] {
+            assert_eq!(pascal_case(field), property);
+        }
+    }
+}

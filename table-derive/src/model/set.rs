@@ -1,0 +1,112 @@
+//! A set: an enum over the entities of one table.
+
+use quote::ToTokens;
+use syn::{Data, DeriveInput, Fields, Ident, Path, Type};
+
+use crate::attr::member::{self, MemberAttrs};
+use crate::ctxt::Ctxt;
+
+/// An enum that any row of a table can be read as.
+pub(crate) struct EntitySet<'a> {
+    /// The whole enum.
+    pub(crate) original: &'a DeriveInput,
+    /// The path of the runtime.
+    pub(crate) runtime: Path,
+    /// The variants that are entities.
+    pub(crate) members: Vec<Member<'a>>,
+    /// The variant that keeps what is of no member; `None` if it is not declared.
+    pub(crate) other: Option<(&'a Ident, &'a Type)>,
+}
+
+/// A variant that is an entity.
+pub(crate) struct Member<'a> {
+    /// Its name.
+    pub(crate) ident: &'a Ident,
+    /// The entity.
+    pub(crate) ty: &'a Type,
+    /// Earlier versions of the entity, read and converted.
+    pub(crate) upgrades: Vec<Path>,
+}
+
+impl<'a> EntitySet<'a> {
+    /// Reads a declaration. `None` if it cannot be one, which is reported.
+    pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
+        let attrs = member::parse_set(ctxt, &input.attrs);
+        let Data::Enum(data) = &input.data else {
+            let help =
+                "write one variant a type: `enum Staff { Employee(Employee), #[other] Other(TableEntity) }`";
+            ctxt.error("T010", &input.ident, "an entity set is an enum", help);
+            return None;
+        };
+        if !input.generics.params.is_empty() {
+            let help = "write one enum for each table";
+            ctxt.error("T011", &input.generics, "an entity set has no generic parameters", help);
+            return None;
+        }
+        let (mut members, mut other) = (Vec::new(), None);
+        for variant in &data.variants {
+            let ident = &variant.ident;
+            let MemberAttrs { other: is_other, upgrades } = member::parse_member(ctxt, &variant.attrs);
+            let ty = match &variant.fields {
+                Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+                    fields.unnamed.first().map(|it| &it.ty)
+                }
+                _ => None,
+            };
+            let Some(ty) = ty else {
+                let help = format!("write the entity it holds: `{ident}(Employee)`");
+                ctxt.error("T101", ident, format!("the variant `{ident}` does not hold one entity"), help);
+                continue;
+            };
+            let Some(attr) = is_other else {
+                let upgrades = upgrades.into_iter().map(|(_, from)| from).collect();
+                members.push(Member { ident, ty, upgrades });
+                continue;
+            };
+            if let Some((upgrade, _)) = upgrades.first() {
+                let wrong = "what is of no member has no earlier version";
+                ctxt.error(
+                    "T112",
+                    upgrade,
+                    wrong,
+                    "write `#[upgrade(…)]` before the variant of the new version",
+                );
+            }
+            if other.is_some() {
+                ctxt.error("T002", attr, "duplicate `other`", "one variant keeps all that is of no member");
+            } else {
+                other = Some((ident, ty));
+            }
+        }
+        let set = Self { original: input, runtime: attrs.runtime.unwrap_or_else(runtime), members, other };
+        set.check(ctxt);
+        Some(set)
+    }
+
+    /// The types of the members and of their earlier versions, in the order they are told.
+    pub(crate) fn types(&self) -> impl Iterator<Item = &dyn ToTokens> {
+        self.members.iter().flat_map(|member| {
+            let upgrades = member.upgrades.iter().map(|from| from as &dyn ToTokens);
+            std::iter::once(member.ty as &dyn ToTokens).chain(upgrades)
+        })
+    }
+
+    fn check(&self, ctxt: &Ctxt) {
+        let ident = &self.original.ident;
+        if self.other.is_none() {
+            let help = "add a variant that keeps them: `#[other] Other(TableEntity)`";
+            let wrong = format!("`{ident}` has no place for entities of unknown type (PAT-HET-6)");
+            ctxt.error("T100", ident, wrong, help);
+        }
+        if self.members.is_empty() {
+            let help = "add a variant for each type: `Employee(Employee)`";
+            ctxt.error("T111", ident, format!("`{ident}` has no members"), help);
+        }
+        let types: Vec<_> = self.types().map(|ty| (ty, ty.to_token_stream().to_string())).collect();
+        for (at, (ty, text)) in types.iter().enumerate() {
+            if types.iter().take(at).any(|(_, earlier)| earlier == text) {
+                ctxt.error("T102", ty, format!("`{text}` is in this set twice"), "each type has one variant");
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Every word that an attribute knows, once; and what is said of a word that none knows.
+
+use std::fmt;
+
+use syn::{Ident, Path};
+
+/// A word of our attributes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Symbol(pub(crate) &'static str);
+
+pub(crate) const ENTITY: Symbol = Symbol("entity");
+pub(crate) const TABLE: Symbol = Symbol("table");
+pub(crate) const KIND: Symbol = Symbol("kind");
+pub(crate) const CRATE: Symbol = Symbol("crate");
+pub(crate) const ALLOW: Symbol = Symbol("allow");
+pub(crate) const REASON: Symbol = Symbol("reason");
+pub(crate) const LOW_CARDINALITY: Symbol = Symbol("low_cardinality");
+pub(crate) const HOT_PARTITION: Symbol = Symbol("hot_partition");
+
+pub(crate) const PARTITION_KEY: Symbol = Symbol("partition_key");
+pub(crate) const ROW_KEY: Symbol = Symbol("row_key");
+pub(crate) const INDEX: Symbol = Symbol("index");
+pub(crate) const INDEX_ENTITY: Symbol = Symbol("index_entity");
+pub(crate) const UNIQUE: Symbol = Symbol("unique");
+pub(crate) const AT_MOST: Symbol = Symbol("at_most");
+pub(crate) const KEEP: Symbol = Symbol("keep");
+pub(crate) const WHEN: Symbol = Symbol("when");
+
+pub(crate) const DIGITS: Symbol = Symbol("digits");
+pub(crate) const DESC: Symbol = Symbol("desc");
+pub(crate) const ESCAPED: Symbol = Symbol("escaped");
+pub(crate) const WITHOUT: Symbol = Symbol("without");
+pub(crate) const HOUR: Symbol = Symbol("hour");
+pub(crate) const BUCKET: Symbol = Symbol("bucket");
+pub(crate) const CODEC: Symbol = Symbol("codec");
+
+pub(crate) const PROPERTY: Symbol = Symbol("property");
+pub(crate) const JSON: Symbol = Symbol("json");
+
+pub(crate) const KEY_PART: Symbol = Symbol("key_part");
+
+pub(crate) const PROJECTION: Symbol = Symbol("projection");
+pub(crate) const OF: Symbol = Symbol("of");
+
+pub(crate) const ENTITY_SET: Symbol = Symbol("entity_set");
+pub(crate) const ENTITY_GROUP: Symbol = Symbol("entity_group");
+pub(crate) const OTHER: Symbol = Symbol("other");
+pub(crate) const UPGRADE: Symbol = Symbol("upgrade");
+pub(crate) const FROM: Symbol = Symbol("from");
+pub(crate) const UNDER: Symbol = Symbol("under");
+
+impl PartialEq<Symbol> for Ident {
+    fn eq(&self, word: &Symbol) -> bool {
+        self == word.0
+    }
+}
+
+impl PartialEq<Symbol> for Path {
+    fn eq(&self, word: &Symbol) -> bool {
+        self.is_ident(word.0)
+    }
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// The help after an unknown word: the near one if there is one, and all that are known here.
+pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let list = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let near = known.iter().map(|known| (distance(word, known), *known)).min();
+    match near {
+        Some((distance, near)) if distance * 2 <= near.len() => {
+            format!("did you mean `{near}`? Known here: {list}")
+        }
+        _ => format!("known here: {list}"),
+    }
+}
+
+/// Edits between two words: letters added, removed or replaced.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, a) in a.chars().enumerate() {
+        let mut next = vec![i + 1];
+        for ((j, b), above) in b.iter().enumerate().zip(&row) {
+            let right_above = row.get(j + 1).copied().unwrap_or(usize::MAX);
+            let left = next.get(j).copied().unwrap_or(usize::MAX);
+            next.push((above + usize::from(a != *b)).min(right_above + 1).min(left + 1));
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_edits() {
+        assert_eq!(distance("digits", "digits"), 0);
+        assert_eq!(distance("digit", "digits"), 1);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn a_near_word_is_guessed_and_a_far_one_is_not() {
+        assert_eq!(known("digit", ["desc", "digits"]), "did you mean `digits`? Known here: `desc`, `digits`");
+        assert_eq!(known("shard", ["desc", "digits"]), "known here: `desc`, `digits`");
+    }
+}

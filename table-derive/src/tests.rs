@@ -1,0 +1,266 @@
+//! Expansions as snapshots, mistakes as lists, and the same output twice.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse_quote;
+
+use crate::derive;
+
+fn entity(input: TokenStream) -> String {
+    let tokens = derive::entity(input, || parse_quote!(::table_core));
+    let file = syn::parse2(tokens).expect("the expansion is items");
+    prettyplease::unparse(&file)
+}
+
+/// The messages of all mistakes, first lines only.
+fn mistakes(input: TokenStream) -> Vec<String> {
+    let expansion = entity(input);
+    let messages = expansion.split("compile_error!").skip(1).filter_map(|rest| {
+        let (message, _) = rest.split_once("\\n\\nhelp: ")?;
+        Some(message.split_once('"')?.1.to_owned())
+    });
+    messages.collect()
+}
+
+fn small() -> TokenStream {
+    quote! {
+        #[partition_key(department)]
+        #[row_key("empid_", id)]
+        pub struct Employee {
+            department: String,
+            #[digits(6)]
+            id: u32,
+            /// In years.
+            pub age: i32,
+        }
+    }
+}
+
+fn company() -> TokenStream {
+    quote! {
+        #[entity(table = "Company")]
+        #[partition_key(department)]
+        #[row_key("empid_", id)]
+        #[index(ByEmail, unique, row_key("email_", email))]
+        #[index(EmailDirectory, unique, partition_key("email_", department), row_key(email), keep(first_name, last_name))]
+        #[index_entity(ByLastName, at_most = 100, row_key("lastname_", last_name))]
+        struct Employee {
+            department: String,
+            #[digits(6)]
+            #[property("EmployeeId")]
+            id: u32,
+            first_name: String,
+            last_name: String,
+            age: i32,
+            #[property("EmailAddress")]
+            email: String,
+        }
+    }
+}
+
+fn spread() -> TokenStream {
+    quote! {
+        #[partition_key("login_", bucket(user, 16), "_", day)]
+        #[row_key(desc(at), "_", user)]
+        struct Login {
+            user: u64,
+            day: chrono::NaiveDate,
+            at: chrono::DateTime<chrono::Utc>,
+            #[property(json)]
+            details: std::collections::BTreeMap<String, String>,
+        }
+    }
+}
+
+fn levels() -> TokenStream {
+    quote! {
+        #[partition_key(tenant, user, digits(5, session))]
+        #[row_key("")]
+        struct Event {
+            tenant: String,
+            user: UserId,
+            session: u32,
+        }
+    }
+}
+
+#[test]
+fn expansion_of_three_levels() {
+    insta::assert_snapshot!(entity(levels()));
+}
+
+#[test]
+fn hpk_9_an_allowed_first_level_is_not_judged() {
+    assert!(entity(levels()).contains("require_cardinality"));
+    let allowed = levels();
+    let allowed = entity(quote!(#[entity(allow(low_cardinality, reason = "two tenants"))] #allowed));
+    assert!(!allowed.contains("require_cardinality"));
+}
+
+#[test]
+fn pat_anti_1_an_allowed_hot_partition_is_not_judged() {
+    assert!(entity(levels()).contains("require_spread") && !entity(spread()).contains("require_spread"));
+    let levels = levels();
+    assert!(
+        !entity(quote!(#[entity(allow(hot_partition, reason = "few"))] #levels)).contains("require_spread")
+    );
+    let constant = quote!(
+        #[partition_key("all")]
+        #[row_key(id)]
+        struct Setting {
+            id: u32,
+        }
+    );
+    assert_eq!(mistakes(constant.clone()).len(), 1);
+    assert!(mistakes(quote!(#[entity(allow(hot_partition, reason = "ten rows"))] #constant)).is_empty());
+}
+
+#[test]
+fn what_is_allowed_is_allowed_once_and_for_one_reason() {
+    let levels = levels();
+    let allow = |words: TokenStream| mistakes(quote!(#[entity(allow(#words))] #levels));
+    assert!(allow(quote!(low_cardinality, reason = "two tenants",)).is_empty());
+    assert_eq!(
+        allow(quote!(low_cardinality, low_cardinality, reason = "a")),
+        ["[T002] duplicate `low_cardinality`"]
+    );
+    assert_eq!(allow(quote!(low_cardinality, reason = "a", reason = "b")), ["[T002] duplicate `reason`"]);
+    assert_eq!(
+        allow(quote!(few, reason = "")),
+        ["[T001] unknown word `few` in `allow`", "[T006] this reason is empty"]
+    );
+    let twice = quote!(#[entity(allow(low_cardinality, reason = "a"), allow(low_cardinality, reason = "b"))]);
+    assert_eq!(mistakes(quote!(#twice #levels)), ["[T002] duplicate `low_cardinality`"]);
+}
+
+#[test]
+fn levels_are_fields_without_a_literal_between_them() {
+    let levels_of = |key: TokenStream| {
+        let expansion = entity(quote! {
+            #[partition_key(#key)]
+            #[row_key(d)]
+            struct Event { a: String, b: String, c: String, d: u8 }
+        });
+        (expansion.contains("require_levels"), expansion.contains("fn within"))
+    };
+    assert_eq!(levels_of(quote!(a, b)), (true, true));
+    assert_eq!(levels_of(quote!(escaped(a), b, c)), (true, true));
+    for compound in [quote!(a), quote!(a, "!", b), quote!("v1_", a, b), quote!(a, b, "")] {
+        assert_eq!(levels_of(compound), (false, false));
+    }
+}
+
+#[test]
+fn expansion_of_three_fields() {
+    insta::assert_snapshot!(entity(small()));
+}
+
+#[test]
+fn expansion_of_the_running_example() {
+    insta::assert_snapshot!(entity(company()));
+}
+
+#[test]
+fn expansion_of_a_spread_partition() {
+    insta::assert_snapshot!(entity(spread()));
+}
+
+#[test]
+fn expansion_of_a_set() {
+    let set = quote! {
+        pub enum Staff {
+            #[upgrade(from = EmployeeV1)]
+            Employee(Employee),
+            Review(Review),
+            #[other]
+            Unknown(TableEntity),
+        }
+    };
+    let tokens = derive::entity_set(set, || parse_quote!(::table_core));
+    insta::assert_snapshot!(prettyplease::unparse(&syn::parse2(tokens).expect("the expansion is items")));
+}
+
+#[test]
+fn expansion_of_a_group() {
+    let group = quote! {
+        #[entity_group(under = Employee)]
+        pub struct EmployeeWithReviews {
+            employee: One<Employee>,
+            reviews: Many<Review>,
+            #[other]
+            rest: Vec<TableEntity>,
+        }
+    };
+    let tokens = derive::entity_group(group, || parse_quote!(::table_core));
+    insta::assert_snapshot!(prettyplease::unparse(&syn::parse2(tokens).expect("the expansion is items")));
+}
+
+#[test]
+fn the_same_input_gives_the_same_output() {
+    for input in [small, company, spread, levels] {
+        assert_eq!(entity(input()), entity(input()));
+    }
+}
+
+#[test]
+fn all_mistakes_are_told_at_once_and_each_once() {
+    let found = mistakes(quote! {
+        #[entity(tabel = "Company")]
+        #[partition_key(departmnt)]
+        #[row_key("empid/", digts(6, id))]
+        struct Employee {
+            department: String,
+            #[digits(6)]
+            #[escaped]
+            id: u32,
+            #[property(jsn)]
+            age: i32,
+        }
+    });
+    assert_eq!(
+        found,
+        [
+            "[T001] unknown word `tabel` in `entity`",
+            "[T001] unknown codec `digts`",
+            "[T002] duplicate `codec`",
+            "[T001] unknown word `jsn` in `property`",
+            "[T005] there is no field `departmnt`",
+            "[T024] '/' may not stand in a key (KEY-3)",
+        ]
+    );
+}
+
+#[test]
+fn what_is_no_struct_is_told_without_a_stub() {
+    assert_eq!(
+        mistakes(quote!(
+            enum Employee {
+                A,
+            }
+        )),
+        ["[T010] an entity is a struct"]
+    );
+    assert_eq!(
+        mistakes(quote!(
+            struct Employee(u32);
+        )),
+        ["[T010] an entity is a struct with named fields"]
+    );
+}
+
+#[test]
+fn ent_2_property_253_is_the_one_that_is_told() {
+    let fields = |count: usize| {
+        let fields = (0..count).map(|at| quote::format_ident!("slot_{at}"));
+        quote! {
+            #[partition_key(employee)]
+            #[row_key("2014")]
+            struct Days { employee: u32, #(#fields: i32),* }
+        }
+    };
+    assert!(mistakes(fields(252)).is_empty());
+    assert_eq!(
+        mistakes(fields(254)),
+        ["[T055] this is property 253 of 254; an entity has at most 252 (ENT-2)"]
+    );
+}

@@ -1,0 +1,169 @@
+//! Workloads: what users will do, how often, for how long.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use table_core::error::Result;
+
+use crate::advice::distribution::invalid;
+use crate::advice::draw::Draw;
+use crate::advice::prices::Prices;
+use crate::advice::report::Report;
+use crate::advice::run;
+use crate::advice::step::Step;
+use crate::meter::Recorded;
+
+/// The most operations of one run.
+pub const MOST_OPERATIONS: u64 = 2_000_000;
+/// The most seconds of one run: a month.
+pub const MOST_SECONDS: u32 = 30 * 86_400;
+
+type Next = Box<dyn Fn(&mut Draw<'_>) -> Result<Step>>;
+
+/// One kind of operation, and how often it comes.
+pub(super) struct Pattern {
+    pub(super) name: String,
+    pub(super) per_second: f64,
+    pub(super) next: Next,
+}
+
+/// What users will do: patterns of access with their rates. The example is that of the [module](crate::advice).
+pub struct Workload {
+    pub(super) name: String,
+    pub(super) seed: u64,
+    pub(super) seconds: u32,
+    pub(super) start: DateTime<Utc>,
+    pub(super) patterns: Vec<Pattern>,
+    pub(super) prices: Option<Prices>,
+}
+
+impl Workload {
+    /// No operations yet: 60 seconds from the beginning of 1970 on, seed 0.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        let start = DateTime::UNIX_EPOCH;
+        Self { name: name.into(), seed: 0, seconds: 60, start, patterns: Vec::new(), prices: None }
+    }
+
+    /// Another seed: other keys of the same distributions.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// How long it runs.
+    #[must_use]
+    pub fn seconds(self, seconds: u32) -> Self {
+        Self { seconds, ..self }
+    }
+
+    /// The moment at which it begins.
+    #[must_use]
+    pub fn start(self, start: DateTime<Utc>) -> Self {
+        Self { start, ..self }
+    }
+
+    /// What requests cost.
+    #[must_use]
+    pub fn prices(self, prices: Prices) -> Self {
+        Self { prices: Some(prices), ..self }
+    }
+
+    /// Adds a kind of operation that comes so often in a second. Wrong rates and names are told by [`run`](Self::run).
+    #[must_use]
+    pub fn pattern(
+        mut self,
+        name: impl Into<String>,
+        per_second: f64,
+        next: impl Fn(&mut Draw<'_>) -> Result<Step> + 'static,
+    ) -> Self {
+        self.patterns.push(Pattern { name: name.into(), per_second, next: Box::new(next) });
+        self
+    }
+
+    /// Adds what a [`Meter`](crate::meter::Meter::recording) recorded, request by request, so many in a second, from the beginning
+    /// again when it is through.
+    ///
+    /// ```
+    /// use table_patterns::advice::Workload;
+    /// use table_patterns::meter::Meter;
+    /// use table_patterns::{Engine, Entity, TableStoreExt};
+    ///
+    /// #[derive(Entity)]
+    /// #[partition_key(department)]
+    /// #[row_key(id)]
+    /// struct Employee { department: String, id: u32 }
+    ///
+    /// # pollster::block_on(async {
+    /// let meter = Meter::recording(Engine::in_memory());
+    /// let employees = meter.table::<Employee>().create_if_missing().await?;
+    /// for id in 0..10 {
+    ///     employees.insert(&Employee { department: "Sales".into(), id }).await?;
+    /// }
+    /// let report = Workload::new("hires").replay("as recorded", 3_000.0, meter.take_recorded()).seconds(2).run()?;
+    /// assert!(report.no_throttling().is_err()); // one partition takes 2,000 a second (SCL-1)
+    /// # Ok::<(), table_patterns::Error>(()) }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn replay(self, name: impl Into<String>, per_second: f64, recorded: Vec<Recorded>) -> Self {
+        self.pattern(name, per_second, move |draw| {
+            let place = draw.number().checked_rem(recorded.len() as u64);
+            let recorded = place.and_then(|place| recorded.get(usize::try_from(place).ok()?));
+            recorded
+                .map(Step::recorded)
+                .ok_or_else(|| invalid("nothing was recorded: there is nothing to replay"))
+        })
+    }
+
+    /// Runs it, without I/O.
+    ///
+    /// # Errors
+    /// `InvalidWorkload`: no patterns, or two of one name; a rate that is negative or no number; no operations, over
+    /// [`MOST_OPERATIONS`], or over [`MOST_SECONDS`]; a negative price. Those of the steps.
+    pub fn run(&self) -> Result<Report> {
+        self.check()?;
+        run::run(self)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.seconds > MOST_SECONDS {
+            let seconds = self.seconds;
+            return Err(invalid(format!("a run has at most {MOST_SECONDS} seconds, and not {seconds}")));
+        }
+        let mut operations = 0.0;
+        for (place, pattern) in self.patterns.iter().enumerate() {
+            let (name, rate) = (&pattern.name, pattern.per_second);
+            if !(rate.is_finite() && rate >= 0.0) {
+                return Err(invalid(format!(
+                    "pattern `{name}`: a rate is a number from 0 on, and not {rate}"
+                )));
+            }
+            if self.patterns.iter().take(place).any(|earlier| earlier.name == *name) {
+                return Err(invalid(format!("two patterns are named `{name}`: give each a name of its own")));
+            }
+            operations += rate * f64::from(self.seconds);
+        }
+        if operations < 0.5 {
+            let message =
+                "the workload has no operations: give it a pattern, a rate above 0 and seconds to run";
+            return Err(invalid(message));
+        }
+        #[expect(clippy::cast_precision_loss, reason = "two million is exact")]
+        if operations > MOST_OPERATIONS as f64 {
+            let message = format!(
+                "the workload has {operations:.0} operations, at most {MOST_OPERATIONS} are run: let it run for fewer seconds"
+            );
+            return Err(invalid(message));
+        }
+        self.prices.as_ref().map_or(Ok(()), Prices::check)
+    }
+}
+
+impl fmt::Debug for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let patterns: Vec<_> =
+            self.patterns.iter().map(|pattern| (&pattern.name, pattern.per_second)).collect();
+        let name = &self.name;
+        f.debug_struct("Workload").field("name", name).field("patterns", &patterns).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,12 @@
+//! Blobs beside tables: any `object_store`, and what a key looks like in the name of a blob.
+//!
+//! The patterns take an `Arc<dyn ObjectStore>` of the `object_store` crate, re-exported here: a local folder, memory, Azure,
+//! and others, by that crate's features.
+
+mod error;
+mod name;
+
+pub use object_store;
+
+pub(crate) use error::{InBlobs, blob_error};
+pub(crate) use name::{decode, encode};

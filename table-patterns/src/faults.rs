@@ -1,0 +1,156 @@
+//! A store that fails where a test wants it to, counts its requests, and cuts its pages short.
+
+mod blobs;
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::query::{Continuation, Page, Query, Select};
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
+use table_core::transaction::Transaction;
+
+pub(crate) use blobs::FaultyBlobs;
+
+/// Checks that a future can move between threads, as most runtimes want.
+pub(crate) fn sendable<T: Send>(future: T) -> T {
+    future
+}
+
+/// A request to the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Create,
+    Drop,
+    List,
+    Get,
+    Query,
+    Submit,
+}
+
+/// What becomes of a request.
+pub(crate) enum Fault {
+    /// It is answered.
+    None,
+    /// It fails and does nothing.
+    Before(ErrorCode),
+    /// It is done, and its answer is lost (CON-11).
+    After(ErrorCode),
+    /// Somebody else does this first.
+    Meanwhile(Box<dyn FnOnce() + Send>),
+}
+
+type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
+
+/// A store with a script: asked before each request, with its number among all.
+#[derive(Clone)]
+pub(crate) struct FaultyStore<S> {
+    inner: S,
+    script: Arc<Mutex<Script>>,
+    calls: Arc<Mutex<Vec<Call>>>,
+    /// The most rows of a page.
+    page: usize,
+}
+
+impl<S: TableStore> FaultyStore<S> {
+    pub(crate) fn new(inner: S) -> Self {
+        let script: Script = Box::new(|_, _| Fault::None);
+        Self { inner, script: Arc::new(Mutex::new(script)), calls: Arc::default(), page: usize::MAX }
+    }
+
+    /// Pages of at most so many rows.
+    pub(crate) fn pages_of(self, rows: usize) -> Self {
+        Self { page: rows, ..self }
+    }
+
+    /// From now on this script decides; requests are counted anew.
+    pub(crate) fn script(&self, script: impl FnMut(Call, usize) -> Fault + Send + 'static) {
+        self.calls.lock().unwrap().clear();
+        *self.script.lock().unwrap() = Box::new(script);
+    }
+
+    /// The request of this number fails before it does anything, every other one is answered.
+    pub(crate) fn fail_at(&self, number: usize) {
+        let fault =
+            move |_, at| if at == number { Fault::Before(ErrorCode::InternalError) } else { Fault::None };
+        self.script(fault);
+    }
+
+    /// No more faults; requests are counted anew.
+    pub(crate) fn heal(&self) {
+        self.script(|_, _| Fault::None);
+    }
+
+    /// The requests since the script was set.
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.calls.lock().unwrap().clone()
+    }
+
+    async fn run<T>(&self, call: Call, request: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        let number = {
+            let mut calls = self.calls.lock().unwrap();
+            calls.push(call);
+            calls.len() - 1
+        };
+        let fault = (self.script.lock().unwrap())(call, number);
+        let failed = |code| Error::new(code, format!("request {number} was made to fail"));
+        match fault {
+            Fault::None => request.await,
+            Fault::Before(code) => Err(failed(code)),
+            Fault::After(code) => {
+                request.await?;
+                Err(failed(code))
+            }
+            Fault::Meanwhile(act) => {
+                act();
+                request.await
+            }
+        }
+    }
+}
+
+impl<S: fmt::Debug> fmt::Debug for FaultyStore<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FaultyStore").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}
+
+impl<S: fmt::Display> fmt::Display for FaultyStore<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl<S: TableStore> TableStore for FaultyStore<S> {
+    fn capabilities(&self) -> &Capabilities {
+        self.inner.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.run(Call::Create, self.inner.create_table(table)).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.run(Call::Drop, self.inner.delete_table(table)).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.run(Call::List, self.inner.list_tables(prefix, from, top.min(self.page))).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.run(Call::Get, self.inner.get(table, key, select)).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        let top = query.top.unwrap_or(usize::MAX).min(self.page);
+        let query = Query { top: (top != usize::MAX).then_some(top), ..query.clone() };
+        self.run(Call::Query, self.inner.query(table, &query, from)).await
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        self.run(Call::Submit, self.inner.submit(table, transaction)).await
+    }
+}

@@ -1,0 +1,141 @@
+//! A store of blobs that fails where a test wants it to.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+
+/// A store in memory. Requests are counted from 0; one of them may fail, done or not.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FaultyBlobs {
+    inner: Arc<InMemory>,
+    faults: Arc<Mutex<Faults>>,
+}
+
+#[derive(Debug, Default)]
+struct Faults {
+    calls: usize,
+    fail_at: Option<usize>,
+    /// The request is done, and only its answer is lost.
+    lost: bool,
+    no_attributes: bool,
+}
+
+impl FaultyBlobs {
+    /// The request of this number fails.
+    pub(crate) fn fail_at(&self, number: usize, lost: bool) {
+        let mut faults = self.faults.lock().unwrap();
+        *faults = Faults { calls: 0, fail_at: Some(number), lost, ..*faults };
+    }
+
+    /// No more faults; requests are counted anew.
+    pub(crate) fn heal(&self) {
+        let mut faults = self.faults.lock().unwrap();
+        *faults = Faults { calls: 0, fail_at: None, ..*faults };
+    }
+
+    /// Refuses attributes, as a local folder does.
+    pub(crate) fn without_attributes(self) -> Self {
+        self.faults.lock().unwrap().no_attributes = true;
+        self
+    }
+
+    /// Requests since the last [`heal`](Self::heal).
+    pub(crate) fn calls(&self) -> usize {
+        self.faults.lock().unwrap().calls
+    }
+
+    /// The names of all blobs.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let list = self.inner.list(None).map(|meta| meta.unwrap().location.to_string()).collect::<Vec<_>>();
+        let mut names = pollster::block_on(list);
+        names.sort();
+        names
+    }
+
+    /// Whether the request fails now, and whether it fails afterwards.
+    fn judge(&self) -> (bool, bool) {
+        let mut faults = self.faults.lock().unwrap();
+        let fails = faults.fail_at == Some(faults.calls);
+        faults.calls += 1;
+        (fails && !faults.lost, fails && faults.lost)
+    }
+
+    async fn run<T>(&self, request: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        let (before, after) = self.judge();
+        if before {
+            return Err(failed());
+        }
+        let answer = request.await;
+        if after { Err(failed()) } else { answer }
+    }
+}
+
+fn failed() -> object_store::Error {
+    object_store::Error::Generic { store: "faulty", source: "made to fail".into() }
+}
+
+impl fmt::Display for FaultyBlobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FaultyBlobs")
+    }
+}
+
+#[async_trait]
+impl ObjectStore for FaultyBlobs {
+    async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        if self.faults.lock().unwrap().no_attributes && !options.attributes.is_empty() {
+            let (operation, implementer) = ("attributes".into(), "faulty".into());
+            return Err(object_store::Error::NotImplemented { operation, implementer });
+        }
+        self.run(self.inner.put_opts(path, payload, options)).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        path: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.run(self.inner.put_multipart_opts(path, options)).await
+    }
+
+    async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
+        self.run(self.inner.get_opts(path, options)).await
+    }
+
+    fn delete_stream(&self, paths: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        let store = self.clone();
+        let delete = move |path: Result<Path>| {
+            let store = store.clone();
+            async move {
+                let path = path?;
+                store.run(store.inner.delete(&path)).await?;
+                Ok(path)
+            }
+        };
+        paths.then(delete).boxed()
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        match self.judge() {
+            (false, false) => self.inner.list(prefix),
+            _ => futures_util::stream::iter([Err(failed())]).boxed(),
+        }
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.run(self.inner.list_with_delimiter(prefix)).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.run(self.inner.copy_opts(from, to, options)).await
+    }
+}

@@ -1,0 +1,266 @@
+//! The change feed: what happened in a partition, in order, from wherever a reader left off.
+//!
+//! # Context
+//! A read model, an audit, another system want to know of every change of a partition, in the order of the changes, at their own speed.
+//! Workers of an [`outbox`](crate::outbox) do each intent once and forget it; a feed keeps what happened until it is trimmed.
+//!
+//! # Key layout
+//! In the partition of the change, written in its transaction: RowKey `U+FFFC feed_`, the writer's instant in ticks (19 digits), `_`, 32
+//! hexadecimal digits. Properties: `Source`: the row that changed · `Kind`: a word of the program's · `Payload`: Binary. As the outbox's, these
+//! rows are left out of typed reads.
+//!
+//! # Guarantee
+//! - A change and its entry are written both or neither.
+//! - The order is that of the transactions: by the Timestamp that the store gave, not by the writers' clocks. Entries of one transaction
+//!   follow in the order of their `RowKey`s.
+//! - At least once: a reader that keeps its [`Cursor`] only after it has worked on a page sees some entries again after a stop, and misses
+//!   none. No entry appears behind a cursor that was given out.
+//!
+//! # Cost
+//! A row in the transaction. A read is a range query from the cursor on, twice where the answer has several pages: a page is a snapshot, two
+//! pages are not, and an entry that was written between them must not be passed over.
+//!
+//! # Bounds
+//! The embedded engine gives out Timestamps in the order of its transactions (ENG-8). On the service the order is that of the clock of the machine
+//! that serves the partition, which is not promised across entities (ETAG-7).
+//!
+//! Writers' clocks may differ from the store's, and a transaction may take, ten minutes together ([`Feed::skew`]): so much before the cursor
+//! is read again. A read holds what it reads in memory: trim, and read often.
+//!
+//! # When not to
+//! Where nobody needs the order: an [`Intent`](crate::outbox::Intent) costs nothing once it is done. For one feed of all partitions: each has its
+//! own; merge them where they are read.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::{PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::{EntityRef, KeyRange, Query, TextRange};
+use table_core::row::RowWriter;
+use table_core::store::TableStore;
+use table_core::transaction::Transaction;
+use table_core::value::ValueRef;
+use uuid::Uuid;
+
+use crate::pace::ticks_of;
+use crate::work::Pace;
+
+/// What the `RowKey`s of a feed begin with.
+pub const FEED_PREFIX: &str = "\u{FFFC}feed_";
+
+/// What is recorded of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedChange<'a> {
+    /// The row that changed.
+    pub source: &'a RowKey,
+    /// What happened, in a word of the program's.
+    pub kind: &'a str,
+    /// More of it, in a form of the program's; at most 64 KiB (TYPE-10).
+    pub payload: &'a [u8],
+}
+
+/// One change as it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FeedEntry {
+    /// The row that changed.
+    pub source: RowKey,
+    /// What happened.
+    pub kind: String,
+    /// More of it.
+    pub payload: Vec<u8>,
+    /// Where a reader that has worked on this entry goes on.
+    pub cursor: Cursor,
+}
+
+/// A place in the feed of a partition. It can be stored, as JSON for example, and used by another process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Cursor {
+    /// The Timestamp of the last entry read, in ticks.
+    timestamp: u64,
+    /// Its RowKey.
+    row_key: String,
+}
+
+/// The feeds of a store's partitions. Cheap to clone.
+///
+/// ```
+/// # use table_patterns::{Engine, EntityKey, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction};
+/// # use table_patterns::row::RowWriter;
+/// use table_patterns::feed::{Cursor, Feed, FeedChange};
+///
+/// # pollster::block_on(async {
+/// let store = Engine::in_memory();
+/// let employees = TableName::new("Employee")?;
+/// store.create_table(&employees).await?;
+/// let feed = Feed::new(store.clone());
+///
+/// let (sales, ada) = (PartitionKey::new("Sales")?, RowKey::new("000223")?);
+/// let mut hire = Transaction::new(sales.clone(), store.capabilities().limits)?;
+/// # let row = RowWriter::new().finish();
+/// hire.push(Operation { row_key: ada.clone(), kind: OperationKind::Insert(row) })?;
+/// feed.record(&mut hire, FeedChange { source: &ada, kind: "hired", payload: b"" })?;
+/// store.submit(&employees, hire).await?;
+///
+/// let entries = feed.read(&employees, &sales, &Cursor::default(), 100).await?;
+/// assert_eq!(entries[0].kind, "hired");
+/// assert!(feed.read(&employees, &sales, &entries[0].cursor, 100).await?.is_empty());
+/// feed.trim(&employees, &sales, &entries[0].cursor).await?;
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Feed<S> {
+    store: S,
+    pace: Pace,
+    skew: Duration,
+}
+
+impl<S: TableStore> Feed<S> {
+    /// The feeds of a store's partitions.
+    #[must_use]
+    pub fn new(store: S) -> Self {
+        Self::with_pace(store, Pace::new())
+    }
+
+    /// The same with another clock.
+    #[must_use]
+    pub const fn with_pace(store: S, pace: Pace) -> Self {
+        Self { store, pace, skew: Duration::from_mins(10) }
+    }
+
+    /// Bears another difference of clocks than ten minutes, the time of a transaction included.
+    #[must_use]
+    pub const fn skew(mut self, time: Duration) -> Self {
+        self.skew = time;
+        self
+    }
+
+    /// The operation that records a change, for those who put a transaction together themselves.
+    ///
+    /// # Errors
+    /// None but for a clock beyond the year 9999.
+    pub fn operation(&self, change: FeedChange<'_>) -> Result<Operation> {
+        let mut writer = RowWriter::with_capacity(3);
+        writer.property("Source", ValueRef::String(change.source.as_str()));
+        writer.property("Kind", ValueRef::String(change.kind));
+        writer.property("Payload", ValueRef::Binary(change.payload));
+        let id = Uuid::new_v4().simple();
+        let row_key = RowKey::new(format!("{FEED_PREFIX}{:019}_{id}", self.pace.now()))?;
+        Ok(Operation { row_key, kind: OperationKind::Insert(writer.finish()) })
+    }
+
+    /// Adds the record of a change to its transaction.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::push`]: `PropertyValueTooLarge` for a payload over 64 KiB.
+    pub fn record(&self, transaction: &mut Transaction, change: FeedChange<'_>) -> Result<()> {
+        transaction.push(self.operation(change)?)
+    }
+
+    /// At most `limit` entries behind a cursor, oldest first; an empty list says that there is none yet.
+    ///
+    /// # Errors
+    /// Those of the store; `Corrupted` for a row that is no entry.
+    pub async fn read(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+        from: &Cursor,
+        limit: usize,
+    ) -> Result<Vec<FeedEntry>> {
+        let query = self.query(partition_key, from);
+        let (mut entries, pages) = self.pass(table, &query).await?;
+        if pages > 1 {
+            // IMPORTANT: an entry may have come into a page that was read already, before one that came into a later page. What is
+            // not after the newest of the first pass had been written before that pass ended: a second pass sees all of it.
+            let newest = entries.iter().map(|entry| entry.cursor.timestamp).max().unwrap_or_default();
+            entries = self.pass(table, &query).await?.0;
+            entries.retain(|entry| entry.cursor.timestamp <= newest);
+        }
+        entries.retain(|entry| entry.cursor > *from);
+        entries.sort_by(|one, other| one.cursor.cmp(&other.cursor));
+        entries.truncate(limit);
+        Ok(entries)
+    }
+
+    /// The range in which whatever lies behind the cursor is, and some that lies before it.
+    fn query(&self, partition_key: &PartitionKey, from: &Cursor) -> Query {
+        let mut rows = TextRange::prefix(FEED_PREFIX);
+        let since = from.timestamp.saturating_sub(ticks_of(self.skew));
+        rows.lower = std::ops::Bound::Included(format!("{FEED_PREFIX}{since:019}"));
+        Query::new(KeyRange::rows(partition_key.as_str(), rows))
+    }
+
+    /// All entries of a range, and the number of pages.
+    async fn pass(&self, table: &TableName, query: &Query) -> Result<(Vec<FeedEntry>, usize)> {
+        let (mut entries, mut pages, mut from) = (Vec::new(), 0, None);
+        loop {
+            let page = self.store.query(table, query, from.as_ref()).await?;
+            pages += 1;
+            for entity in page.rows.iter() {
+                entries.push(read_entry(entity).map_err(|error| error.with_table(table.as_str()))?);
+            }
+            from = page.continuation;
+            if from.is_none() {
+                return Ok((entries, pages));
+            }
+        }
+    }
+
+    /// Deletes the entries up to and with a cursor, in transactions of 100; how many. Those who have not read so far miss them.
+    ///
+    /// # Errors
+    /// Those of the store; what was deleted before stays so, and a second call goes on.
+    pub async fn trim(&self, table: &TableName, partition_key: &PartitionKey, up_to: &Cursor) -> Result<u64> {
+        let query = Query::new(KeyRange::rows(partition_key.as_str(), TextRange::prefix(FEED_PREFIX)));
+        let (entries, _) = self.pass(table, &query).await?;
+        let old: Vec<_> = entries.into_iter().filter(|entry| entry.cursor <= *up_to).collect();
+        let limits = self.store.capabilities().limits;
+        let mut trimmed = 0;
+        for some in old.chunks(limits.operations.max(1)) {
+            let mut transaction = Transaction::new(partition_key.clone(), limits)?;
+            for entry in some {
+                let row_key = RowKey::new(entry.cursor.row_key.as_str())?;
+                transaction.push(Operation { row_key, kind: OperationKind::Delete(IfMatch::Any) })?;
+                trimmed += 1;
+            }
+            match self.store.submit(table, transaction).await {
+                // Somebody else trims too: what is left is found by the next call.
+                Err(error) if error.code() == ErrorCode::ResourceNotFound => return Ok(trimmed),
+                outcome => outcome?,
+            };
+        }
+        Ok(trimmed)
+    }
+}
+
+fn read_entry(entity: EntityRef<'_>) -> Result<FeedEntry> {
+    let hint = &mut 0;
+    let source = entity.row.find("Source", hint)?;
+    let kind = entity.row.find("Kind", hint)?;
+    let payload = entity.row.find("Payload", hint)?;
+    let (Some(ValueRef::String(source)), Some(ValueRef::String(kind)), Some(ValueRef::Binary(payload))) =
+        (source, kind, payload)
+    else {
+        let message = "the row is no entry of a feed";
+        return Err(Error::new(ErrorCode::Corrupted, message).with_key(entity.partition_key, entity.row_key));
+    };
+    Ok(FeedEntry {
+        source: RowKey::new(source)?,
+        kind: kind.to_owned(),
+        payload: payload.to_vec(),
+        cursor: Cursor { timestamp: entity.row.timestamp(), row_key: entity.row_key.to_owned() },
+    })
+}
+
+impl<S> fmt::Debug for Feed<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Feed").field("skew", &self.skew).finish_non_exhaustive()
+    }
+}

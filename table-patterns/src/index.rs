@@ -1,0 +1,98 @@
+//! Indexes that look after themselves: an entity and what its indexes hold of it, written together (PAT-INTRA, PAT-INTER, PAT-IX).
+//!
+//! # Context
+//! The service has one index, on the two keys (DQ-9). Every other look-up is an entity more: a copy under another key, or a list of
+//! keys under a value. `#[index(…)]` and `#[index_entity(…)]` declare them; an [`IndexedTable`] keeps them right through every
+//! insert, replace, merge, patch, upsert, delete, [update](IndexedTable::update), [transaction](IndexedTable::transaction) and
+//! [bulk load](IndexedTable::bulk).
+//!
+//! # Key layout
+//! | where | PartitionKey | RowKey | properties |
+//! |---|---|---|---|
+//! | copy, same partition | `Sales` | `email_jonesj@contoso.com` | `EmployeeId`, and all that is kept |
+//! | copy, other partition | `email_Sales` | `jonesj@contoso.com` | the same |
+//! | copy, other table | as declared | as declared | the same |
+//! | list, same partition | `Sales` | `lastname_Jones` | `EmployeeIDs`: `["000152","000223"]` |
+//! | list elsewhere | `lastname_Jones` | `all` | `EmployeeDetails`: `[["000152","Sales"]]`, the parts of the `RowKey` first |
+//!
+//! A list that outgrows 64 KiB goes on in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members is no row. The
+//! published layout has `Sales` / `Jones`; here a literal stands before the value, because `Jones` and an entity's `000152` in one
+//! partition could not be told apart (T066), and a value that may hold anything is `escaped` (PAT-IX-7).
+//!
+//! # Guarantee
+//! - In its partition, an index changes in the entity group transaction of its entity: never one without the other (PAT-INTRA-4),
+//!   whoever dies when. Entities read before are conditions by their `ETag`s; what others wrote meanwhile is read again, up to
+//!   [`WRITE_ATTEMPTS`] times with growing waits. No member of a list is lost (PAT-IX-1, PAT-IX-2).
+//! - A value of a `unique` index in the partition belongs to one entity; the second gets a
+//!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
+//! - Elsewhere it is consistent in the end (PAT-INTER-3): the change is recorded in the transaction by an [`IndexOutbox`], and each
+//!   record ends in [`settle`](IndexedTable::settle), which asks the entity what is true now: late, twice and in any order. Reads say
+//!   so in their type: [`Eventual`] does not dereference, and is [verified](Eventual::verify) (PAT-INTER-5). Two entities of one
+//!   value are found when the second is settled, and its record becomes poison for a person to decide.
+//! - An index answers only when it is whole: [`IndexState`]. A new one over old rows is *building* until its
+//!   [backfill](IndexedTable::backfill) is done. [`check`](IndexedTable::check) finds what another tool broke.
+//! - All writers must know the index, by the same design: one that does not leaves it behind, and only a check will tell.
+//!
+//! # Cost
+//! | verb | requests | operations of the transaction |
+//! |---|---|---|
+//! | insert | 1; a get for each list in the partition | 1, 1 a copy, 1 a list, 1 for the record of what is elsewhere |
+//! | replace, merge, patch, upsert, delete | 2, and a get for each list that changes | 1, 1 or 2 a copy that changes, the same for lists |
+//! | update of an entity read before | 1, and a get for each list that changes | the same |
+//! | get through an index | 1 | |
+//! | look-up through a list | 1 and 1 for each member (PAT-IX-3) | |
+//! | settling one index of one change | 3 gets, 1 or 2 writes | |
+//! | backfill, check | a get for each entity and index, and for each row of the index | backfill: 2 for each entity that lacks its row |
+//!
+//! A copy has the bytes of what it keeps; `keep(…)` makes it smaller (PAT-INTRA-6). Each change of a list writes all of it.
+//! Measured beside a plain insert of 16 writers: two copies in the same transaction cost about 1.8 times as much.
+//!
+//! # Bounds
+//! - Copies, lists and records count against the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).
+//! - A list holds `at_most` keys, and what one entity holds: 1 MiB. Beyond that
+//!   [`IndexListFull`](crate::ErrorCode::IndexListFull), and nothing is ever cut. Its rate of change is that of one entity (PAT-IX-6).
+//! - A backfill and a repair write the entities that they index, whose `ETag`s change; conditions on older ones fail.
+//! - Rows of an earlier layout of an index, under keys that the present one cannot make, are not found and stay.
+//!
+//! # When not to
+//! - Where the value is in the key already: a range or a prefix needs no index.
+//! - A list where a value has thousands of entities, or many writers at once: declare copies, whose keys end in the entity's own.
+//! - Copies in the partition where it is hot already: they multiply its load; put them elsewhere and accept the delay.
+
+mod backfill;
+mod batch;
+mod bulk;
+mod changes;
+mod check;
+mod commit;
+mod eventual;
+#[cfg(test)]
+mod fixture;
+mod list;
+mod outbox;
+mod pace;
+mod patch;
+mod read;
+mod relay;
+mod settle;
+mod state;
+mod sweep;
+mod table;
+#[cfg(test)]
+mod tests;
+mod transaction;
+mod write;
+
+pub use backfill::{Backfill, BackfillProgress};
+pub use batch::{RemoteChange, UniqueViolation};
+pub use bulk::{IndexedBulk, IndexedBulkError};
+pub use changes::{Change, ChangeKind, changes};
+pub use check::{Finding, FindingKind, IndexCheck, IndexReport};
+pub use eventual::{Eventual, EventualQuery};
+pub use outbox::{IndexOutbox, NoOutbox};
+pub use patch::IndexedPatch;
+pub use state::IndexState;
+pub use sweep::Phase;
+pub use table::{IndexedStore, IndexedTable};
+pub use transaction::IndexedTransaction;
+pub use write::WRITE_ATTEMPTS;

@@ -1,0 +1,234 @@
+//! The backfill of an index that is new over old rows: online, resumable, at a rate; and what else changes an index's state.
+
+use std::num::NonZeroU32;
+
+use table_core::entity::Entity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::index::Index;
+use table_core::query::Continuation;
+use table_core::schema::IndexSchema;
+use table_core::store::TableStore;
+use table_core::table::StoredLayout;
+
+use crate::index::changes::index_of;
+use crate::index::check::{FindingKind, IndexReport};
+use crate::index::outbox::IndexOutbox;
+use crate::index::pace::Pacer;
+use crate::index::state::{IndexState, load, note, noted};
+use crate::index::sweep::{Phase, Place, Sweep};
+use crate::index::table::IndexedTable;
+
+/// Findings that the report of a backfill lists.
+const LISTED: usize = 1_000;
+
+/// How far a backfill has come: told after each page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BackfillProgress {
+    /// What it goes over.
+    pub phase: Phase,
+    /// Entities and rows gone over by this run.
+    pub looked_at: u64,
+    /// Rows written by this run.
+    pub written: u64,
+}
+
+/// A backfill of one index under construction.
+///
+/// - Online: writers write on, and maintain the index already while it is built. Each entity that lacks its row gets it in one
+///   transaction with the entity, whose `ETag` changes thereby. **All writers must run the new design before it begins**: one
+///   that does not know the index writes entities that a finished backfill has passed.
+/// - Resumable: after each page its place is noted beside the stored design; the next run, of any process, goes on there.
+/// - When it is through, the index is *ready*. Two entities of one value in a unique index leave it *building*: the error names
+///   them, and a later run goes over all again.
+///
+/// ```
+/// # use table_core::{Engine, TableStoreExt};
+/// # use table_patterns::index::{IndexState, IndexedStore};
+/// # mod v1 {
+/// #     #[derive(table_core::Entity)]
+/// #     #[entity(table = "Company")]
+/// #     #[partition_key(department)]
+/// #     #[row_key("empid_", id)]
+/// #     pub struct Employee { pub department: String, #[digits(6)] pub id: u32, pub email: String }
+/// # }
+/// # #[derive(table_core::Entity, Debug, Clone, PartialEq)]
+/// # #[entity(table = "Company")]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email))]
+/// # pub struct Employee { pub department: String, #[digits(6)] pub id: u32, pub email: String }
+/// # pollster::block_on(async {
+/// # let store = Engine::in_memory();
+/// # let old = store.table::<v1::Employee>().create_if_missing().await?; // without the index
+/// # old.insert(&v1::Employee { department: "Sales".into(), id: 223, email: "ada@contoso.com".into() }).await?;
+/// let employees = store.indexed::<Employee>().create_if_missing().await?; // with the new index, over old rows
+/// assert_eq!(employees.states().await?, [("ByEmail", IndexState::Building)]);
+/// let error = employees.get(Employee::by_email("Sales", "ada@contoso.com")).await.unwrap_err();
+/// assert_eq!(error.code(), table_core::ErrorCode::IndexNotReady);
+///
+/// let built = employees.backfill::<EmployeeByEmail>().run().await?;
+/// assert_eq!(built.repaired, 1);
+/// assert!(employees.get(Employee::by_email("Sales", "ada@contoso.com")).await?.is_some());
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+#[must_use = "a backfill does nothing until it is run"]
+pub struct Backfill<'a, E, S, O> {
+    table: &'a IndexedTable<E, S, O>,
+    index: &'static IndexSchema,
+    per_second: Option<NonZeroU32>,
+    page: Option<usize>,
+    progress: Option<Box<dyn FnMut(BackfillProgress) + Send + 'a>>,
+}
+
+impl<E, S: std::fmt::Debug, O: std::fmt::Debug> std::fmt::Debug for Backfill<'_, E, S, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Backfill")
+            .field("table", &self.table)
+            .field("index", &self.index.name)
+            .field("per_second", &self.per_second)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+    /// Begins the backfill of an index; on one that is ready it does nothing.
+    pub fn backfill<I: Index<Entity = E>>(&self) -> Backfill<'_, E, S, O> {
+        Backfill { table: self, index: I::SCHEMA, per_second: None, page: None, progress: None }
+    }
+
+    /// Stops an index from answering. It is maintained on; to be rid of it, take it out of the design. Handles of other processes
+    /// that know it to be ready answer until they are opened anew, or ask for [`states`](Self::states).
+    ///
+    /// # Errors
+    /// Those of [`Table::note_layout`](table_core::Table::note_layout).
+    pub async fn disable<I: Index<Entity = E>>(&self) -> Result<()> {
+        let note = note(I::SCHEMA.name);
+        self.note(|layout| {
+            layout.disabled.retain(|known| *known != note);
+            layout.disabled.push(note.clone());
+        })
+        .await
+    }
+
+    /// Takes an index back into use: it is *building* until a [`backfill`](Self::backfill) has gone over all of it.
+    ///
+    /// # Errors
+    /// Those of [`Table::note_layout`](table_core::Table::note_layout).
+    pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
+        let note = note(I::SCHEMA.name);
+        self.note(|layout| {
+            layout.disabled.retain(|known| *known != note);
+            layout.progress.remove(&note);
+            if !layout.pending.contains(&note) {
+                layout.pending.push(note.clone());
+            }
+        })
+        .await
+    }
+
+    async fn note(&self, change: impl Fn(&mut StoredLayout)) -> Result<()> {
+        let layout = self.table.note_layout(change).await?;
+        self.states.learn::<E>(&layout);
+        Ok(())
+    }
+}
+
+impl<'a, E: Entity, S: TableStore, O: IndexOutbox> Backfill<'a, E, S, O> {
+    /// At most so many entities a second, on the average of a run.
+    pub fn per_second(self, entities: NonZeroU32) -> Self {
+        Self { per_second: Some(entities), ..self }
+    }
+
+    /// Entities of a page, after each of which the place is noted; 1,000 unless told.
+    pub fn page(self, entities: usize) -> Self {
+        Self { page: Some(entities), ..self }
+    }
+
+    /// Is told after each page.
+    pub fn on_progress(self, progress: impl FnMut(BackfillProgress) + Send + 'a) -> Self {
+        Self { progress: Some(Box::new(progress)), ..self }
+    }
+
+    /// Builds the index, or goes on with that.
+    ///
+    /// # Errors
+    /// `UniqueViolation` once all has been gone over, if entities share a value of a unique index: the index stays *building*;
+    /// `IndexListFull` (PAT-IX-4); `EntityMismatch` for an entity that is no `E`; those of the store. Run it again to go on.
+    pub async fn run(mut self) -> Result<IndexReport> {
+        let mut report = IndexReport::default();
+        let layout = load(&self.table.table, &self.table.states).await?;
+        let note = note(self.index.name);
+        let Some(index) = index_of::<E>(self.index) else { return Ok(report) };
+        if noted(&layout, self.index.name) != IndexState::Building && !layout.pending.contains(&note) {
+            return Ok(report);
+        }
+        let sweep = Sweep { table: self.table, index, repair: true, top: self.page };
+        let mut pacer = Pacer::new(self.table.pace.clone(), self.per_second);
+        let (mut phase, mut place) = read_place(layout.progress.get(&note).map(String::as_str))?;
+        let mut duplicate = None;
+        loop {
+            let swept = sweep.page(phase, &place, &mut pacer).await?;
+            report.looked_at += swept.items;
+            let is_duplicate = |kind| kind == FindingKind::Duplicate;
+            duplicate =
+                duplicate.or(swept.findings.iter().find(|finding| is_duplicate(finding.kind)).cloned());
+            report.add(swept.findings, LISTED);
+            if let Some(progress) = &mut self.progress {
+                progress(BackfillProgress { phase, looked_at: report.looked_at, written: report.repaired });
+            }
+            (phase, place) = match (swept.next, phase) {
+                (None, Phase::Entities) => break,
+                (None, Phase::Rows) => (Phase::Entities, Place::default()),
+                (Some(next), phase) => (phase, next),
+            };
+            let (noted, found) = (words(phase, &place), duplicate.is_some());
+            self.table
+                .note(|layout| {
+                    // A run that found a duplicate is not to be gone on with behind it.
+                    if !found {
+                        layout.progress.insert(note.clone(), noted.clone());
+                    }
+                })
+                .await?;
+        }
+        let is_whole = duplicate.is_none();
+        self.table
+            .note(|layout| {
+                layout.progress.remove(&note);
+                layout.pending.retain(|pending| !is_whole || *pending != note);
+            })
+            .await?;
+        match duplicate {
+            None => Ok(report),
+            Some(finding) => {
+                let shown = |key: &table_core::EntityKey| key.to_string();
+                let owner = finding.owner.as_ref().map(shown).unwrap_or_default();
+                let message = format!(
+                    "the index `{}` is unique, and {owner} has a value that another entity has: change one of them, then run \
+                     the backfill again",
+                    self.index.name
+                );
+                Err(Error::new(ErrorCode::UniqueViolation, message)
+                    .with_rule("PAT-INTRA-5")
+                    .with_key(finding.at.partition_key.as_str(), finding.at.row_key.as_str()))
+            }
+        }
+    }
+}
+
+/// The place of a pass as words: `rows` or `entities`, the range, and where in it.
+fn words(phase: Phase, place: &Place) -> String {
+    let phase = if phase == Phase::Rows { "rows" } else { "entities" };
+    let from = place.from.as_ref().map(ToString::to_string).unwrap_or_default();
+    format!("{phase} {} {from}", place.range)
+}
+
+fn read_place(words: Option<&str>) -> Result<(Phase, Place)> {
+    let mut words = words.unwrap_or_default().split(' ');
+    let phase = if words.next() == Some("entities") { Phase::Entities } else { Phase::Rows };
+    let range = words.next().and_then(|range| range.parse().ok()).unwrap_or_default();
+    let from = words.next().filter(|from| !from.is_empty()).map(str::parse::<Continuation>).transpose()?;
+    Ok((phase, Place { range, from }))
+}

@@ -1,0 +1,214 @@
+//! Bulk loads of entities with their indexes: as many transactions as it takes, packed by what each entity needs (PAT-INTRA-8).
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use futures_util::{StreamExt, stream};
+use table_core::entity::Entity;
+use table_core::error::{Error, Result};
+use table_core::key::PartitionKey;
+use table_core::limits::Limits;
+use table_core::operation::OperationKind;
+use table_core::store::TableStore;
+use table_core::table::Written;
+
+use crate::index::batch::{Batch, Write};
+use crate::index::outbox::IndexOutbox;
+use crate::index::table::IndexedTable;
+
+/// Partitions that are written at once (IMP-5).
+const CONCURRENCY: usize = 8;
+/// Entities looked at together: those of one partition among them share transactions.
+const WINDOW: usize = 4_000;
+/// Bytes looked at together: a bound on memory.
+const WINDOW_BYTES: usize = 64 << 20;
+
+/// A bulk insert of entities with their indexes. Not atomic: each transaction is, the whole is not.
+///
+/// A transaction takes as many entities of one partition as fit with their copies, lists and records: 33 entities with two
+/// copies each make the 99 operations of one (EGT-2). After an error nothing more of its partition is begun, nor a further
+/// window of 4,000 entities; the error says by position which entities have been written.
+///
+/// ```
+/// # use table_core::{Engine, Entity};
+/// # use table_patterns::index::IndexedStore;
+/// # #[derive(Entity, Clone)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email))]
+/// # #[index(ByAge, row_key("age_", age, "_", id))]
+/// # struct Employee { department: String, #[digits(6)] id: u32, #[digits(3)] age: u8, email: String }
+/// # pollster::block_on(async {
+/// let employees = Engine::in_memory().indexed::<Employee>().create_if_missing().await?;
+/// let employee = |id| Employee { department: "Sales".into(), id, age: 36, email: format!("{id}@contoso.com") };
+/// let written = employees.bulk().insert_all((0..100).map(employee)).await?;
+/// assert_eq!((written.len(), employees.query(Employee::partition("Sales")).collect().await?.len()), (100, 100));
+///
+/// let error = employees.bulk().insert_all((95..105).map(employee)).await.unwrap_err();
+/// assert!(error.source.is_already_exists() && error.at == Some(0) && error.written.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[must_use = "a bulk write does nothing until it is given entities"]
+pub struct IndexedBulk<'a, E, S, O> {
+    table: &'a IndexedTable<E, S, O>,
+    done: Written,
+    concurrency: usize,
+}
+
+/// Why a bulk insert stopped, and what it had written by then.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct IndexedBulkError {
+    /// The first error by position.
+    pub source: Error,
+    /// The position of the entity that it happened to; of a transaction as a whole, that of its first entity.
+    pub at: Option<usize>,
+    /// What has been written: give it to [`IndexedBulk::resume`].
+    pub written: Written,
+    /// What may or may not have been written (CON-11): read it before resuming.
+    pub unknown: Written,
+}
+
+impl fmt::Display for IndexedBulkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the bulk insert stopped after {} entities had been written", self.written.len())
+    }
+}
+
+impl std::error::Error for IndexedBulkError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+    /// Begins a bulk insert, which is not atomic.
+    pub fn bulk(&self) -> IndexedBulk<'_, E, S, O> {
+        IndexedBulk { table: self, done: Written::default(), concurrency: CONCURRENCY }
+    }
+}
+
+/// A transaction's worth of entities, with their positions in the input.
+type Link = (Vec<usize>, Batch);
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
+    /// How many partitions are written at once; 8 unless told, at least 1.
+    pub fn concurrency(self, partitions: usize) -> Self {
+        Self { concurrency: partitions.max(1), ..self }
+    }
+
+    /// Skips what an earlier run of the same input has written.
+    pub fn resume(self, written: Written) -> Self {
+        Self { done: written, ..self }
+    }
+
+    /// Inserts all entities.
+    ///
+    /// # Errors
+    /// The first error by position, `EntityAlreadyExists` and `UniqueViolation` among them, with what has been written.
+    pub async fn insert_all<T: Borrow<E>>(
+        mut self,
+        entities: impl IntoIterator<Item = T>,
+    ) -> Result<Written, IndexedBulkError> {
+        let limits = self.table.table().store().capabilities().limits;
+        let mut entities = entities.into_iter().enumerate();
+        loop {
+            let mut chains: BTreeMap<PartitionKey, Vec<Link>> = BTreeMap::new();
+            let (mut count, mut bytes, mut failure, mut ended) = (0, 0, None, false);
+            while failure.is_none() && !ended && count < WINDOW && bytes < WINDOW_BYTES {
+                match entities.next() {
+                    None => ended = true,
+                    Some((position, _)) if self.done.contains(position) => {}
+                    Some((position, entity)) => match add(entity.borrow(), position, &mut chains, &limits) {
+                        Ok(size) => (count, bytes) = (count + 1, bytes + size),
+                        Err(error) => failure = Some((position, error)),
+                    },
+                }
+            }
+            // What precedes a broken entity is written before that is reported.
+            self.write(chains, failure).await?;
+            if ended {
+                return Ok(self.done);
+            }
+        }
+    }
+
+    async fn write(
+        &mut self,
+        chains: BTreeMap<PartitionKey, Vec<Link>>,
+        failure: Option<(usize, Error)>,
+    ) -> Result<(), IndexedBulkError> {
+        let table = self.table;
+        let writes = chains.into_values().map(|chain| async move {
+            let mut written = Vec::new();
+            for (positions, batch) in chain {
+                if let Err(error) = table.commit(&batch).await {
+                    return (written, Some((positions, error)));
+                }
+                written.extend(positions);
+            }
+            (written, None)
+        });
+        let outcomes: Vec<_> = stream::iter(writes).buffer_unordered(self.concurrency).collect().await;
+        let mut failures: Vec<_> = failure.into_iter().collect();
+        let mut all: Vec<usize> = self.done.ranges().iter().cloned().flatten().collect();
+        let mut unknown = Written::default();
+        for (written, failed) in outcomes {
+            all.extend(written);
+            if let Some((positions, error)) = failed {
+                let at = error.operation().and_then(|at| positions.get(at)).or(positions.first()).copied();
+                failures.extend(at.map(|at| (at, error.clone())));
+                if error.is_ambiguous() {
+                    unknown = unknown.ranges().iter().cloned().flatten().chain(positions).collect();
+                }
+            }
+        }
+        self.done = all.into_iter().collect();
+        match failures.into_iter().min_by_key(|(at, _)| *at) {
+            None => Ok(()),
+            Some((at, source)) => Err(IndexedBulkError {
+                source,
+                at: Some(at),
+                written: std::mem::take(&mut self.done),
+                unknown,
+            }),
+        }
+    }
+}
+
+/// Adds an entity to the last transaction of its partition, or to a new one if it does not fit there; gives its bytes.
+fn add<E: Entity>(
+    entity: &E,
+    position: usize,
+    chains: &mut BTreeMap<PartitionKey, Vec<Link>>,
+    limits: &Limits,
+) -> Result<usize> {
+    let key = entity.key_of()?;
+    let chain = chains.entry(key.partition_key.clone()).or_default();
+    let write = Write::new(key.clone(), OperationKind::Insert(entity.to_row()?), None, Some(entity))?;
+    let (operations, bytes) = (1 + write.changes.len(), write.bytes());
+    if let Some((positions, batch)) = chain.last_mut() {
+        let fits = batch.operations() + operations <= limits.operations
+            && batch.bytes() + bytes <= limits.transaction_bytes
+            && !batch.meets(&write);
+        if fits {
+            batch.push::<E>(write)?;
+            positions.push(position);
+            return Ok(bytes);
+        }
+    }
+    chain.push((vec![position], Batch::of::<E>(write)?));
+    Ok(bytes)
+}
+
+impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for IndexedBulk<'_, E, S, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IndexedBulk")
+            .field("table", &self.table)
+            .field("done", &self.done)
+            .field("concurrency", &self.concurrency)
+            .finish()
+    }
+}

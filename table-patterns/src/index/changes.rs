@@ -1,0 +1,225 @@
+//! What an entity that changed from old to new changes in its indexes: pure, no store asked.
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::index::{IndexEntry, IndexOf};
+use table_core::key::EntityKey;
+use table_core::query::EntityRef;
+use table_core::row::Row;
+use table_core::schema::{IndexKind, IndexSchema};
+
+/// One change of one index: of the copy, or of the list, at this key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The index.
+    pub index: &'static IndexSchema,
+    /// The key of the copy, or of the list.
+    pub key: EntityKey,
+    /// What is to happen there.
+    pub kind: ChangeKind,
+}
+
+/// What is to happen at the key of a copy or a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// A copy comes to be: nobody else may have this key (PAT-INTRA-5).
+    Add(Row),
+    /// The copy stays where it is and holds something else.
+    Rewrite(Row),
+    /// The copy goes.
+    Remove,
+    /// The member joins the list.
+    Join(Row),
+    /// The member leaves the list.
+    Leave(Row),
+}
+
+/// What is to be written in the indexes of `E` where an entity changes from `old` to `new`: `None` is an entity that is not
+/// there. In the order of the declarations; what does not change is not named, so that an update of a property that no index
+/// keeps costs nothing (PAT-INTRA-7).
+///
+/// Who writes that, and in which transaction, is another matter: what [is in the same
+/// partition](IndexSchema::is_same_partition) belongs into the transaction of the entity itself.
+///
+/// ```
+/// use table_core::Entity;
+/// use table_patterns::index::{ChangeKind, changes};
+///
+/// #[derive(Entity, Clone)]
+/// #[partition_key(department)]
+/// #[row_key("empid_", id)]
+/// #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// struct Employee { department: String, #[digits(6)] id: u32, age: i32, email: String }
+///
+/// let ada = Employee { department: "Sales".into(), id: 223, age: 36, email: "ada@contoso.com".into() };
+/// let moved = Employee { email: "lovelace@contoso.com".into(), ..ada.clone() };
+/// let found = changes(Some(&ada), Some(&moved))?;
+/// assert_eq!((found[0].key.row_key.as_str(), &found[0].kind), ("email_ada@contoso.com", &ChangeKind::Remove));
+/// assert_eq!(found[1].key.row_key.as_str(), "email_lovelace@contoso.com");
+/// assert!(changes(Some(&ada), Some(&ada))?.is_empty());
+/// # Ok::<(), table_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`IndexOf::entry`]: `KeyEncoding` if a value has no text in an index's key, `PropertyValueTooLarge` if such a key is
+/// too long (KEY-8).
+pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    for index in E::INDEXES {
+        let before = old.map(|old| index.entry(old)).transpose()?.flatten();
+        let after = new.map(|new| index.entry(new)).transpose()?.flatten();
+        if before != after {
+            push(index.schema(), before, after, &mut changes);
+        }
+    }
+    Ok(changes)
+}
+
+fn push(
+    index: &'static IndexSchema,
+    before: Option<IndexEntry>,
+    after: Option<IndexEntry>,
+    changes: &mut Vec<Change>,
+) {
+    let mut change = |key, kind| changes.push(Change { index, key, kind });
+    match (index.kind, before, after) {
+        (IndexKind::Copies, Some(before), Some(after)) if before.key == after.key => {
+            change(after.key, ChangeKind::Rewrite(after.row));
+        }
+        (IndexKind::Copies, before, after) => {
+            if let Some(before) = before {
+                change(before.key, ChangeKind::Remove);
+            }
+            if let Some(after) = after {
+                change(after.key, ChangeKind::Add(after.row));
+            }
+        }
+        (IndexKind::List, before, after) => {
+            if let Some(before) = before {
+                change(before.key, ChangeKind::Leave(before.row));
+            }
+            if let Some(after) = after {
+                change(after.key, ChangeKind::Join(after.row));
+            }
+        }
+    }
+}
+
+/// The index of `E` that has this design.
+pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static IndexOf<E>> {
+    E::INDEXES.iter().find(|index| index.schema().name == schema.name)
+}
+
+/// The key of the entity that a copy, or a member under the key of its list, belongs to; `None` if it is no entry of the index.
+pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
+    let entry = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
+    index_of::<E>(schema)?.owner(entry).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::index::fixture::{Employee, employee};
+
+    /// What must be stored beside the entities: copies by table and key, and lists with their members.
+    #[derive(Debug, Default, PartialEq)]
+    struct Beside {
+        copies: BTreeMap<(String, EntityKey), Vec<u8>>,
+        lists: BTreeMap<(String, EntityKey), BTreeSet<Vec<u8>>>,
+    }
+
+    fn place(index: &IndexSchema, key: &EntityKey) -> (String, EntityKey) {
+        (index.table.unwrap_or("Company").to_owned(), key.clone())
+    }
+
+    /// The definition, told without any difference of old and new.
+    fn expected<'e>(entities: impl Iterator<Item = &'e Employee>) -> Beside {
+        let mut beside = Beside::default();
+        for entity in entities {
+            for index in Employee::INDEXES {
+                let Some(IndexEntry { key, row }) = index.entry(entity).unwrap() else { continue };
+                let place = place(index.schema(), &key);
+                if index.schema().kind == IndexKind::List {
+                    beside.lists.entry(place).or_default().insert(row.as_bytes().to_vec());
+                } else {
+                    beside.copies.insert(place, row.as_bytes().to_vec());
+                }
+            }
+        }
+        beside
+    }
+
+    impl Beside {
+        fn apply(&mut self, change: Change) {
+            let place = place(change.index, &change.key);
+            match change.kind {
+                ChangeKind::Add(row) => {
+                    assert!(
+                        self.copies.insert(place, row.as_bytes().to_vec()).is_none(),
+                        "two copies, one key"
+                    );
+                }
+                ChangeKind::Rewrite(row) => {
+                    assert!(
+                        self.copies.insert(place, row.as_bytes().to_vec()).is_some(),
+                        "nothing to rewrite"
+                    );
+                }
+                ChangeKind::Remove => assert!(self.copies.remove(&place).is_some(), "nothing to remove"),
+                ChangeKind::Join(member) => {
+                    let list = self.lists.entry(place).or_default();
+                    assert!(list.insert(member.as_bytes().to_vec()), "joined twice");
+                }
+                ChangeKind::Leave(member) => {
+                    let list = self.lists.get_mut(&place).expect("a list to leave");
+                    assert!(list.remove(member.as_bytes()), "no member to leave");
+                    if list.is_empty() {
+                        self.lists.remove(&place);
+                    }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn pat_intra_7_changes_lead_from_what_old_needs_to_what_new_needs(
+            steps in prop::collection::vec((employee(), any::<bool>()), 1..20),
+        ) {
+            let mut entities: BTreeMap<EntityKey, Employee> = BTreeMap::new();
+            let mut beside = Beside::default();
+            for (entity, is_delete) in steps {
+                let key = entity.key_of().unwrap();
+                // Values of unique indexes are kept apart here: to refuse them is the store's part (PAT-INTRA-5).
+                let taken = entities.values().any(|other| {
+                    (other.department == entity.department && other.email == entity.email || other.badge == entity.badge)
+                        && other.key_of().unwrap() != key
+                });
+                if taken && !is_delete {
+                    continue;
+                }
+                let new = (!is_delete).then_some(&entity);
+                for change in changes(entities.get(&key), new).unwrap() {
+                    beside.apply(change);
+                }
+                match new {
+                    Some(new) => entities.insert(key, new.clone()),
+                    None => entities.remove(&key),
+                };
+                prop_assert_eq!(&beside, &expected(entities.values()));
+            }
+        }
+
+        #[test]
+        fn what_stays_is_not_written(entity in employee()) {
+            prop_assert!(changes(Some(&entity), Some(&entity)).unwrap().is_empty());
+            prop_assert!(changes::<Employee>(None, None).unwrap().is_empty());
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The checker of indexes and its repair: what is missing, dangling, stale or there twice.
+
+use std::num::NonZeroU32;
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::index::IndexOf;
+use table_core::key::EntityKey;
+use table_core::store::TableStore;
+
+use crate::index::outbox::IndexOutbox;
+use crate::index::pace::Pacer;
+use crate::index::sweep::{Phase, Place, Sweep};
+use crate::index::table::IndexedTable;
+
+/// What can be wrong with an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FindingKind {
+    /// An entity is not in the index.
+    Missing,
+    /// The copy of an entity does not hold what it should.
+    Stale,
+    /// A copy, or a member of a list, is of an entity that is gone or has another value.
+    Dangling,
+    /// Two entities have one value of a unique index; the copy is the other's. Only a person can say whose it is.
+    Duplicate,
+    /// A row of the index is not to be read.
+    Unreadable,
+}
+
+/// One thing that is wrong with an index, confirmed by reading again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The index.
+    pub index: &'static str,
+    /// What is wrong.
+    pub kind: FindingKind,
+    /// The key of the copy or list.
+    pub at: EntityKey,
+    /// The key of the entity, if that is known.
+    pub owner: Option<EntityKey>,
+    /// Whether it was made good.
+    pub repaired: bool,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexReport {
+    /// How many entities and rows of indexes were looked at, each once an index.
+    pub looked_at: u64,
+    /// The findings, at most as many as were asked for.
+    pub findings: Vec<Finding>,
+    /// How many there were in all.
+    pub found: u64,
+    /// How many were made good.
+    pub repaired: u64,
+}
+
+impl IndexReport {
+    /// Whether nothing was wrong.
+    #[must_use]
+    pub const fn is_clean(&self) -> bool {
+        self.found == 0
+    }
+
+    pub(crate) fn add(&mut self, findings: Vec<Finding>, most: usize) {
+        for finding in findings {
+            self.found += 1;
+            self.repaired += u64::from(finding.repaired);
+            if self.findings.len() < most {
+                self.findings.push(finding);
+            }
+        }
+    }
+}
+
+/// A check of the indexes of a table under construction.
+///
+/// It reads every entity and every row of the indexes, a few requests each, and holds one page at a time. Beside live writers it
+/// reports nothing that a writer is about to set right in one transaction, and its repair undoes nobody's write. An index in
+/// another partition or table that is merely behind is reported, too: let the outbox run dry first, or repair, which only does
+/// earlier what it would do.
+///
+/// ```
+/// # use table_core::{Engine, Entity, IfMatch, TableStoreExt};
+/// # use table_patterns::index::{FindingKind, IndexedStore};
+/// # #[derive(Entity, Clone)]
+/// # #[entity(table = "Company")]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email))]
+/// # struct Employee { department: String, #[digits(6)] id: u32, email: String }
+/// # pollster::block_on(async {
+/// # let store = Engine::in_memory();
+/// let employees = store.indexed::<Employee>().create_if_missing().await?;
+/// employees.insert(&Employee { department: "Sales".into(), id: 223, email: "ada@contoso.com".into() }).await?;
+///
+/// // Somebody deletes the copy with another tool.
+/// let copy = table_core::EntityKey::new("Sales", "email_ada@contoso.com")?;
+/// store.untyped("Company")?.delete(&copy, IfMatch::Any).await?;
+///
+/// let report = employees.check().run().await?; // changes nothing
+/// assert_eq!((report.found, report.findings[0].kind), (1, FindingKind::Missing));
+/// assert_eq!(employees.check().repair().run().await?.repaired, 1);
+/// assert!(employees.check().run().await?.is_clean());
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Debug)]
+#[must_use = "a check looks at nothing until it is run"]
+pub struct IndexCheck<'a, E, S, O> {
+    table: &'a IndexedTable<E, S, O>,
+    only: Option<&'static str>,
+    repair: bool,
+    per_second: Option<NonZeroU32>,
+    most: usize,
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+    /// Begins a check of all indexes. It changes nothing unless [`repair`](IndexCheck::repair) is asked for.
+    pub const fn check(&self) -> IndexCheck<'_, E, S, O> {
+        IndexCheck { table: self, only: None, repair: false, per_second: None, most: 1_000 }
+    }
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> IndexCheck<'_, E, S, O> {
+    /// Only the index of this name.
+    pub fn only(self, index: &'static str) -> Self {
+        Self { only: Some(index), ..self }
+    }
+
+    /// Makes good what is found, all but duplicates.
+    pub fn repair(self) -> Self {
+        Self { repair: true, ..self }
+    }
+
+    /// At most so many entities and rows a second, on the average.
+    pub fn per_second(self, items: NonZeroU32) -> Self {
+        Self { per_second: Some(items), ..self }
+    }
+
+    /// Lists at most so many findings, 1,000 unless told; all are counted.
+    pub fn list_at_most(self, findings: usize) -> Self {
+        Self { most: findings, ..self }
+    }
+
+    /// Goes over the indexes.
+    ///
+    /// # Errors
+    /// Those of the store; `EntityMismatch` for an entity that is no `E`.
+    pub async fn run(self) -> Result<IndexReport> {
+        let mut report = IndexReport::default();
+        let mut pacer = Pacer::new(self.table.pace.clone(), self.per_second);
+        let is_wanted = |index: &&IndexOf<E>| self.only.is_none_or(|only| index.schema().name == only);
+        for index in E::INDEXES.iter().filter(is_wanted) {
+            let sweep = Sweep { table: self.table, index, repair: self.repair, top: None };
+            for phase in [Phase::Rows, Phase::Entities] {
+                let mut place = Some(Place::default());
+                while let Some(at) = place {
+                    let swept = sweep.page(phase, &at, &mut pacer).await?;
+                    report.looked_at += swept.items;
+                    report.add(swept.findings, self.most);
+                    place = swept.next;
+                }
+            }
+        }
+        Ok(report)
+    }
+}

@@ -1,0 +1,180 @@
+//! One attempt to write a batch: what it finds where copies and lists are, and the transaction that follows from it.
+
+use std::collections::HashMap;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use table_core::entity::Entity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::{EntityKey, RowKey};
+use table_core::limits::Limits;
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::Select;
+use table_core::schema::IndexSchema;
+use table_core::store::{StoredRow, TableStore};
+use table_core::transaction::Transaction;
+
+use crate::index::batch::{Batch, CopyChange, ListChange, violation};
+use crate::index::changes::owner_of;
+
+/// Point queries under way at once (IMP-5).
+pub(crate) const CONCURRENCY: usize = 16;
+
+/// What an attempt came to, if it did not fail for good.
+pub(crate) enum Attempt {
+    /// Written; the versions of the entities, in order.
+    Done(Vec<Option<ETag>>),
+    /// An entity was not as its condition has it. Nothing was written.
+    Entity(Error),
+    /// A copy or a list was not as it was thought to be. Nothing was written: look and try again.
+    Index(Error),
+}
+
+/// How an attempt is made.
+pub(crate) struct Mode {
+    /// Whether copies are looked at first. Else they are taken for what the entities say they are, which saves the requests.
+    pub(crate) look: bool,
+    /// What the outbox writes in the same transaction.
+    pub(crate) intents: Vec<Operation>,
+}
+
+/// Writes a batch in one transaction, if nothing gets between.
+pub(crate) async fn attempt<E: Entity, S: TableStore>(
+    store: &S,
+    table: &TableName,
+    batch: &Batch,
+    mode: Mode,
+) -> Result<Attempt> {
+    let found = look::<S>(store, table, batch, mode.look).await?;
+    let limits = store.capabilities().limits;
+    let transaction =
+        transaction::<E>(batch, &found, mode, limits).map_err(|error| error.with_table(table.as_str()))?;
+    let keys: Vec<RowKey> =
+        transaction.operations().iter().map(|operation| operation.row_key.clone()).collect();
+    match store.submit(table, transaction).await {
+        Ok(etags) => Ok(Attempt::Done(etags.into_iter().take(batch.entities.len()).collect())),
+        Err(error) => {
+            let at = error.operation().or((keys.len() == 1).then_some(0));
+            let is_conflict = matches!(
+                error.code(),
+                ErrorCode::EntityAlreadyExists
+                    | ErrorCode::ResourceNotFound
+                    | ErrorCode::UpdateConditionNotSatisfied
+            );
+            let error = match at.and_then(|at| keys.get(at)) {
+                Some(row_key) => error.with_key(batch.partition_key.as_str(), row_key.as_str()),
+                None => error,
+            };
+            match at {
+                _ if !is_conflict => Err(error),
+                Some(at) if at < batch.entities.len() => Ok(Attempt::Entity(error)),
+                _ => Ok(Attempt::Index(error)),
+            }
+        }
+    }
+}
+
+type Found = HashMap<RowKey, Option<StoredRow>>;
+
+async fn look<S: TableStore>(store: &S, table: &TableName, batch: &Batch, copies: bool) -> Result<Found> {
+    let copies = batch.copies.keys().filter(|_| copies);
+    let keys: Vec<_> = batch.lists.keys().chain(copies).cloned().collect();
+    let reads = keys.into_iter().map(|row_key| async {
+        let key = EntityKey { partition_key: batch.partition_key.clone(), row_key };
+        let found = store.get(table, &key, &Select::All).await?;
+        Ok::<_, Error>((key.row_key, found))
+    });
+    stream::iter(reads).buffer_unordered(CONCURRENCY).try_collect().await
+}
+
+fn transaction<E: Entity>(batch: &Batch, found: &Found, mode: Mode, limits: Limits) -> Result<Transaction> {
+    let mut transaction = Transaction::new(batch.partition_key.clone(), limits)?;
+    for operation in &batch.entities {
+        transaction.push(operation.clone())?;
+    }
+    for (row_key, change) in &batch.copies {
+        let key = EntityKey { partition_key: batch.partition_key.clone(), row_key: row_key.clone() };
+        let kind = match found.get(row_key) {
+            Some(found) => looked_at::<E>(&key, change, found.as_ref())?,
+            None => Some(as_thought(change)),
+        };
+        if let Some(kind) = kind {
+            transaction.push(Operation { row_key: key.row_key, kind })?;
+        }
+    }
+    for (row_key, change) in &batch.lists {
+        let found = found.get(row_key).and_then(Option::as_ref);
+        let place = |error: Error| error.with_key(batch.partition_key.as_str(), row_key.as_str());
+        if let Some(kind) = list(change, found, &limits).map_err(place)? {
+            transaction.push(Operation { row_key: row_key.clone(), kind })?;
+        }
+    }
+    for intent in mode.intents {
+        transaction.push(intent)?;
+    }
+    Ok(transaction)
+}
+
+/// The write of a copy that is taken to be as the entities say. A condition on the entity's version holds for it too.
+fn as_thought(change: &CopyChange) -> OperationKind {
+    match &change.after {
+        // The only one that can be somebody else's.
+        Some((_, row)) if change.index.unique && change.before.is_none() => {
+            OperationKind::Insert(row.clone())
+        }
+        Some((_, row)) => OperationKind::InsertOrReplace(row.clone()),
+        None => OperationKind::Delete(IfMatch::Any),
+    }
+}
+
+/// The write of a copy that was looked at; `None` if there is none to be made.
+fn looked_at<E: Entity>(
+    key: &EntityKey,
+    change: &CopyChange,
+    found: Option<&StoredRow>,
+) -> Result<Option<OperationKind>> {
+    let Some(StoredRow { row: stored, etag }) = found else {
+        return Ok(change.after.as_ref().map(|(_, row)| OperationKind::Insert(row.clone())));
+    };
+    let if_match = IfMatch::ETag(etag.clone());
+    let owner = owner_of::<E>(change.index, key, stored);
+    let after = change.after.as_ref().map(|(owner, _)| owner);
+    let is_ours = owner.is_some() && (owner == change.before || owner.as_ref() == after);
+    // What is no copy at all belongs to nobody: only where one value makes one copy could it hide somebody's.
+    let is_free = owner.is_none() && !change.index.unique;
+    Ok(match &change.after {
+        Some((_, row)) if is_ours || is_free => Some(OperationKind::Replace(row.clone(), if_match)),
+        None if is_ours => Some(OperationKind::Delete(if_match)),
+        // A second of the value from before the index was unique: it never had the copy, and gets none.
+        Some((after, _)) if change.before.as_ref() == Some(after) => None,
+        Some(_) => return Err(violation(change.index, key, owner.as_ref().unwrap_or(key))),
+        None => None,
+    })
+}
+
+/// The write of a list; `None` if it is as it should be.
+fn list(change: &ListChange, found: Option<&StoredRow>, limits: &Limits) -> Result<Option<OperationKind>> {
+    let before = found.map(|found| change.form.read(found.row.view())).transpose()?.unwrap_or_default();
+    let mut after = before.clone();
+    after.retain(|member| !change.leave.contains(member));
+    after.extend(change.join.iter().cloned());
+    // IMPORTANT: who joins writes the list even if he is in it. Who removes members that have no owner then fails, and looks again.
+    if after == before && change.join.is_empty() {
+        return Ok(None);
+    }
+    if after.len() > before.len() {
+        change.form.check_bound(&after)?;
+    }
+    let if_match = found.map(|found| IfMatch::ETag(found.etag.clone()));
+    Ok(Some(match if_match {
+        Some(if_match) if after.is_empty() => OperationKind::Delete(if_match),
+        Some(if_match) => OperationKind::Replace(change.form.write(&after, limits)?, if_match),
+        None => OperationKind::Insert(change.form.write(&after, limits)?),
+    }))
+}
+
+/// Whether the batch would change or remove what one of these indexes holds already.
+pub(crate) fn touches(batch: &Batch, is_it: impl Fn(&IndexSchema) -> bool) -> bool {
+    batch.copies.values().any(|copy| copy.before.is_some() && is_it(copy.index))
+}

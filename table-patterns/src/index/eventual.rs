@@ -1,0 +1,154 @@
+//! What an index in another partition or table gave: a value that can be behind its entity (PAT-INTER-3, PAT-INTER-5).
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use table_core::column::Condition;
+use table_core::entity::{Entity, ProjectionOf, Versioned};
+use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::query::{EntityRef, Plan};
+use table_core::schema::IndexSchema;
+use table_core::selection::{Reads, Source};
+use table_core::store::TableStore;
+use table_core::table::EntityQuery;
+use table_core::ticks;
+
+use crate::index::changes::index_of;
+use crate::index::outbox::IndexOutbox;
+use crate::index::table::IndexedTable;
+
+/// A copy read where it follows its entity: it was true once, and may not be now. It does not dereference to its value, so that
+/// nobody takes it for the entity by accident.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Eventual<T> {
+    value: T,
+    timestamp: u64,
+    index: &'static IndexSchema,
+    key: EntityKey,
+    owner: EntityKey,
+}
+
+impl<T> Eventual<T> {
+    pub(crate) fn read<E: Entity, F: Reads<T>>(
+        index: &'static IndexSchema,
+        copy: EntityRef<'_>,
+    ) -> Result<Self> {
+        let key = EntityKey::new(copy.partition_key, copy.row_key)?;
+        let owner = match index_of::<E>(index) {
+            Some(index) => index.owner(copy)?,
+            None => key.clone(),
+        };
+        Ok(Self { value: F::read(copy)?, timestamp: copy.row.timestamp(), index, key, owner })
+    }
+
+    /// The value as the copy has it, which may be behind the entity.
+    #[must_use]
+    pub const fn possibly_stale(&self) -> &T {
+        &self.value
+    }
+
+    /// The value as the copy has it, taken out.
+    #[must_use]
+    pub fn into_possibly_stale(self) -> T {
+        self.value
+    }
+
+    /// When the copy was written, by the store's clock.
+    #[must_use]
+    pub fn copied_at(&self) -> DateTime<Utc> {
+        ticks::to_datetime(self.timestamp).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+
+    /// The key of the entity that the copy is of.
+    #[must_use]
+    pub const fn owner(&self) -> &EntityKey {
+        &self.owner
+    }
+
+    /// The index.
+    pub(crate) const fn index(&self) -> &'static IndexSchema {
+        self.index
+    }
+
+    /// The key of the copy.
+    pub(crate) const fn key(&self) -> &EntityKey {
+        &self.key
+    }
+
+    /// The entity, if it is there and still has the value it was found by: one request more (PAT-INTER-5).
+    ///
+    /// # Errors
+    /// Those of [`Table::get`](table_core::Table::get).
+    pub async fn verify<E: Entity, S: TableStore, O: IndexOutbox>(
+        &self,
+        table: &IndexedTable<E, S, O>,
+    ) -> Result<Option<Versioned<E>>> {
+        table.verify(self).await
+    }
+
+    /// The entity as it is now, whatever it was found by; `None` if it is gone.
+    ///
+    /// # Errors
+    /// Those of [`Table::get`](table_core::Table::get).
+    pub async fn primary<E: Entity, S: TableStore, O: IndexOutbox>(
+        &self,
+        table: &IndexedTable<E, S, O>,
+    ) -> Result<Option<Versioned<E>>> {
+        table.primary(&self.owner).await
+    }
+}
+
+/// A query of an index that can be behind, under construction. Sends nothing before it is asked to [`collect`](Self::collect).
+#[must_use = "a query reads nothing until it is asked for its collection"]
+pub struct EventualQuery<E, S, T, F>(EntityQuery<E, S, T, F>);
+
+impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
+    pub(crate) const fn new(query: EntityQuery<E, S, T, F>) -> Self {
+        Self(query)
+    }
+
+    /// Only copies that satisfy the condition, as [`EntityQuery::filter`].
+    pub fn filter(self, condition: Condition<E>) -> Self {
+        Self(self.0.filter(condition))
+    }
+
+    /// At most this many in all.
+    pub fn limit(self, copies: usize) -> Self {
+        Self(self.0.limit(copies))
+    }
+
+    /// Reads the copies as a projection of what they keep (PAT-INTER-4).
+    pub fn project<P: ProjectionOf<E>>(self) -> EventualQuery<E, S, P, F>
+    where
+        F: Reads<P>,
+    {
+        EventualQuery(self.0.project::<P>())
+    }
+
+    /// What the query will cost and ask for, told without asking.
+    ///
+    /// # Errors
+    /// Those of [`EntityQuery::plan`].
+    pub fn plan(&self) -> Result<Plan> {
+        self.0.plan()
+    }
+
+    /// All copies, each of which says that it can be behind.
+    ///
+    /// # Errors
+    /// Those of [`EntityQuery::collect`].
+    pub async fn collect(self) -> Result<Vec<Eventual<T>>>
+    where
+        F: Reads<T>,
+    {
+        let Some(index) = F::INDEX else { return Ok(Vec::new()) };
+        self.0.collect_with(|copy| Eventual::read::<E, F>(index, copy)).await
+    }
+}
+
+impl<E, S: fmt::Debug, T, F> fmt::Debug for EventualQuery<E, S, T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("EventualQuery").field(&self.0).finish()
+    }
+}

@@ -1,0 +1,234 @@
+//! The lists of an index as entities: which properties hold the members, and how they are read and written (PAT-IX-4).
+
+use std::collections::BTreeSet;
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::limits::Limits;
+use table_core::row::{Row, RowView, RowWriter};
+use table_core::schema::{EntitySchema, IndexSchema, KeyPiece};
+use table_core::value::ValueRef;
+
+/// One member of a list: the texts of its owner's key that the list's key does not say, those of the `RowKey` first.
+pub(crate) type Member = Vec<String>;
+
+/// How the members of an index's lists are stored.
+#[derive(Clone, Debug)]
+pub(crate) struct ListForm {
+    index: &'static IndexSchema,
+    /// `EmployeeIDs` where one text tells a member, `EmployeeDetails` where several do.
+    property: String,
+    /// The names of a member's properties, in the order of its texts.
+    names: Vec<&'static str>,
+}
+
+impl ListForm {
+    pub(crate) fn new(entity: &EntitySchema, index: &'static IndexSchema) -> Self {
+        let in_partition_key = |field: &str| {
+            let is_it =
+                |piece: &KeyPiece| matches!(piece, KeyPiece::Field { field: name, .. } if *name == field);
+            entity.partition_key.iter().any(is_it)
+        };
+        let mut parts: Vec<_> = index.properties.iter().collect();
+        parts.sort_by_key(|part| in_partition_key(part.field));
+        let what = if parts.len() == 1 { "IDs" } else { "Details" };
+        let property = format!("{}{what}", entity.entity);
+        Self { index, property, names: parts.into_iter().map(|part| part.name).collect() }
+    }
+
+    fn name(&self, piece: usize) -> String {
+        if piece == 0 { self.property.clone() } else { format!("{}{piece}", self.property) }
+    }
+
+    /// The member of the properties that an entry has.
+    pub(crate) fn member(&self, row: &Row) -> Result<Member> {
+        let mut hint = 0;
+        let text = |name: &&str| match row.view().find(name, &mut hint)? {
+            Some(ValueRef::String(text)) => Ok(text.to_owned()),
+            _ => Err(self.broken(name)),
+        };
+        self.names.iter().map(text).collect()
+    }
+
+    /// The properties of a member, as its entry has them.
+    pub(crate) fn row(&self, member: &Member) -> Row {
+        let mut row = RowWriter::with_capacity(member.len());
+        for (name, text) in self.names.iter().zip(member) {
+            row.property(name, ValueRef::String(text));
+        }
+        row.finish()
+    }
+
+    /// The members of a stored list.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if it is no list of this index: what it holds is not guessed.
+    pub(crate) fn read(&self, list: RowView<'_>) -> Result<BTreeSet<Member>> {
+        let mut members = BTreeSet::new();
+        // Each property is a piece: one too many would be a part of a list whose other part is lost.
+        for piece in 0..list.len().max(1) {
+            let name = self.name(piece);
+            let Some(ValueRef::String(text)) = list.find(&name, &mut { piece })? else {
+                return Err(self.broken(&name));
+            };
+            if self.names.len() == 1 {
+                let ids: Vec<String> = serde_json::from_str(text).map_err(|_| self.broken(&name))?;
+                members.extend(ids.into_iter().map(|id| vec![id]));
+            } else {
+                let details: Vec<Member> = serde_json::from_str(text).map_err(|_| self.broken(&name))?;
+                if details.iter().any(|member| member.len() != self.names.len()) {
+                    return Err(self.broken(&name));
+                }
+                members.extend(details);
+            }
+        }
+        Ok(members)
+    }
+
+    /// Holds a list that has grown to the declared bound. One that shrinks may still be over a bound that was lowered.
+    ///
+    /// # Errors
+    /// `IndexListFull` (PAT-IX-4).
+    pub(crate) fn check_bound(&self, members: &BTreeSet<Member>) -> Result<()> {
+        match self.index.at_most {
+            Some(most) if members.len() > usize::try_from(most).unwrap_or(usize::MAX) => {
+                Err(self.full(&format!("a list holds at most {most} keys, as it is declared")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The list as an entity, spread over as many properties as it takes.
+    ///
+    /// # Errors
+    /// `IndexListFull` where no entity holds them all (PAT-IX-4).
+    pub(crate) fn write(&self, members: &BTreeSet<Member>, limits: &Limits) -> Result<Row> {
+        let count = members.len();
+        let mut row = RowWriter::new();
+        let (mut text, mut units, mut piece) = (String::from("["), 2, 0);
+        for member in members {
+            let json = match &member[..] {
+                [id] => serde_json::to_string(id),
+                details => serde_json::to_string(details),
+            };
+            let json = json.map_err(|error| self.broken(&self.property).with_source(error))?;
+            let more = json.encode_utf16().count() + 1;
+            if units + more > limits.string_units && text.len() > 1 {
+                text.push(']');
+                row.property(&self.name(piece), ValueRef::String(&text));
+                (text, units, piece) = (String::from("["), 2, piece + 1);
+            }
+            if text.len() > 1 {
+                text.push(',');
+            }
+            text.push_str(&json);
+            units += more;
+        }
+        text.push(']');
+        row.property(&self.name(piece), ValueRef::String(&text));
+        let row = row.finish();
+        if row.view().len() > limits.properties || limits.check_entity_bytes(row.as_bytes().len()).is_err() {
+            return Err(self.full(&format!("no entity holds {count} keys (64 KiB a property, 1 MiB in all)")));
+        }
+        Ok(row)
+    }
+
+    fn full(&self, why: &str) -> Error {
+        let message = format!(
+            "the list of the index `{}` is full: {why}; keep copies instead, which have no bound, or make the value finer",
+            self.index.name
+        );
+        Error::new(ErrorCode::IndexListFull, message).with_rule("PAT-IX-4")
+    }
+
+    fn broken(&self, name: &str) -> Error {
+        let message = format!(
+            "what is stored is no list of the index `{}`: rebuild the index, or read it as a bag",
+            self.index.name
+        );
+        Error::new(ErrorCode::EntityMismatch, message).with_property(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use table_core::entity::Entity;
+
+    use super::*;
+    use crate::index::fixture::Employee;
+
+    fn form(name: &str) -> ListForm {
+        let index = Employee::SCHEMA.indexes.iter().find(|index| index.name == name).unwrap();
+        ListForm::new(Employee::SCHEMA, index)
+    }
+
+    fn text(row: &Row, name: &str) -> String {
+        match row.view().find(name, &mut 0).unwrap() {
+            Some(ValueRef::String(text)) => text.to_owned(),
+            other => panic!("{name} is {other:?}"),
+        }
+    }
+
+    #[test]
+    fn pat_ix_the_properties_are_named_and_filled_as_the_catalogue_has_them() {
+        let ids = BTreeSet::from([vec!["000223".to_owned()], vec!["000152".to_owned()]]);
+        let row = form("ByLastName").write(&ids, &Limits::PORTABLE).unwrap();
+        assert_eq!(text(&row, "EmployeeIDs"), r#"["000152","000223"]"#);
+        let details = BTreeSet::from([vec!["000152".to_owned(), "Sales".to_owned()]]);
+        let row = form("Namesakes").write(&details, &Limits::PORTABLE).unwrap();
+        assert_eq!(text(&row, "EmployeeDetails"), r#"[["000152","Sales"]]"#);
+    }
+
+    #[test]
+    fn pat_ix_4_a_list_spreads_over_properties_and_is_never_cut() {
+        let form = form("ByLastName");
+        let members: BTreeSet<Member> = (0..9_000).map(|id| vec![format!("{id:06}")]).collect();
+        let error = form.check_bound(&members).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::IndexListFull, Some("PAT-IX-4")));
+        let row = form.write(&members, &Limits::PORTABLE).unwrap();
+        assert_eq!(row.view().len(), 3, "9,000 members of 9 units each");
+        for property in row.view().properties() {
+            let ValueRef::String(text) = property.unwrap().value else { panic!("a text") };
+            assert!(text.len() <= 32_768);
+        }
+        assert_eq!(form.read(row.view()).unwrap(), members);
+        let members: BTreeSet<Member> = (0..200_000).map(|id| vec![format!("{id:06}")]).collect();
+        assert_eq!(form.write(&members, &Limits::PORTABLE).unwrap_err().code(), ErrorCode::IndexListFull);
+    }
+
+    #[test]
+    fn what_is_no_list_is_not_guessed() {
+        let form = form("Namesakes");
+        for text in ["", "[", "{}", "[1]", r#"["000152"]"#, r#"[["000152"]]"#] {
+            let mut row = RowWriter::new();
+            row.property("EmployeeDetails", ValueRef::String(text));
+            assert_eq!(
+                form.read(row.finish().view()).unwrap_err().code(),
+                ErrorCode::EntityMismatch,
+                "{text}"
+            );
+        }
+        assert_eq!(
+            form.read(RowWriter::new().finish().view()).unwrap_err().code(),
+            ErrorCode::EntityMismatch
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_members_come_back(
+            members in prop::collection::btree_set(("[\\PC\"\\\\,\\[]{0,6}", ".{0,6}"), 0..40),
+            units in 40_usize..200,
+        ) {
+            let form = form("Namesakes");
+            let members: BTreeSet<Member> = members.into_iter().map(|(id, department)| vec![id, department]).collect();
+            let mut limits = Limits::PORTABLE;
+            limits.string_units = units;
+            let row = form.write(&members, &limits).unwrap();
+            prop_assert_eq!(form.read(row.view()).unwrap(), members.clone());
+            for member in &members {
+                prop_assert_eq!(&form.member(&form.row(member)).unwrap(), member);
+            }
+        }
+    }
+}

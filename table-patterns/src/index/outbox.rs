@@ -1,0 +1,67 @@
+//! The line between a write and what it changes elsewhere: who records that, in the same transaction (PAT-EC-8).
+
+use std::fmt::Debug;
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::PartitionKey;
+use table_core::name::TableName;
+use table_core::operation::Operation;
+use table_core::schema::EntitySchema;
+
+use crate::index::batch::RemoteChange;
+
+/// Records what a write changes in indexes of other partitions and tables, as rows of the partition that is written.
+///
+/// The rows are written in the transaction of the entities, so that no change is lost between the two (PAT-EC-8). Somebody
+/// relays them: each [`RemoteChange`] ends, at least once, at [`IndexedTable::settle`](crate::index::IndexedTable::settle).
+pub trait IndexOutbox: Clone + Debug + Send + Sync {
+    /// Whether anything remote can be recorded.
+    const RECORDS: bool = true;
+
+    /// Is told of a partition before anything is recorded there: so that those who look for records look there.
+    ///
+    /// # Errors
+    /// Those of the store.
+    fn prepare(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+    ) -> impl Future<Output = Result<()>> + Send;
+
+    /// The operations that record these changes of entities of one type: one for each entity that changed. Asked once an attempt: each transaction has
+    /// rows of its own.
+    ///
+    /// # Errors
+    /// Those of making a row.
+    fn record(&self, entity: &EntitySchema, changes: &[RemoteChange]) -> Result<Vec<Operation>>;
+
+    /// Is told that changes have been recorded, to make their relay prompt. That it is lost costs time, not changes.
+    fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
+}
+
+/// No outbox: enough for indexes in the partition of their entities.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoOutbox;
+
+impl IndexOutbox for NoOutbox {
+    const RECORDS: bool = false;
+
+    async fn prepare(&self, _: &TableName, _: &PartitionKey) -> Result<()> {
+        Ok(())
+    }
+
+    fn record(&self, _: &EntitySchema, changes: &[RemoteChange]) -> Result<Vec<Operation>> {
+        match changes.first() {
+            None => Ok(Vec::new()),
+            Some(change) => {
+                let message = format!(
+                    "the index `{}` lives in another partition or table, and nothing records its changes: give an outbox",
+                    change.index.name
+                );
+                Err(Error::new(ErrorCode::Unsupported, message).with_rule("PAT-EC-8"))
+            }
+        }
+    }
+
+    async fn recorded(&self, _: &TableName, _: &PartitionKey) {}
+}

@@ -1,0 +1,42 @@
+//! How index maintenance waits: in back-offs, and to keep a rate.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use crate::pace::{Backoff, Pace, ticks_of};
+
+/// Between attempts at a write that others were faster with.
+const BACKOFF: Backoff = Backoff { first: Duration::from_millis(1), most: Duration::from_millis(50) };
+
+/// Waits before the attempt after this one, counted from 0.
+pub(crate) async fn back_off(pace: &Pace, attempt: usize) {
+    let attempt = u32::try_from(attempt).unwrap_or(u32::MAX);
+    pace.sleep(BACKOFF.delay(attempt, pace.random())).await;
+}
+
+/// Holds work to a rate: so many items a second on the average since it began, unlimited if it is `None`.
+#[derive(Debug)]
+pub(crate) struct Pacer {
+    pace: Pace,
+    per_second: Option<NonZeroU32>,
+    began: u64,
+    done: u64,
+}
+
+impl Pacer {
+    pub(crate) fn new(pace: Pace, per_second: Option<NonZeroU32>) -> Self {
+        let began = pace.now();
+        Self { pace, per_second, began, done: 0 }
+    }
+
+    /// Counts one item, and waits until it is due.
+    pub(crate) async fn item(&mut self) {
+        self.done += 1;
+        let Some(per_second) = self.per_second else { return };
+        let due = self.done.saturating_mul(ticks_of(Duration::from_secs(1))) / u64::from(per_second.get());
+        let wait = self.began.saturating_add(due).saturating_sub(self.pace.now());
+        if wait > 0 {
+            self.pace.sleep(Duration::from_nanos(wait.saturating_mul(100))).await;
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The outbox of this crate for indexes: changes are recorded as intents, and workers settle them (PAT-EC-8).
+
+use futures_util::future::BoxFuture;
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::key::PartitionKey;
+use table_core::name::TableName;
+use table_core::operation::Operation;
+use table_core::queue::QueueStore;
+use table_core::schema::EntitySchema;
+use table_core::store::TableStore;
+
+use crate::index::batch::RemoteChange;
+use crate::index::outbox::IndexOutbox;
+use crate::index::table::IndexedTable;
+use crate::outbox::intent::{Intent, Step};
+use crate::outbox::record::Outbox;
+use crate::work::handler::{Call, Handler};
+use crate::work::worker::Worker;
+
+/// The step that settles indexes of an entity type.
+fn step_name(entity: &EntitySchema) -> String {
+    format!("index of {}", entity.entity)
+}
+
+impl<S: TableStore, Q: QueueStore> IndexOutbox for Outbox<S, Q> {
+    async fn prepare(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
+        self.register(table, partition_key).await
+    }
+
+    fn record(&self, entity: &EntitySchema, changes: &[RemoteChange]) -> Result<Vec<Operation>> {
+        let intent = |changes: &[RemoteChange]| {
+            let source = changes.first().map(|change| change.owner.row_key.clone()).unwrap_or_default();
+            let step = |change: &RemoteChange| Step::call(step_name(entity), change.to_text());
+            self.operation(&changes.iter().map(step).fold(Intent::of(source), Intent::step))
+        };
+        changes.chunk_by(|one, next| one.owner == next.owner).map(intent).collect()
+    }
+
+    async fn recorded(&self, table: &TableName, partition_key: &PartitionKey) {
+        // A lost message is the sweep's to mend.
+        let _ = self.prompt(table, partition_key).await;
+    }
+}
+
+struct Settler<E, S, O>(IndexedTable<E, S, O>);
+
+impl<E: Entity + Send + Sync, S: TableStore, O: IndexOutbox> Handler for Settler<E, S, O> {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let change = RemoteChange::parse::<E>(call.payload)?;
+            self.0.settle(&change).await.map(drop)
+        })
+    }
+}
+
+impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
+    /// Settles the indexes of a table that lie in other partitions and tables, as its outbox recorded them.
+    ///
+    /// ```
+    /// # use table_patterns::{Engine, Entity, QueueName};
+    /// use table_patterns::index::IndexedStore;
+    /// use table_patterns::outbox::Outbox;
+    /// use table_patterns::work::Worker;
+    ///
+    /// #[derive(Entity, Clone, Debug, PartialEq)]
+    /// #[entity(table = "Company")]
+    /// #[partition_key(department)]
+    /// #[row_key("empid_", id)]
+    /// #[index(Directory, unique, table = "Directory", row_key(email))]
+    /// struct Employee { department: String, #[digits(6)] id: u32, email: String }
+    ///
+    /// # pollster::block_on(async {
+    /// let store = Engine::in_memory();
+    /// let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("indexes")?);
+    /// outbox.create_queues().await?;
+    /// let employees = store.indexed_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
+    /// let ada = Employee { department: "Sales".into(), id: 223, email: "ada@contoso.com".into() };
+    /// employees.insert(&ada).await?; // with the record of what is to follow, in one transaction
+    ///
+    /// let key = || Employee::directory("Sales", "ada@contoso.com");
+    /// assert!(employees.get_eventual(key()).await?.is_none());
+    /// Worker::new(outbox).settles(&employees).run_until_idle().await?;
+    /// let found = employees.get_eventual(key()).await?.expect("settled");
+    /// assert_eq!(found.verify(&employees).await?.as_deref(), Some(&ada));
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn settles<E, T, O>(self, table: &IndexedTable<E, T, O>) -> Self
+    where
+        E: Entity + Send + Sync,
+        T: TableStore + Clone + 'static,
+        O: IndexOutbox + 'static,
+    {
+        self.handler(step_name(E::SCHEMA), Settler(table.clone()))
+    }
+}

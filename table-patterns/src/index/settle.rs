@@ -1,0 +1,254 @@
+//! What brings indexes of other partitions and tables in line with an entity: idempotent, in any order, any number of times
+//! (PAT-INTER-3, PAT-EC-2).
+
+use table_core::entity::Entity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::index::IndexOf;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::Select;
+use table_core::row::{Row, RowView};
+use table_core::schema::IndexKind;
+use table_core::store::{StoredRow, TableStore};
+use table_core::transaction::Transaction;
+
+use crate::index::batch::{RemoteChange, violation};
+use crate::index::changes::{index_of, owner_of};
+use crate::index::list::ListForm;
+use crate::index::outbox::IndexOutbox;
+use crate::index::pace::back_off;
+use crate::index::table::IndexedTable;
+use crate::index::write::{Current, WRITE_ATTEMPTS};
+
+impl RemoteChange {
+    /// The change as one line of text, for whoever carries it.
+    ///
+    /// ```
+    /// use table_core::{Entity, EntityKey};
+    /// use table_patterns::index::RemoteChange;
+    ///
+    /// #[derive(Entity)]
+    /// #[partition_key(department)]
+    /// #[row_key(id)]
+    /// #[index(Directory, unique, table = "Directory", row_key(email))]
+    /// struct Employee { department: String, id: u32, email: String }
+    ///
+    /// let change = RemoteChange {
+    ///     index: &Employee::SCHEMA.indexes[0],
+    ///     owner: EntityKey::new("Sales", "7")?,
+    ///     keys: vec![EntityKey::new("Sales", "ada@contoso.com")?],
+    /// };
+    /// let text = change.to_text();
+    /// assert_eq!(text, r#"["Directory",["Sales","7"],["Sales","ada@contoso.com"]]"#);
+    /// assert_eq!(RemoteChange::parse::<Employee>(&text)?, change);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let pair = |key: &EntityKey| serde_json::json!([key.partition_key.as_str(), key.row_key.as_str()]);
+        let mut items = vec![serde_json::json!(self.index.name), pair(&self.owner)];
+        items.extend(self.keys.iter().map(pair));
+        serde_json::Value::Array(items).to_string()
+    }
+
+    /// Reads the text again.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is no such text, or names an index that `E` does not have (any more).
+    pub fn parse<E: Entity>(text: &str) -> Result<Self> {
+        let wrong = || {
+            Error::new(
+                ErrorCode::InvalidInput,
+                format!("`{text}` is no change of an index of `{}`", E::SCHEMA.entity),
+            )
+        };
+        let items: Vec<serde_json::Value> =
+            serde_json::from_str(text).map_err(|error| wrong().with_source(error))?;
+        let key = |item: &serde_json::Value| {
+            let pair = item.as_array().map(Vec::as_slice);
+            let Some([serde_json::Value::String(partition_key), serde_json::Value::String(row_key)]) = pair
+            else {
+                return Err(wrong());
+            };
+            EntityKey::new(partition_key, row_key)
+        };
+        let [serde_json::Value::String(index), owner, keys @ ..] = &items[..] else { return Err(wrong()) };
+        let index = E::SCHEMA.indexes.iter().find(|known| known.name == index).ok_or_else(wrong)?;
+        Ok(Self { index, owner: key(owner)?, keys: keys.iter().map(key).collect::<Result<_>>()? })
+    }
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+    /// Brings what an index in another partition or table holds of an entity in line with the entity as it is now; gives how
+    /// many rows that took. To be called at least once for each recorded change; that it is called again does no harm.
+    ///
+    /// Why it converges: a copy is read before the entity and written only if it is still of that version, so nobody overwrites
+    /// with something older; and after a write the entity is read again, so that who was overtaken begins anew.
+    ///
+    /// # Errors
+    /// `UniqueViolation` if another entity has the value, which no transaction could prevent between partitions: the change
+    /// stays recorded for a person to decide (PAT-EC-4); `IndexListFull` (PAT-IX-4); those of the store.
+    pub async fn settle(&self, change: &RemoteChange) -> Result<usize> {
+        let Some(index) = index_of::<E>(change.index) else { return Ok(0) };
+        let table = self.table_of(change.index)?;
+        let (mut keys, mut written) = (change.keys.clone(), 0);
+        for attempts in 0..WRITE_ATTEMPTS {
+            let mut found = Vec::with_capacity(keys.len());
+            for key in &keys {
+                found.push(self.table.store().get(&table, key, &Select::All).await?);
+            }
+            // IMPORTANT: after the copies. What is written over them is then never older than what they were made of.
+            let current = self.current(&change.owner).await?;
+            let entry = match &current {
+                Some(current) => index.entry(&current.entity)?,
+                None => None,
+            };
+            if let Some(entry) = &entry
+                && !keys.contains(&entry.key)
+            {
+                keys.push(entry.key.clone());
+                continue;
+            }
+            let mut is_overtaken = false;
+            let mut rows = 0;
+            for (key, found) in keys.iter().zip(&found) {
+                let wanted = entry.as_ref().filter(|entry| entry.key == *key).map(|entry| &entry.row);
+                let Some(kind) = self.step(index, key, &change.owner, wanted, found.as_ref()).await? else {
+                    continue;
+                };
+                match self.put(&table, key, kind).await {
+                    Ok(()) => rows += 1,
+                    Err(error) if is_conflict(&error) => is_overtaken = true,
+                    Err(error) => return Err(error),
+                }
+            }
+            written += rows;
+            if !is_overtaken && (rows == 0 || self.is_still(&change.owner, current.as_ref()).await?) {
+                return Ok(written);
+            }
+            back_off(&self.pace, attempts).await;
+        }
+        let message = format!(
+            "others changed the entity or its index during each of {WRITE_ATTEMPTS} attempts: retry later"
+        );
+        Err(Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
+            .with_rule("CON-3")
+            .with_table(table.as_str())
+            .with_key(change.owner.partition_key.as_str(), change.owner.row_key.as_str()))
+    }
+
+    async fn is_still(&self, owner: &EntityKey, then: Option<&Current<E>>) -> Result<bool> {
+        let now = self.table.store().get(self.table.name()?, owner, &Select::All).await?;
+        Ok(now.map(|now| now.etag) == then.map(|then| then.etag.clone()))
+    }
+
+    /// The write that makes what is at a key what it should be; `None` if it is.
+    async fn step(
+        &self,
+        index: &IndexOf<E>,
+        key: &EntityKey,
+        owner: &EntityKey,
+        wanted: Option<&Row>,
+        found: Option<&StoredRow>,
+    ) -> Result<Option<OperationKind>> {
+        if index.schema().kind == IndexKind::List {
+            return self.list_step(index, key, owner, wanted, found);
+        }
+        let Some(found) = found else { return Ok(wanted.map(|row| OperationKind::Insert(row.clone()))) };
+        let if_match = IfMatch::ETag(found.etag.clone());
+        let holder = owner_of::<E>(index.schema(), key, &found.row);
+        let is_ours = holder.as_ref() == Some(owner);
+        Ok(match wanted {
+            Some(row) if is_ours && has_same(found.row.view(), row.view())? => None,
+            Some(row) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),
+            Some(row) => {
+                if let Some(holder) = holder
+                    && self.has_entry(index, &holder, key).await?
+                {
+                    return Err(violation(index.schema(), key, &holder));
+                }
+                // What its owner left behind, and would remove in its time.
+                Some(OperationKind::Replace(row.clone(), if_match))
+            }
+            None if is_ours => Some(OperationKind::Delete(if_match)),
+            None => None,
+        })
+    }
+
+    fn list_step(
+        &self,
+        index: &IndexOf<E>,
+        key: &EntityKey,
+        owner: &EntityKey,
+        wanted: Option<&Row>,
+        found: Option<&StoredRow>,
+    ) -> Result<Option<OperationKind>> {
+        let form = ListForm::new(E::SCHEMA, index.schema());
+        let here = |error: Error| error.with_key(key.partition_key.as_str(), key.row_key.as_str());
+        let before =
+            found.map(|found| form.read(found.row.view())).transpose().map_err(here)?.unwrap_or_default();
+        let mut after = before.clone();
+        // The members of this owner, told by what leads back to it.
+        after.retain(|member| owner_of::<E>(index.schema(), key, &form.row(member)).as_ref() != Some(owner));
+        if let Some(row) = wanted {
+            after.insert(form.member(row)?);
+        }
+        if after == before {
+            return Ok(None);
+        }
+        if after.len() > before.len() {
+            form.check_bound(&after).map_err(here)?;
+        }
+        let limits = self.table.store().capabilities().limits;
+        let write = || form.write(&after, &limits).map_err(here);
+        Ok(Some(match found {
+            Some(found) if after.is_empty() => OperationKind::Delete(IfMatch::ETag(found.etag.clone())),
+            Some(found) => OperationKind::Replace(write()?, IfMatch::ETag(found.etag.clone())),
+            None => OperationKind::Insert(write()?),
+        }))
+    }
+
+    /// Whether an entity has its entry at this key now.
+    pub(crate) async fn has_entry(
+        &self,
+        index: &IndexOf<E>,
+        owner: &EntityKey,
+        key: &EntityKey,
+    ) -> Result<bool> {
+        match self.current(owner).await? {
+            Some(current) => Ok(index.entry(&current.entity)?.is_some_and(|entry| entry.key == *key)),
+            None => Ok(false),
+        }
+    }
+
+    async fn put(&self, table: &TableName, key: &EntityKey, kind: OperationKind) -> Result<()> {
+        let store = self.table.store();
+        let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
+        transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
+        store.submit(table, transaction).await.map(drop)
+    }
+}
+
+pub(crate) fn is_conflict(error: &Error) -> bool {
+    matches!(
+        error.code(),
+        ErrorCode::EntityAlreadyExists | ErrorCode::ResourceNotFound | ErrorCode::UpdateConditionNotSatisfied
+    )
+}
+
+/// Whether two rows have the same properties, in whatever order.
+pub(crate) fn has_same(one: RowView<'_>, other: RowView<'_>) -> Result<bool> {
+    if one.len() != other.len() {
+        return Ok(false);
+    }
+    let mut hint = 0;
+    for property in one.properties() {
+        let property = property?;
+        if other.find(property.name, &mut hint)? != Some(property.value) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

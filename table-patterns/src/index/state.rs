@@ -1,0 +1,121 @@
+//! The life of an index: building, ready or disabled, as it is noted beside the stored design.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use table_core::entity::Entity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::schema::IndexSchema;
+use table_core::store::TableStore;
+use table_core::table::{StoredLayout, Table};
+
+/// Where an index is in its life. It is maintained in every state; the state says whether it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IndexState {
+    /// It was declared over rows that were there already, and not all of them are in it yet.
+    Building,
+    /// It is whole and answers.
+    Ready,
+    /// It answers nothing, because somebody said so.
+    Disabled,
+}
+
+impl fmt::Display for IndexState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Building => "building",
+            Self::Ready => "ready",
+            Self::Disabled => "disabled",
+        })
+    }
+}
+
+/// What the notes beside a design call an index.
+pub(crate) fn note(index: &str) -> String {
+    format!("index {index}")
+}
+
+/// The state of an index by the notes beside the design.
+pub(crate) fn noted(layout: &StoredLayout, index: &str) -> IndexState {
+    let note = note(index);
+    if layout.disabled.contains(&note) {
+        IndexState::Disabled
+    } else if layout.pending.contains(&note) {
+        IndexState::Building
+    } else {
+        IndexState::Ready
+    }
+}
+
+/// The states that a handle knows, by the place of the index in the design. *Ready* is kept until it is asked for anew; what
+/// is not ready is looked up again each time.
+#[derive(Debug)]
+pub(crate) struct States(Vec<AtomicU8>);
+
+const UNKNOWN: u8 = 0;
+const READY: u8 = 1;
+const NOT_READY: u8 = 2;
+
+impl States {
+    pub(crate) fn new<E: Entity>() -> Self {
+        Self(E::INDEXES.iter().map(|_| AtomicU8::new(UNKNOWN)).collect())
+    }
+
+    fn place<E: Entity>(&self, index: &IndexSchema) -> Option<&AtomicU8> {
+        let at = E::INDEXES.iter().position(|known| known.schema().name == index.name)?;
+        self.0.get(at)
+    }
+
+    pub(crate) fn is_ready<E: Entity>(&self, index: &IndexSchema) -> bool {
+        self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed) == READY)
+    }
+
+    pub(crate) fn is_unknown<E: Entity>(&self, index: &IndexSchema) -> bool {
+        self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed) == UNKNOWN)
+    }
+
+    pub(crate) fn learn<E: Entity>(&self, layout: &StoredLayout) {
+        for index in E::INDEXES {
+            let state =
+                if noted(layout, index.schema().name) == IndexState::Ready { READY } else { NOT_READY };
+            if let Some(place) = self.place::<E>(index.schema()) {
+                place.store(state, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// Looks the states up.
+///
+/// # Errors
+/// `IndexNotReady` if no design is stored: nobody knows what is in the indexes.
+pub(crate) async fn load<E: Entity, S: TableStore>(
+    table: &Table<E, S>,
+    states: &States,
+) -> Result<StoredLayout> {
+    let Some(layout) = table.stored_layout().await? else {
+        let message = "no design is stored for the table, so that nobody knows whether its indexes are whole: open it first, \
+                       with `create_if_missing`";
+        return Err(Error::new(ErrorCode::IndexNotReady, message).with_table(table.name()?.as_str()));
+    };
+    states.learn::<E>(&layout);
+    Ok(layout)
+}
+
+/// The error of a query of an index that the handle does not know to be whole. A query sends nothing while it is put together.
+pub(crate) fn not_known(index: &str) -> Error {
+    let message = format!(
+        "the index `{index}` is not known to be whole: open the table with `create_if_missing`, and once a backfill is done ask \
+         for its `states`"
+    );
+    Error::new(ErrorCode::IndexNotReady, message)
+}
+
+/// The error of a question to an index that does not answer.
+pub(crate) fn not_ready(index: &str, state: IndexState) -> Error {
+    let message = match state {
+        IndexState::Disabled => format!("the index `{index}` is disabled: enable it, which builds it anew"),
+        _ => format!("the index `{index}` is being built and would miss entities: finish its backfill first"),
+    };
+    Error::new(ErrorCode::IndexNotReady, message)
+}

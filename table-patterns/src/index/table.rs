@@ -1,0 +1,189 @@
+//! The handle on a table whose indexes look after themselves.
+
+use std::fmt;
+use std::sync::Arc;
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::name::TableName;
+use table_core::schema::IndexSchema;
+use table_core::store::TableStore;
+use table_core::table::{Table, TableStoreExt};
+
+use crate::index::outbox::{IndexOutbox, NoOutbox};
+use crate::index::state::{IndexState, States, load, noted};
+use crate::pace::Pace;
+
+/// A table of entities of type `E` whose indexes are written with them.
+///
+/// Made by [`IndexedStore::indexed`]; cheap to clone, and its clones know the same states. The verbs are those of [`Table`].
+///
+/// ```
+/// use table_core::{Engine, Entity};
+/// use table_patterns::index::IndexedStore;
+///
+/// #[derive(Entity, Clone, Debug, PartialEq)]
+/// #[entity(table = "Company")]
+/// #[partition_key(department)]
+/// #[row_key("empid_", id)]
+/// #[index(ByEmail, unique, row_key("email_", email))]
+/// #[index_entity(ByLastName, at_most = 1000, row_key("lastname_", last_name))]
+/// struct Employee { department: String, #[digits(6)] id: u32, last_name: String, age: i32, email: String }
+///
+/// # pollster::block_on(async {
+/// let employees = Engine::in_memory().indexed::<Employee>().create_if_missing().await?;
+/// let ada = Employee {
+///     department: "Sales".into(), id: 223, last_name: "Lovelace".into(), age: 36, email: "ada@contoso.com".into(),
+/// };
+/// employees.insert(&ada).await?; // the entity, its copy and its list, in one transaction
+/// let found = employees.get(Employee::by_email("Sales", "ada@contoso.com")).await?;
+/// assert_eq!(found.as_deref(), Some(&ada));
+/// let found = employees.look_up(Employee::by_last_name("Sales", "Lovelace")).await?;
+/// assert_eq!(*found[0], ada);
+///
+/// let error = employees.insert(&Employee { id: 224, ..ada.clone() }).await.unwrap_err();
+/// assert_eq!(error.code(), table_core::ErrorCode::UniqueViolation); // PAT-INTRA-5
+/// let moved = employees.update(Employee::key("Sales", 223), |ada| ada.email = "lovelace@contoso.com".into()).await?;
+/// assert!(employees.get(Employee::by_email("Sales", "ada@contoso.com")).await?.is_none()); // PAT-INTRA-7
+/// employees.delete(Employee::key("Sales", 223), moved.etag()).await?;
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+pub struct IndexedTable<E, S, O = NoOutbox> {
+    pub(crate) table: Table<E, S>,
+    pub(crate) states: Arc<States>,
+    pub(crate) pace: Pace,
+    pub(crate) outbox: O,
+}
+
+impl<E, S: Clone, O: Clone> Clone for IndexedTable<E, S, O> {
+    fn clone(&self) -> Self {
+        Self {
+            table: self.table.clone(),
+            states: Arc::clone(&self.states),
+            pace: self.pace.clone(),
+            outbox: self.outbox.clone(),
+        }
+    }
+}
+
+impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for IndexedTable<E, S, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IndexedTable")
+            .field("table", &self.table)
+            .field("states", &self.states)
+            .field("pace", &self.pace)
+            .field("outbox", &self.outbox)
+            .finish()
+    }
+}
+
+/// Whether an entity has an index in another partition or table.
+const fn has_remote(indexes: &[IndexSchema]) -> bool {
+    let mut rest = indexes;
+    while let [index, after @ ..] = rest {
+        if !index.is_same_partition() {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+/// Hands out indexed tables of every [`TableStore`].
+pub trait IndexedStore: TableStore + Clone {
+    /// The table that the design of `E` names, with its indexes. Sends nothing.
+    ///
+    /// Only for entities whose indexes all lie in their own partition: it does not compile for others, which need an outbox
+    /// (PAT-EC-8), [`indexed_through`](Self::indexed_through).
+    ///
+    /// ```compile_fail,E0080
+    /// use table_patterns::{Engine, Entity, index::IndexedStore};
+    ///
+    /// #[derive(Entity)]
+    /// #[partition_key(department)]
+    /// #[row_key(id)]
+    /// #[index(Directory, unique, table = "Directory", row_key(email))]
+    /// struct Employee { department: String, id: u32, email: String }
+    ///
+    /// let employees = Engine::in_memory().indexed::<Employee>();
+    /// ```
+    #[must_use]
+    fn indexed<E: Entity>(&self) -> IndexedTable<E, Self> {
+        const {
+            assert!(
+                !has_remote(E::SCHEMA.indexes),
+                "an index of this entity lives in another partition or table: use `indexed_through(outbox)`, which records its \
+                 changes in the transaction of the entity (PAT-EC-8)"
+            );
+        }
+        IndexedTable::new(self.table(), NoOutbox)
+    }
+
+    /// The same for entities with indexes in other partitions or tables, whose changes the outbox records.
+    #[must_use]
+    fn indexed_through<E: Entity, O: IndexOutbox>(&self, outbox: O) -> IndexedTable<E, Self, O> {
+        const {
+            assert!(O::RECORDS || !has_remote(E::SCHEMA.indexes), "this outbox records nothing (PAT-EC-8)");
+        }
+        IndexedTable::new(self.table(), outbox)
+    }
+}
+
+impl<S: TableStore + Clone> IndexedStore for S {}
+
+impl<E: Entity, S, O> IndexedTable<E, S, O> {
+    fn new(table: Table<E, S>, outbox: O) -> Self {
+        Self { table, states: Arc::new(States::new::<E>()), pace: Pace::new(), outbox }
+    }
+
+    /// The same with another clock, and another way to wait in back-offs and at the rate of a backfill.
+    #[must_use]
+    pub fn with_pace(self, pace: Pace) -> Self {
+        Self { pace, ..self }
+    }
+
+    /// The table without its indexes: to read what needs none of them, and to plan.
+    #[must_use]
+    pub const fn table(&self) -> &Table<E, S> {
+        &self.table
+    }
+
+    /// The table that an index lives in.
+    pub(crate) fn table_of(&self, index: &IndexSchema) -> Result<TableName> {
+        match index.table {
+            Some(table) => TableName::new(table),
+            None => self.table.name().cloned(),
+        }
+    }
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+    /// Creates the table and those of its indexes unless they are there, compares the design with the one stored, and learns
+    /// the states of the indexes. One that is new over old rows is *building*.
+    ///
+    /// # Errors
+    /// Those of [`Table::create_if_missing`].
+    pub async fn create_if_missing(mut self) -> Result<Self> {
+        self.table = self.table.create_if_missing().await?;
+        for index in E::INDEXES.iter().filter(|index| index.schema().table.is_some()) {
+            let table = self.table_of(index.schema())?;
+            match self.table.store().create_table(&table).await {
+                Err(error) if !error.is_already_exists() => return Err(error),
+                _ => {}
+            }
+        }
+        load(&self.table, &self.states).await?;
+        Ok(self)
+    }
+
+    /// The states of all indexes, in the order of their declaration, looked up anew.
+    ///
+    /// # Errors
+    /// `IndexNotReady` if the table was never opened.
+    pub async fn states(&self) -> Result<Vec<(&'static str, IndexState)>> {
+        let layout = load(&self.table, &self.states).await?;
+        let names = E::INDEXES.iter().map(|index| index.schema().name);
+        Ok(names.map(|name| (name, noted(&layout, name))).collect())
+    }
+}

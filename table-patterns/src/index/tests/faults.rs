@@ -1,0 +1,191 @@
+//! A program that dies before or after any submit: what is stored is as before or as after, never between (PAT-INTRA-4).
+
+use pollster::block_on;
+use table_core::embedded::Engine;
+use table_core::error::{ErrorCode, Result};
+use table_core::etag::IfMatch;
+
+use super::kit::{Disturbed, Fault, Staff, StaffByEmail, ada, expected, stored};
+use crate::index::{IndexedStore, UniqueViolation};
+
+#[test]
+fn pat_intra_4_a_death_at_any_submit_leaves_all_or_nothing() {
+    for fault in [Fault::Before, Fault::After] {
+        for at in 0..5 {
+            block_on(async {
+                let store = Disturbed::new(Engine::in_memory());
+                let table = store.indexed::<Staff>().create_if_missing().await?;
+                let bob = Staff { id: 2, email: Some("bob".to_owned()), ..ada() };
+                let moved = Staff { last_name: "Byron".to_owned(), email: None, age: 17, ..ada() };
+                let states = [
+                    vec![],
+                    vec![ada()],
+                    vec![ada(), bob.clone()],
+                    vec![moved.clone(), bob.clone()],
+                    vec![moved.clone()],
+                    vec![],
+                ];
+                store.die_at(at, fault);
+                let mut died = 0;
+                let work: [Result<()>; 5] = [
+                    table.insert(&ada()).await.map(drop),
+                    table.insert(&bob).await.map(drop),
+                    table.update(Staff::key("Sales", 1), |staff| *staff = moved.clone()).await.map(drop),
+                    table.delete(Staff::key("Sales", 2), IfMatch::Any).await,
+                    table.delete(Staff::key("Sales", 1), IfMatch::Any).await,
+                ];
+                died += work.iter().filter(|done| done.is_err()).count();
+                assert_eq!(died, 5 - at, "all that follow the death");
+                let seen = stored(&store.engine, &["Company"]).await?;
+                let applied = at + usize::from(fault == Fault::After);
+                assert_eq!(seen, expected(&states[applied]), "{fault:?} {at}");
+
+                // Whoever comes next finds nothing to recover.
+                store.live();
+                for staff in &states[applied] {
+                    table.delete(Staff::key("Sales", staff.id), IfMatch::Any).await?;
+                }
+                assert!(stored(&store.engine, &["Company"]).await?.is_empty());
+                Ok::<(), table_core::Error>(())
+            })
+            .unwrap();
+        }
+    }
+}
+
+/// Somebody writes between the read and the write of another: by the engine itself, as a store that is elsewhere would see it.
+#[test]
+fn con_3_what_happens_in_between_is_seen() {
+    block_on(async {
+        let store = Disturbed::new(Engine::in_memory());
+        let table = store.indexed::<Staff>().create_if_missing().await?;
+        table.insert(&ada()).await?;
+        // The entity changed: its e-mail address, too.
+        store.before_submit(|engine| {
+            let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+            let change = |staff: &mut Staff| staff.email = Some("countess".to_owned());
+            block_on(table.update(Staff::key("Sales", 1), change)).unwrap();
+        });
+        let written = table.update(Staff::key("Sales", 1), |staff| staff.age += 1).await?;
+        let after = Staff { age: 37, email: Some("countess".to_owned()), ..ada() };
+        assert_eq!((written.value(), stored(&store, &["Company"]).await?), (&after, expected([&after])));
+
+        // Another joined the list, and took the address.
+        let other = Staff { id: 2, email: Some("byron".to_owned()), ..ada() };
+        let taken = other.clone();
+        store.before_submit(move |engine| {
+            let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+            block_on(table.insert(&taken)).unwrap();
+        });
+        let third = Staff { id: 3, ..other.clone() };
+        let error = table.insert(&third).await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
+        let source =
+            std::error::Error::source(&error).and_then(|source| source.downcast_ref::<UniqueViolation>());
+        assert_eq!(
+            source.map(|source| (source.index, source.owner.row_key.as_str())),
+            Some(("ByEmail", "empid_000002"))
+        );
+        assert_eq!(stored(&store, &["Company"]).await?, expected([&after, &other]));
+
+        // The conditions of the caller are the caller's: no retry hides a lost update.
+        let read = table.get(Staff::key("Sales", 2)).await?.unwrap();
+        store.before_submit(|engine| {
+            let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+            block_on(table.update(Staff::key("Sales", 2), |staff| staff.note = None)).unwrap();
+        });
+        let error = table.replace(&Staff { age: 90, ..other.clone() }, read.etag()).await.unwrap_err();
+        assert!(error.is_precondition_failed());
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+/// So that they can run on a runtime of many threads.
+#[test]
+fn futures_are_send() {
+    fn is_send<T: Send>(future: T) {
+        drop(future);
+    }
+    let table = Engine::in_memory().indexed::<Staff>();
+    is_send(table.insert(&ada()));
+    is_send(table.update(Staff::key("Sales", 1), |staff| staff.age += 1));
+    is_send(table.patch(Staff::key("Sales", 1)).set(Staff::AGE, 3).send());
+    is_send(table.bulk().insert_all([ada()]));
+    is_send(table.look_up(Staff::by_last_name("Sales", "Lovelace")));
+    is_send(table.backfill::<StaffByEmail>().run());
+    is_send(table.check().repair().run());
+}
+
+#[test]
+fn requests_are_as_promised() {
+    /// Without a list.
+    #[derive(Clone, Debug, PartialEq, table_core::Entity)]
+    #[entity(table = "Plain", crate = table_core)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index(ByEmail, unique, row_key("email_", email))]
+    #[index(ByAge, row_key("age_", age, "_", id))]
+    struct Two {
+        department: String,
+        id: u32,
+        email: String,
+        age: u8,
+    }
+    block_on(async {
+        let store = Disturbed::new(Engine::in_memory());
+        let table = store.indexed::<Two>().create_if_missing().await?;
+        let two = Two { department: "Sales".to_owned(), id: 1, email: "a".to_owned(), age: 3 };
+        let (done, gets, submits) = store.count(table.insert(&two)).await;
+        assert_eq!((done.is_ok(), gets, submits), (true, 0, 1));
+        let (found, gets, submits) = store.count(table.get(Two::by_email("Sales", "a"))).await;
+        assert_eq!((found?.as_deref(), gets, submits), (Some(&two), 1, 0));
+        let read = table.get(Two::key("Sales", 1)).await?.unwrap();
+        let (done, gets, submits) = store.count(table.update(&read, |two| two.age += 1)).await;
+        assert_eq!((done.is_ok(), gets, submits), (true, 0, 1), "the version read before saves the read");
+        let (done, gets, submits) = store.count(table.delete(Two::key("Sales", 1), IfMatch::Any)).await;
+        assert_eq!((done.is_ok(), gets, submits), (true, 1, 1));
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_intra_8_a_bulk_load_packs_by_what_each_entity_needs_and_is_resumed_where_it_stopped() {
+    block_on(async {
+        let store = Disturbed::new(Engine::in_memory());
+        let table = store.indexed::<Staff>().create_if_missing().await?;
+        // An entity, two copies, and a list of three.
+        let staff = |id: u32| Staff {
+            id,
+            last_name: format!("Name{}", id / 3),
+            email: Some(id.to_string()),
+            ..ada()
+        };
+        let all: Vec<_> = (0..100).map(staff).collect();
+        store.die_at(2, Fault::Before);
+        let error = table.bulk().insert_all(&all).await.unwrap_err();
+        assert_eq!(
+            (error.written.len(), error.at),
+            (58, Some(58)),
+            "29 entities with 58 copies and 10 lists are 97 operations"
+        );
+        assert_eq!(error.unknown, (58..87).collect(), "what died may have been written");
+        assert_eq!(stored(&store.engine, &["Company"]).await?, expected(&all[..58]));
+        store.live();
+        let (written, _, submits) = store.count(table.bulk().resume(error.written).insert_all(&all)).await;
+        assert_eq!((written.map(|written| written.len()).ok(), submits), (Some(100), 2));
+        assert_eq!(stored(&store.engine, &["Company"]).await?, expected(&all));
+        let twins = [
+            Staff { id: 200, last_name: "X".to_owned(), email: Some("twin".to_owned()), ..ada() },
+            Staff { id: 201, last_name: "X".to_owned(), email: Some("twin".to_owned()), ..ada() },
+        ];
+        let error = table.bulk().insert_all(&twins).await.unwrap_err();
+        assert_eq!(
+            (error.source.code(), error.at, error.written.len()),
+            (ErrorCode::UniqueViolation, Some(1), 1)
+        );
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}

@@ -1,0 +1,317 @@
+//! What the tests share: an entity, what must be stored of it, what is, and a store that is disturbed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use futures_util::TryStreamExt;
+use proptest::prelude::*;
+use table_core::bag::TableEntity;
+use table_core::embedded::{Clock, Engine};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::index::IndexEntry;
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::limits::Limits;
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::{Continuation, Page, Query, Select, TextRange};
+use table_core::row::{Row, RowWriter};
+use table_core::schema::{EntitySchema, IndexKind};
+use table_core::selection::Selection;
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
+use table_core::table::TableStoreExt;
+use table_core::transaction::Transaction;
+use table_core::value::{Value, ValueRef};
+use table_core::{Entity, ToEntity};
+
+use crate::index::list::ListForm;
+use crate::index::{IndexOutbox, RemoteChange};
+use crate::pace::{Pace, ticks_of};
+
+/// An entity with every kind of index in its partition. Lists are short, so that they get full.
+#[derive(Clone, Debug, Entity, PartialEq)]
+#[entity(table = "Company", crate = table_core)]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+#[index(ByEmail, unique, row_key("email_", email))]
+#[index(ByAge, row_key("age_", age, "_", id), keep(note), when = Staff::is_grown)]
+#[index_entity(ByLastName, at_most = 3, row_key("lastname_", escaped(last_name)))]
+pub(super) struct Staff {
+    pub(super) department: String,
+    #[digits(6)]
+    #[property("EmployeeId")]
+    pub(super) id: u32,
+    pub(super) last_name: String,
+    #[digits(3)]
+    pub(super) age: u8,
+    pub(super) email: Option<String>,
+    pub(super) note: Option<i32>,
+}
+
+impl Staff {
+    fn is_grown(&self) -> bool {
+        self.age >= 18
+    }
+}
+
+pub(super) fn ada() -> Staff {
+    Staff {
+        department: "Sales".to_owned(),
+        id: 1,
+        last_name: "Lovelace".to_owned(),
+        age: 36,
+        email: Some("ada".to_owned()),
+        note: Some(7),
+    }
+}
+
+pub(super) fn staff() -> impl Strategy<Value = Staff> {
+    let last_name = prop::sample::select(vec!["Jones", "O'Neil/Ab c"]);
+    let email = prop::option::of(prop::sample::select(vec!["a", "b", "c"]));
+    (0_u32..6, last_name, 17_u8..20, email, prop::option::of(0..3)).prop_map(
+        |(id, last_name, age, email, note)| Staff {
+            department: "Sales".to_owned(),
+            id,
+            last_name: last_name.to_owned(),
+            age,
+            email: email.map(str::to_owned),
+            note,
+        },
+    )
+}
+
+/// Rows by table and key, as text without versions.
+pub(super) type Rows = BTreeMap<(String, EntityKey), String>;
+
+fn text(row: &Row) -> String {
+    let shown = |property: Result<table_core::row::Property<'_>>| {
+        let property = property.unwrap();
+        format!("{}={:?}", property.name, property.value)
+    };
+    row.view().properties().map(shown).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
+}
+
+/// What must be stored for these entities, told from nothing but the definition of each index.
+pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>) -> Rows {
+    let mut rows = Rows::new();
+    let mut lists: BTreeMap<_, (ListForm, BTreeSet<Vec<String>>)> = BTreeMap::new();
+    for entity in entities {
+        let table = E::SCHEMA.table.to_owned();
+        rows.insert((table.clone(), entity.key_of().unwrap()), text(&entity.to_row().unwrap()));
+        for index in E::INDEXES {
+            let Some(IndexEntry { key, row }) = index.entry(entity).unwrap() else { continue };
+            let place = (index.schema().table.map_or_else(|| table.clone(), str::to_owned), key);
+            if index.schema().kind == IndexKind::List {
+                let form = ListForm::new(E::SCHEMA, index.schema());
+                let member = form.member(&row).unwrap();
+                lists.entry(place).or_insert((form, BTreeSet::new())).1.insert(member);
+            } else {
+                rows.insert(place, text(&row));
+            }
+        }
+    }
+    for (place, (form, members)) in lists {
+        rows.insert(place, text(&form.write(&members, &Limits::PORTABLE).unwrap()));
+    }
+    rows
+}
+
+/// What is stored in these tables.
+pub(super) async fn stored<S: TableStore + Clone>(store: &S, tables: &[&str]) -> Result<Rows> {
+    let mut rows = Rows::new();
+    for table in tables {
+        let bags: Vec<_> =
+            store.untyped(table)?.scan("to compare").max_rows(1_000_000).stream().try_collect().await?;
+        for bag in bags {
+            let bag: TableEntity = bag.into_value();
+            let key = bag.entity_key()?;
+            if key.row_key.as_str().starts_with(RECORD) {
+                continue;
+            }
+            rows.insert(((*table).to_owned(), key), text(&bag.entity_row()?));
+        }
+    }
+    Ok(rows)
+}
+
+const RECORD: &str = "~record_";
+
+/// An outbox that keeps its records as rows of the partition, and nothing else.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Records(Arc<AtomicUsize>);
+
+impl Records {
+    /// The next number, used up.
+    pub(super) fn record_number(&self) -> usize {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl IndexOutbox for Records {
+    async fn prepare(&self, _: &TableName, _: &PartitionKey) -> Result<()> {
+        Ok(())
+    }
+
+    fn record(&self, _: &EntitySchema, changes: &[RemoteChange]) -> Result<Vec<Operation>> {
+        let record = |changes: &[RemoteChange]| {
+            let texts: Vec<_> = changes.iter().map(RemoteChange::to_text).collect();
+            let number = self.record_number();
+            let mut row = RowWriter::new();
+            row.property("Changes", ValueRef::String(&texts.join("\n")));
+            let row_key = RowKey::new(format!("{RECORD}{number:06}"))?;
+            Ok(Operation { row_key, kind: OperationKind::Insert(row.finish()) })
+        };
+        changes.chunk_by(|one, next| one.owner == next.owner).map(record).collect()
+    }
+
+    async fn recorded(&self, _: &TableName, _: &PartitionKey) {}
+}
+
+/// The records that are there, by key, with their changes.
+pub(super) async fn records<E: Entity, S: TableStore + Clone>(
+    store: &S,
+    partition: &str,
+) -> Result<Vec<(EntityKey, Vec<RemoteChange>)>> {
+    let rows = Selection::rows(partition, TextRange::prefix(RECORD));
+    let bags = store.untyped(E::SCHEMA.table)?.query(rows).collect().await?;
+    let read = |bag: TableEntity| {
+        let Some(Value::String(text)) = bag.get("Changes") else { panic!("{bag:?}") };
+        let changes: Result<_> = text.lines().map(RemoteChange::parse::<E>).collect();
+        Ok((bag.entity_key()?, changes?))
+    };
+    bags.into_iter().map(read).collect()
+}
+
+/// What a disturbed store does at a submit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The program dies before it is sent.
+    Before,
+    /// The program dies after it was applied, without having heard so.
+    After,
+}
+
+type Hook = Box<dyn Fn(&Engine) + Send>;
+
+/// An engine whose submits are counted, can fail from one of them on, and can have something happen right before them.
+#[derive(Clone)]
+pub(super) struct Disturbed {
+    pub(super) engine: Engine,
+    pub(super) submits: Arc<AtomicUsize>,
+    pub(super) gets: Arc<AtomicUsize>,
+    fault: Arc<Mutex<Option<(usize, Fault)>>>,
+    hooks: Arc<Mutex<Vec<Hook>>>,
+    get_hooks: Arc<Mutex<Vec<Hook>>>,
+}
+
+impl Disturbed {
+    pub(super) fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            submits: Arc::default(),
+            gets: Arc::default(),
+            fault: Arc::default(),
+            hooks: Arc::default(),
+            get_hooks: Arc::default(),
+        }
+    }
+
+    /// Fails at the submit of this number, from now on, and at all that follow.
+    pub(super) fn die_at(&self, submit: usize, fault: Fault) {
+        *self.fault.lock().unwrap() = Some((self.submits.load(Ordering::Relaxed) + submit, fault));
+    }
+
+    pub(super) fn live(&self) {
+        *self.fault.lock().unwrap() = None;
+    }
+
+    /// Runs this right before the next submit that has no hook yet.
+    pub(super) fn before_submit(&self, hook: impl Fn(&Engine) + Send + 'static) {
+        self.hooks.lock().unwrap().insert(0, Box::new(hook));
+    }
+
+    /// Runs this right before the next get that has no hook yet.
+    pub(super) fn before_get(&self, hook: impl Fn(&Engine) + Send + 'static) {
+        self.get_hooks.lock().unwrap().insert(0, Box::new(hook));
+    }
+
+    /// How many gets and submits `work` takes.
+    pub(super) async fn count<T>(&self, work: impl Future<Output = T>) -> (T, usize, usize) {
+        let (gets, submits) = (self.gets.load(Ordering::Relaxed), self.submits.load(Ordering::Relaxed));
+        let done = work.await;
+        (done, self.gets.load(Ordering::Relaxed) - gets, self.submits.load(Ordering::Relaxed) - submits)
+    }
+}
+
+impl fmt::Debug for Disturbed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Disturbed")
+    }
+}
+
+impl fmt::Display for Disturbed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("disturbed")
+    }
+}
+
+impl TableStore for Disturbed {
+    fn capabilities(&self) -> &Capabilities {
+        self.engine.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.engine.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.engine.delete_table(table).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.engine.list_tables(prefix, from, top).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        let hook = self.get_hooks.lock().unwrap().pop();
+        if let Some(hook) = hook {
+            hook(&self.engine);
+        }
+        self.gets.fetch_add(1, Ordering::Relaxed);
+        self.engine.get(table, key, select).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.engine.query(table, query, from).await
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        let hook = self.hooks.lock().unwrap().pop();
+        if let Some(hook) = hook {
+            hook(&self.engine);
+        }
+        let number = self.submits.fetch_add(1, Ordering::Relaxed);
+        let fault = *self.fault.lock().unwrap();
+        let dead = Error::new(ErrorCode::OperationTimedOut, "the program died");
+        match fault {
+            Some((at, Fault::After)) if number == at => {
+                self.engine.submit(table, transaction).await?;
+                Err(dead)
+            }
+            Some((at, _)) if number >= at => Err(dead),
+            _ => self.engine.submit(table, transaction).await,
+        }
+    }
+}
+
+/// A pace whose time goes only while somebody waits, and that time, in ticks.
+pub(super) fn waiting() -> (Pace, Arc<AtomicU64>) {
+    let time = Arc::new(AtomicU64::new(0));
+    let (now, later) = (Arc::clone(&time), Arc::clone(&time));
+    let pace = Pace::new().clock(Clock::new(move || now.load(Ordering::Relaxed))).sleep_by(move |wait| {
+        later.fetch_add(ticks_of(wait), Ordering::Relaxed);
+        Box::pin(async {})
+    });
+    (pace, time)
+}

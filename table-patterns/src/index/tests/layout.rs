@@ -1,0 +1,125 @@
+//! The catalogue's layouts, character for character.
+
+use futures_util::TryStreamExt;
+use pollster::block_on;
+use table_core::embedded::Engine;
+use table_core::schema::IndexKind;
+use table_core::{Entity, IfMatch, TableStoreExt, Versioned};
+
+use super::kit::{Records, expected, records, stored};
+use crate::index::IndexedStore;
+use crate::index::fixture::{Employee, jones};
+
+fn shown(rows: super::kit::Rows) -> String {
+    let line = |((table, key), text): ((String, table_core::EntityKey), String)| {
+        format!("{table:10} {:20} {:28} {text}\n", key.partition_key.as_str(), key.row_key.as_str())
+    };
+    rows.into_iter().map(line).collect()
+}
+
+/// The tables of the catalogue for employees with an index in their partition.
+#[test]
+fn pat_intra_and_ix_2_what_an_indexed_insert_stores() {
+    #[derive(Clone, Debug, PartialEq, table_core::Entity)]
+    #[entity(table = "Employee", crate = table_core)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index(ByEmail, unique, row_key("email_", email))]
+    #[index_entity(ByLastName, at_most = 100, row_key("lastname_", last_name))]
+    struct Employee {
+        department: String,
+        #[digits(6)]
+        #[property("EmployeeId")]
+        id: u32,
+        first_name: String,
+        last_name: String,
+        age: i32,
+        #[property("EmailAddress")]
+        email: String,
+    }
+    block_on(async {
+        let engine = Engine::in_memory();
+        let employees = engine.indexed::<Employee>().create_if_missing().await?;
+        let jones = Employee {
+            department: "Sales".to_owned(),
+            id: 223,
+            first_name: "Jane".to_owned(),
+            last_name: "Jones".to_owned(),
+            age: 32,
+            email: "jonesj@contoso.com".to_owned(),
+        };
+        employees.insert(&jones).await?;
+        let other = Employee { id: 152, email: "x@contoso.com".to_owned(), ..jones.clone() };
+        employees.insert(&other).await?;
+        insta::assert_snapshot!(shown(stored(&engine, &["Employee"]).await?));
+        let plan = employees.table().plan(Employee::by_email("Sales", "jonesj@contoso.com"))?;
+        let filter = plan.lookups.first().and_then(|lookup| lookup.filter.clone());
+        assert_eq!(
+            filter.as_deref(),
+            Some("PartitionKey eq 'Sales' and RowKey eq 'email_jonesj@contoso.com'")
+        );
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+/// The tables of the catalogue for employees with indexes in other partitions.
+#[test]
+fn pat_inter_what_a_settled_insert_stores() {
+    #[expect(
+        clippy::duplicated_attributes,
+        reason = "each index has words of its own, which clippy takes for repetitions"
+    )]
+    #[derive(Clone, Debug, PartialEq, table_core::Entity)]
+    #[entity(table = "Employee", crate = table_core)]
+    #[partition_key(department)]
+    #[row_key(id)]
+    #[index(ById, unique, partition_key("empid_", department), row_key(id))]
+    #[index(ByEmail, unique, partition_key("email_", department), row_key(email))]
+    #[index_entity(Namesakes, at_most = 100, table = "LastNames", partition_key(last_name), row_key("all"))]
+    struct Employee {
+        department: String,
+        #[digits(6)]
+        #[property("EmployeeId")]
+        id: u32,
+        first_name: String,
+        last_name: String,
+        age: i32,
+        #[property("EmailAddress")]
+        email: String,
+    }
+    block_on(async {
+        let engine = Engine::in_memory();
+        let employees = engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let jones = Employee {
+            department: "Sales".to_owned(),
+            id: 223,
+            first_name: "Jane".to_owned(),
+            last_name: "Jones".to_owned(),
+            age: 32,
+            email: "jonesj@contoso.com".to_owned(),
+        };
+        employees.insert(&jones).await?;
+        for (record, changes) in records::<Employee, _>(&engine, "Sales").await? {
+            for change in changes {
+                employees.settle(&change).await?;
+            }
+            engine.untyped("Employee")?.delete(&record, IfMatch::Any).await?;
+        }
+        insta::assert_snapshot!(shown(stored(&engine, &["Employee", "LastNames"]).await?));
+        // The copy in `empid_Sales` would be read as an entity of that department: scans and checks go around it.
+        let all: Vec<_> = employees.scan("to see them").max_rows(10).stream().try_collect().await?;
+        assert_eq!(all.iter().map(Versioned::value).collect::<Vec<_>>(), [&jones]);
+        assert!(employees.check().run().await?.is_clean());
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_inter_and_ix_3_what_is_stored_elsewhere() {
+    let jones = Employee { badge: Some(7), ..jones() };
+    insta::assert_snapshot!(shown(expected([&jones])));
+    let lists = Employee::SCHEMA.indexes.iter().filter(|index| index.kind == IndexKind::List).count();
+    assert_eq!(lists, 2);
+}

@@ -1,0 +1,267 @@
+//! The life of an index: building over old rows, online, resumable, at a rate; disabled and back.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use pollster::block_on;
+use table_core::Entity;
+use table_core::embedded::Engine;
+use table_core::error::ErrorCode;
+use table_core::etag::IfMatch;
+use table_core::key::EntityKey;
+use table_core::store::TableStore;
+use table_core::table::TableStoreExt;
+use table_core::value::Value;
+
+use super::kit::{
+    Disturbed, Fault, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored, waiting,
+};
+use crate::index::{IndexState, IndexedStore, IndexedTable, NoOutbox, Phase};
+use crate::pace::ticks_of;
+
+/// The design of `Staff` before it had indexes.
+mod before {
+    #[derive(Clone, Debug, PartialEq, table_core::Entity)]
+    #[entity(table = "Company", crate = table_core)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub(super) struct Staff {
+        pub(super) department: String,
+        #[digits(6)]
+        pub(super) id: u32,
+        pub(super) last_name: String,
+        pub(super) age: u8,
+        pub(super) email: Option<String>,
+        pub(super) note: Option<i32>,
+    }
+}
+
+fn staff(id: u32) -> Staff {
+    Staff {
+        department: if id.is_multiple_of(2) { "Sales" } else { "Marketing" }.to_owned(),
+        id,
+        last_name: format!("Name{}", id / 4),
+        age: 16 + u8::try_from(id % 5).unwrap(),
+        email: (!id.is_multiple_of(3)).then(|| format!("mail{id}")),
+        ..ada()
+    }
+}
+
+/// Entities that were written before there were indexes, by a program that knows none.
+async fn old_rows<S: TableStore + Clone>(store: &S, entities: &[Staff]) -> table_core::Result<()> {
+    let old = store.table::<before::Staff>().create_if_missing().await?;
+    for Staff { department, id, last_name, age, email, note } in entities.iter().cloned() {
+        old.insert(&before::Staff { department, id, last_name, age, email, note }).await?;
+    }
+    Ok(())
+}
+
+async fn build<S: TableStore + Clone>(table: &IndexedTable<Staff, S, NoOutbox>) -> table_core::Result<()> {
+    table.backfill::<StaffByEmail>().page(7).run().await?;
+    table.backfill::<StaffByAge>().page(7).run().await?;
+    table.backfill::<StaffByLastName>().page(7).run().await?;
+    Ok(())
+}
+
+const ALL_READY: [(&str, IndexState); 3] =
+    [("ByEmail", IndexState::Ready), ("ByAge", IndexState::Ready), ("ByLastName", IndexState::Ready)];
+
+#[test]
+fn a_new_index_answers_only_when_it_is_built() {
+    block_on(async {
+        let engine = Engine::in_memory();
+        let entities: Vec<_> = (0..30).map(staff).collect();
+        old_rows(&engine, &entities).await?;
+        let table = engine.indexed::<Staff>().create_if_missing().await?;
+        assert!(table.states().await?.iter().all(|(_, state)| *state == IndexState::Building));
+        let not_ready = |error: table_core::Error| error.code() == ErrorCode::IndexNotReady;
+        assert!(not_ready(table.get(Staff::by_email("Marketing", "mail1")).await.unwrap_err()));
+        assert!(not_ready(table.query(Staff::by_email_rows("Sales").email(..)).collect().await.unwrap_err()));
+        assert!(not_ready(table.look_up(Staff::by_last_name("Sales", "Name1")).await.unwrap_err()));
+        assert_eq!(table.query(Staff::partition("Sales")).collect().await?.len(), 15, "the entities answer");
+
+        // Writers find no copies where the old rows should have them, and maintain what they write.
+        let elder = |staff: &mut Staff| (staff.age, staff.email) = (20, Some("new".to_owned()));
+        table.update(Staff::key("Marketing", 1), elder).await?;
+        table.delete(Staff::key("Sales", 2), IfMatch::Any).await?;
+        build(&table).await?;
+        let other_handle = engine.indexed::<Staff>();
+        assert_eq!(
+            (table.states().await?, other_handle.states().await?),
+            (ALL_READY.to_vec(), ALL_READY.to_vec())
+        );
+        let mut now: Vec<_> = (0..30).filter(|id| *id != 2).map(staff).collect();
+        elder(&mut now[1]);
+        assert_eq!(stored(&engine, &["Company"]).await?, expected(&now));
+        assert_eq!(table.get(Staff::by_email("Marketing", "new")).await?.as_deref(), Some(&now[1]));
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_backfill_that_dies_goes_on_where_it_was() {
+    for fault in [Fault::Before, Fault::After] {
+        for at in (0..80).step_by(7) {
+            block_on(async {
+                let store = Disturbed::new(Engine::in_memory());
+                let entities: Vec<_> = (0..20).map(staff).collect();
+                old_rows(&store, &entities).await?;
+                let table = store.indexed::<Staff>().create_if_missing().await?;
+                store.die_at(at, fault);
+                let first = build(&table).await;
+                store.live();
+                let table = store.indexed::<Staff>().create_if_missing().await?;
+                let mut looked_at = 0;
+                let progress = |done: crate::index::BackfillProgress| looked_at = done.looked_at;
+                table.backfill::<StaffByEmail>().page(7).on_progress(progress).run().await?;
+                if first.is_ok() || at > 25 {
+                    assert_eq!(looked_at, 0, "was through before the death at {at}");
+                }
+                build(&table).await?;
+                assert_eq!(table.states().await?, ALL_READY);
+                assert_eq!(stored(&store.engine, &["Company"]).await?, expected(&entities), "{fault:?} {at}");
+                Ok::<(), table_core::Error>(())
+            })
+            .unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_backfill_beside_writers_misses_nobody() {
+    let engine = Engine::in_memory();
+    let entities: Vec<_> = (0..40).map(staff).collect();
+    block_on(old_rows(&engine, &entities)).unwrap();
+    let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    thread::scope(|scope| {
+        for writer in 0..3_u32 {
+            let (table, stop) = (table.clone(), Arc::clone(&stop));
+            scope.spawn(move || {
+                let mut round = 0_u32;
+                while !stop.load(Ordering::Relaxed) || round < 40 {
+                    let now = staff((writer * 13 + round * 7) % 40);
+                    let key = Staff::key(&now.department, now.id);
+                    let _ = match round % 5 {
+                        0 => block_on(table.delete(key, IfMatch::Any)),
+                        1 => block_on(table.insert(&now)).map(drop),
+                        _ => block_on(table.update(key, |staff| {
+                            staff.age = 16 + u8::try_from(round % 5).unwrap();
+                            staff.email = round.is_multiple_of(2).then(|| format!("{round}of{}", staff.id));
+                        }))
+                        .map(drop),
+                    };
+                    round += 1;
+                }
+            });
+        }
+        block_on(build(&table)).unwrap();
+        stop.store(true, Ordering::Relaxed);
+    });
+    block_on(async {
+        assert_eq!(table.states().await?, ALL_READY);
+        let mut left = table.query(Staff::partition("Sales")).collect().await?;
+        left.extend(table.query(Staff::partition("Marketing")).collect().await?);
+        assert_eq!(stored(&engine, &["Company"]).await?, expected(&left));
+        assert!(table.check().run().await?.is_clean());
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_backfill_keeps_its_rate_and_tells_how_far_it_is() {
+    block_on(async {
+        let engine = Engine::in_memory();
+        let entities: Vec<_> = (0..50).map(staff).collect();
+        old_rows(&engine, &entities).await?;
+        let (pace, time) = waiting();
+        let table = engine.indexed::<Staff>().create_if_missing().await?.with_pace(pace);
+        let mut pages = Vec::new();
+        let rate = NonZeroU32::new(10).unwrap();
+        let progress = |done: crate::index::BackfillProgress| pages.push((done.phase, done.looked_at));
+        table.backfill::<StaffByAge>().per_second(rate).page(20).on_progress(progress).run().await?;
+        assert_eq!(
+            time.load(Ordering::Relaxed),
+            ticks_of(Duration::from_secs(5)),
+            "50 entities, 10 a second"
+        );
+        assert_eq!(
+            pages,
+            [(Phase::Rows, 0), (Phase::Entities, 20), (Phase::Entities, 40), (Phase::Entities, 50)]
+        );
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_intra_5_a_value_of_two_leaves_a_unique_index_building() {
+    block_on(async {
+        let engine = Engine::in_memory();
+        let (one, two) = (ada(), Staff { id: 2, ..ada() });
+        old_rows(&engine, &[one.clone(), two.clone()]).await?;
+        let table = engine.indexed::<Staff>().create_if_missing().await?;
+        let error = table.backfill::<StaffByEmail>().run().await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
+        assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
+        // Neither is locked in: what does not touch the value is written, and the one that gives it up leaves the other's copy.
+        table.update(Staff::key("Sales", 2), |staff| staff.age += 1).await?;
+        table.update(Staff::key("Sales", 2), |staff| staff.email = Some("two".to_owned())).await?;
+        let copy = engine.untyped("Company")?.get(&EntityKey::new("Sales", "email_ada")?).await?;
+        assert_eq!(copy.unwrap().get("EmployeeId"), Some(&Value::from("000001")));
+        build(&table).await?;
+        let two = Staff { age: 37, email: Some("two".to_owned()), ..two };
+        assert_eq!(stored(&engine, &["Company"]).await?, expected([&one, &two]));
+        assert_eq!(table.states().await?, ALL_READY);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+/// A writer changes an entity between the backfill's look at it and its write.
+#[test]
+fn a_backfill_writes_nothing_of_what_was() {
+    block_on(async {
+        let store = Disturbed::new(Engine::in_memory());
+        old_rows(&store, &[ada()]).await?;
+        let table = store.indexed::<Staff>().create_if_missing().await?;
+        store.before_submit(|_| {}); // the note that the rows are done
+        store.before_submit(|engine| {
+            let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+            let moved = |staff: &mut Staff| staff.email = Some("countess".to_owned());
+            block_on(table.update(Staff::key("Sales", 1), moved)).unwrap();
+        });
+        build(&table).await?;
+        let now = Staff { email: Some("countess".to_owned()), ..ada() };
+        assert_eq!(stored(&store, &["Company"]).await?, expected([&now]));
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_disabled_index_answers_nothing_and_comes_back_by_a_backfill() {
+    block_on(async {
+        let engine = Engine::in_memory();
+        let table = engine.indexed::<Staff>().create_if_missing().await?;
+        table.insert(&ada()).await?;
+        table.disable::<StaffByEmail>().await?;
+        assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Disabled));
+        let error = table.get(Staff::by_email("Sales", "ada")).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::IndexNotReady);
+        table.update(Staff::key("Sales", 1), |staff| staff.email = Some("countess".to_owned())).await?;
+        table.enable::<StaffByEmail>().await?;
+        assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
+        assert_eq!(table.backfill::<StaffByEmail>().run().await?.repaired, 0, "it was maintained");
+        assert!(table.get(Staff::by_email("Sales", "countess")).await?.is_some());
+        assert!(table.get(Staff::by_email("Sales", "ada")).await?.is_none());
+        assert_eq!(ada().key_of()?.row_key.as_str(), "empid_000001");
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}

@@ -1,0 +1,86 @@
+//! Indexes elsewhere by the outbox, its workers and its sweep: a death anywhere ends in agreement (PAT-INTER-3).
+
+use std::time::Duration;
+
+use pollster::block_on;
+use table_core::embedded::Engine;
+use table_core::error::Result;
+use table_core::etag::IfMatch;
+use table_core::queue::QueueName;
+
+use super::kit::{Disturbed, Fault, expected, stored};
+use crate::index::fixture::{Employee, jones};
+use crate::index::{IndexedStore, IndexedTable};
+use crate::outbox::Outbox;
+use crate::work::{Pace, Sweep, Worker};
+
+type Company = IndexedTable<Employee, Disturbed, Outbox<Disturbed, Engine>>;
+
+async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
+    let store = Disturbed::new(Engine::in_memory());
+    let outbox = Outbox::with_pace(
+        store.clone(),
+        Engine::in_memory(),
+        QueueName::new("indexes")?,
+        Pace::new().sleep_by(|_| Box::pin(async {})),
+    );
+    outbox.create_queues().await?;
+    let table = store.indexed_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
+    Ok((store, outbox, table))
+}
+
+/// What a new process does: it looks for what was recorded, and works it off. The queue lost all it had.
+async fn recovered(store: &Disturbed, outbox: &Outbox<Disturbed, Engine>) -> Result<()> {
+    let fresh = Outbox::with_pace(
+        store.clone(),
+        Engine::in_memory(),
+        outbox.queue().clone(),
+        Pace::new().sleep_by(|_| Box::pin(async {})),
+    );
+    fresh.create_queues().await?;
+    let table = store.indexed_through::<Employee, _>(fresh.clone()).create_if_missing().await?;
+    Sweep::new(fresh.clone()).after(Duration::ZERO).registered().await?;
+    Worker::new(fresh).settles(&table).run_until_idle().await
+}
+
+#[test]
+fn pat_ec_8_a_death_at_any_submit_of_writer_or_worker_ends_in_agreement() {
+    let moved = |now: &mut Employee| {
+        (now.last_name, now.email, now.badge) = ("Cao".to_owned(), "cao".to_owned(), Some(8));
+    };
+    for fault in [Fault::Before, Fault::After] {
+        for at in 0..24 {
+            block_on(async {
+                let (store, outbox, table) = opened().await?;
+                let jones = Employee { badge: Some(7), ..jones() };
+                let other = Employee {
+                    department: "Marketing".to_owned(),
+                    id: 9,
+                    email: "x".to_owned(),
+                    badge: None,
+                    ..jones.clone()
+                };
+                let worker = || Worker::new(outbox.clone()).settles(&table);
+                store.die_at(at, fault);
+                let _ = table.insert(&jones).await;
+                let _ = table.insert(&other).await;
+                let _ = worker().run_once().await;
+                let _ = table.update(Employee::key("Sales", 223), moved).await;
+                let _ = table.delete(Employee::key("Marketing", 9), IfMatch::Any).await;
+                let _ = worker().run_once().await;
+                store.live();
+                recovered(&store, &outbox).await?;
+                let mut left = table.query(Employee::partition("Sales")).collect().await?;
+                left.extend(table.query(Employee::partition("Marketing")).collect().await?);
+                assert_eq!(
+                    stored(&store.engine, &["Company", "Badges"]).await?,
+                    expected(&left),
+                    "{fault:?} {at}"
+                );
+                assert!(table.check().run().await?.is_clean());
+                Ok::<(), table_core::Error>(())
+            })
+            .unwrap();
+        }
+    }
+}

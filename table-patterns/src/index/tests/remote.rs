@@ -1,0 +1,204 @@
+//! Indexes in other partitions and tables: they come in line whatever the order of their changes (PAT-INTER-3).
+
+use std::collections::BTreeMap;
+
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::Entity;
+use table_core::embedded::Engine;
+use table_core::error::{ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::EntityKey;
+use table_core::store::TableStore;
+use table_core::table::TableStoreExt;
+
+use super::kit::{Disturbed, Fault, Records, expected, records, stored};
+use crate::index::fixture::{Employee, employee, jones};
+use crate::index::{IndexedStore, IndexedTable, RemoteChange};
+
+const TABLES: [&str; 2] = ["Company", "Badges"];
+
+async fn settle_all<S: TableStore + Clone>(table: &IndexedTable<Employee, S, Records>) -> Result<()> {
+    let store = table.table().store();
+    for partition in ["Sales", "Marketing"] {
+        for (record, changes) in records::<Employee, _>(store, partition).await? {
+            for change in changes {
+                table.settle(&change).await?;
+            }
+            store.untyped("Company")?.delete(&record, IfMatch::Any).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Values of unique indexes by the key, so that they never meet: between partitions nothing could refuse them at once.
+fn apart(employee: Employee) -> Employee {
+    let wing = u32::from(employee.department == "Sales") * 100;
+    Employee {
+        email: format!("{}{}", employee.email, employee.id),
+        badge: employee.badge.map(|badge| badge + 10 * employee.id + wing),
+        ..employee
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn pat_inter_3_changes_settled_late_twice_and_in_any_order_end_in_agreement(
+        steps in prop::collection::vec((employee(), 0_u8..4, prop::collection::vec(any::<prop::sample::Index>(), 0..3)), 1..20),
+    ) {
+        block_on(async {
+            let engine = Engine::in_memory();
+            let table = engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+            let mut model: BTreeMap<EntityKey, Employee> = BTreeMap::new();
+            let mut seen: Vec<RemoteChange> = Vec::new();
+            for (employee, verb, settled) in steps {
+                let employee = apart(employee);
+                if verb == 0 {
+                    let key = Employee::key(&employee.department, employee.id);
+                    let was_there = model.remove(&employee.key_of()?).is_some();
+                    assert_eq!(table.delete(key, IfMatch::Any).await.is_ok(), was_there);
+                } else {
+                    table.insert_or_replace(&employee).await?;
+                    model.insert(employee.key_of()?, employee);
+                }
+                for partition in ["Sales", "Marketing"] {
+                    let recorded = records::<Employee, _>(&engine, partition).await?;
+                    seen.extend(recorded.into_iter().flat_map(|(_, changes)| changes));
+                }
+                // Any that ever was, again: a queue delivers at least once, and in no order.
+                for index in settled {
+                    if !seen.is_empty() {
+                        table.settle(index.get(&seen)).await?;
+                    }
+                }
+            }
+            settle_all(&table).await?;
+            assert_eq!(stored(&engine, &TABLES).await?, expected(model.values()));
+            // What is in line stays untouched.
+            for change in &seen {
+                assert_eq!(table.settle(change).await?, 0);
+            }
+            Ok::<(), table_core::Error>(())
+        }).unwrap();
+    }
+}
+
+#[test]
+fn pat_inter_3_a_death_at_any_submit_of_the_settling_is_made_good() {
+    for fault in [Fault::Before, Fault::After] {
+        for at in 0..8 {
+            block_on(async {
+                let store = Disturbed::new(Engine::in_memory());
+                let table =
+                    store.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+                let jones = Employee { badge: Some(7), ..jones() };
+                let moved = Employee {
+                    last_name: "Cao".to_owned(),
+                    email: "x".to_owned(),
+                    badge: Some(8),
+                    ..jones.clone()
+                };
+                table.insert(&jones).await?;
+                store.die_at(at, fault);
+                let _ = settle_all(&table).await;
+                let update = table.update(Employee::key("Sales", 223), |now| *now = moved.clone()).await;
+                let _ = settle_all(&table).await;
+                store.live();
+                settle_all(&table).await?;
+                let now = table.get(Employee::key("Sales", 223)).await?.unwrap().into_value();
+                assert!(now == moved || update.is_err());
+                assert_eq!(stored(&store.engine, &TABLES).await?, expected([&now]), "{fault:?} {at}");
+                Ok::<(), table_core::Error>(())
+            })
+            .unwrap();
+        }
+    }
+}
+
+/// The worker that was overtaken between its reads and its write.
+#[test]
+fn an_older_settling_does_not_undo_a_newer_one() {
+    block_on(async {
+        let store = Disturbed::new(Engine::in_memory());
+        let table = store.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let jones = Employee { badge: Some(7), ..jones() };
+        table.insert(&jones).await?;
+        let changes = records::<Employee, _>(&store, "Sales").await?.remove(0).1;
+        let badge = changes.iter().find(|change| change.index.name == "ByBadge").unwrap().clone();
+        // It has read that there is no copy and that there should be one; before it writes, all is settled and undone.
+        store.before_submit(move |engine| {
+            let table = engine.indexed_through::<Employee, _>(Records::default());
+            block_on(async {
+                let table = table.create_if_missing().await.unwrap();
+                for change in &changes {
+                    table.settle(change).await.unwrap();
+                }
+                let unbadged = |now: &mut Employee| now.badge = None;
+                // Another number than the records above have.
+                for _ in 0..3 {
+                    table.outbox.record_number();
+                }
+                table.update(Employee::key("Sales", 223), unbadged).await.unwrap();
+                settle_all(&table).await.unwrap();
+            });
+        });
+        table.settle(&badge).await?;
+        let now = Employee { badge: None, ..jones };
+        assert_eq!(stored(&store.engine, &TABLES).await?, expected([&now]));
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_inter_5_what_is_behind_says_so_and_can_be_verified() {
+    block_on(async {
+        let engine = Engine::in_memory();
+        let table = engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let jones = Employee { badge: Some(7), ..jones() };
+        table.insert(&jones).await?;
+        assert!(table.get_eventual(Employee::by_badge(7)).await?.is_none(), "not there yet");
+        settle_all(&table).await?;
+        let found = table.get_eventual(Employee::by_badge(7)).await?.unwrap();
+        assert_eq!((found.possibly_stale(), found.owner()), (&jones, &jones.key_of()?));
+        assert_eq!(found.verify(&table).await?.as_deref(), Some(&jones));
+
+        table.update(Employee::key("Sales", 223), |now| now.badge = Some(8)).await?;
+        let stale = table.get_eventual(Employee::by_badge(7)).await?.unwrap();
+        assert_eq!(stale.possibly_stale().badge, Some(7));
+        assert_eq!(stale.verify(&table).await?, None);
+        assert_eq!(stale.primary(&table).await?.map(|now| now.badge), Some(Some(8)));
+        let all = table.query_eventual(Employee::by_badge_rows().badge(..)).collect().await?;
+        assert_eq!(all, [stale]);
+        settle_all(&table).await?;
+        assert!(table.get_eventual(Employee::by_badge(7)).await?.is_none());
+        let namesakes = table.look_up_eventual(Employee::namesakes("Jones")).await?;
+        assert_eq!(namesakes.len(), 1);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_ec_4_two_of_one_value_in_different_partitions_are_told_when_they_are_settled() {
+    block_on(async {
+        let engine = Engine::in_memory();
+        let table = engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let jones = Employee { badge: Some(7), ..jones() };
+        table.insert(&jones).await?;
+        settle_all(&table).await?;
+        let other = Employee { department: "Marketing".to_owned(), ..jones.clone() };
+        table.insert(&other).await?;
+        let error = settle_all(&table).await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
+        // Once the first has given the value up, the second gets it: nothing was lost.
+        table.update(Employee::key("Sales", 223), |now| now.badge = None).await?;
+        settle_all(&table).await?;
+        let found = table.get_eventual(Employee::by_badge(7)).await?.unwrap();
+        assert_eq!(found.possibly_stale(), &other);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}

@@ -1,0 +1,86 @@
+//! Reading a value: opened when it is wanted, streamed, checked at its end.
+
+use std::fmt;
+
+use bytes::{Bytes, BytesMut};
+use futures_core::Stream;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use object_store::{ObjectStore, ObjectStoreExt};
+use table_core::error::{Error, ErrorCode, Result};
+
+use crate::blob::{InBlobs, blob_error};
+use crate::large::BlobRef;
+
+/// A value that has been asked for, not read yet.
+pub struct LargeReader {
+    blob: BlobRef,
+    content: BoxStream<'static, object_store::Result<Bytes>>,
+}
+
+impl LargeReader {
+    pub(super) async fn open(blobs: &dyn ObjectStore, blob: &BlobRef) -> Result<Self> {
+        let path = object_store::path::Path::parse(&blob.path).map_err(|error| {
+            let message = format!("`{}` is no name of a blob: {error}", blob.path);
+            Error::new(ErrorCode::EntityMismatch, message).with_source(error)
+        })?;
+        let found = blobs.get(&path).await.in_blob(&path).map_err(|error| error.with_rule("PAT-LARGE-2"))?;
+        if found.meta.size != blob.length {
+            return Err(corrupted(blob, &format!("has {} bytes", found.meta.size)));
+        }
+        Ok(Self { blob: blob.clone(), content: found.into_stream() })
+    }
+
+    /// Its length in bytes.
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        self.blob.length
+    }
+
+    /// Whether it holds nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.blob.is_empty()
+    }
+
+    /// The value, piece by piece. A last item that is an error says that what came before was not what was written.
+    pub fn into_stream(self) -> impl Stream<Item = Result<Bytes>> + Send {
+        let Self { blob, content } = self;
+        stream::try_unfold((blob, Some(content), 0_u32, 0_u64), |(blob, content, crc, length)| async move {
+            let Some(mut content) = content else { return Ok(None) };
+            if let Some(bytes) = content.next().await {
+                let bytes = bytes.map_err(|error| blob_error(&blob.path, error))?;
+                let crc = crc32c::crc32c_append(crc, &bytes);
+                let length = length.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+                return Ok(Some((bytes, (blob, Some(content), crc, length))));
+            }
+            if (crc, length) == (blob.crc, blob.length) {
+                return Ok(None);
+            }
+            Err(corrupted(&blob, &format!("has {length} bytes of checksum {crc:08x}")))
+        })
+    }
+
+    /// The value in memory.
+    ///
+    /// # Errors
+    /// `Corrupted` if it is not what was written; `Io`.
+    pub async fn bytes(self) -> Result<Bytes> {
+        let collected = self.into_stream().try_fold(BytesMut::new(), |mut all, bytes| async move {
+            all.extend_from_slice(&bytes);
+            Ok(all)
+        });
+        Ok(collected.await?.freeze())
+    }
+}
+
+fn corrupted(blob: &BlobRef, found: &str) -> Error {
+    let message = format!("blob `{blob}` is not what was written: it {found}");
+    Error::new(ErrorCode::Corrupted, message).with_rule("PAT-LARGE-2")
+}
+
+impl fmt::Debug for LargeReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LargeReader").field("blob", &self.blob).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,84 @@
+//! The address of a blob as a property.
+
+use std::fmt;
+use std::str::FromStr;
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::property::Property;
+use table_core::row::RowWriter;
+use table_core::value::{EdmType, ValueRef};
+
+/// Where a blob is, how long it is, and its checksum: what an entity holds in its place (PAT-LARGE-1). Made by an upload.
+///
+/// Stored as one `Edm.String`: the name, the length in bytes, the CRC-32C in hexadecimal digits.
+///
+/// ```
+/// use table_patterns::large::BlobRef;
+///
+/// let text = "photos/blobs/Employees/Sales/000223/0635338512000000000_5f0c 2000000 1b2e4c6d";
+/// let blob: BlobRef = text.parse()?;
+/// assert_eq!((blob.len(), blob.to_string().as_str()), (2_000_000, text));
+/// assert!("somewhere".parse::<BlobRef>().is_err());
+/// # Ok::<(), table_patterns::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BlobRef {
+    pub(super) path: String,
+    pub(super) length: u64,
+    pub(super) crc: u32,
+}
+
+impl BlobRef {
+    /// The name of the blob.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Its length in bytes.
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether it holds nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+}
+
+impl fmt::Display for BlobRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {:08x}", self.path, self.length, self.crc)
+    }
+}
+
+impl FromStr for BlobRef {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let read = || {
+            let mut parts = text.rsplitn(3, ' ');
+            let crc = u32::from_str_radix(parts.next()?, 16).ok()?;
+            let length = parts.next()?.parse().ok()?;
+            Some(Self { path: parts.next()?.to_owned(), length, crc })
+        };
+        read().filter(|blob| blob.to_string() == text).ok_or_else(|| {
+            let message = format!("'{text}' is no address of a blob: name, length and checksum are wanted");
+            Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-LARGE-1")
+        })
+    }
+}
+
+impl Property for BlobRef {
+    const EDM: EdmType = EdmType::String;
+
+    fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()> {
+        self.to_string().write_to(name, row)
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self> {
+        String::from_value(value)?.parse()
+    }
+}

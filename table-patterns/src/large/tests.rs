@@ -1,0 +1,343 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::embedded::{Clock, Engine};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::{Entity, EntityKey, TableStoreExt};
+
+use super::*;
+use crate::blob::encode;
+use crate::faults::{Call, Fault, FaultyBlobs, FaultyStore, sendable};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Employees")]
+#[partition_key(department)]
+#[row_key(id)]
+struct Employee {
+    department: String,
+    #[digits(6)]
+    id: u32,
+    photo: Option<BlobRef>,
+}
+
+impl Large for Employee {
+    fn blob(&self) -> Option<&BlobRef> {
+        self.photo.as_ref()
+    }
+
+    fn set_blob(&mut self, blob: BlobRef) {
+        self.photo = Some(blob);
+    }
+}
+
+type Employees = LargeTable<Employee, FaultyStore<Engine>>;
+
+/// 2014-04-23T12:00:00Z.
+const NOON: u64 = 635_338_512_000_000_000;
+const GRACE: u64 = 864_000_000_000;
+
+struct Scene {
+    employees: Employees,
+    tables: FaultyStore<Engine>,
+    blobs: FaultyBlobs,
+    now: Arc<AtomicU64>,
+}
+
+fn scene() -> Scene {
+    let (tables, blobs) = (FaultyStore::new(Engine::in_memory()), FaultyBlobs::default());
+    let table = block_on(tables.table::<Employee>().create_if_missing()).unwrap();
+    tables.heal();
+    let now = Arc::new(AtomicU64::new(NOON));
+    let hand = Arc::clone(&now);
+    let employees = LargeTable::new(table, Arc::new(blobs.clone()), "photos")
+        .with_clock(Clock::new(move || hand.load(Ordering::SeqCst)))
+        .part_bytes(8);
+    Scene { employees, tables, blobs, now }
+}
+
+fn ada(id: u32) -> Employee {
+    Employee { department: "Sales".into(), id, photo: None }
+}
+
+/// Content of so many bytes in pieces of three.
+fn content(byte: u8, length: usize) -> impl futures_core::Stream<Item = Result<Bytes>> + Send {
+    let bytes = vec![byte; length];
+    stream::iter(bytes.chunks(3).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect::<Vec<_>>())
+}
+
+impl Scene {
+    fn read(&self, id: u32) -> Result<Option<Vec<u8>>> {
+        block_on(async {
+            let Some(found) = self.employees.table().get(Employee::key("Sales", id)).await? else {
+                return Ok(None);
+            };
+            match self.employees.open(&found).await? {
+                Some(photo) => Ok(Some(photo.bytes().await?.to_vec())),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// Everything that can be collected has been.
+    fn collect_all(&self) {
+        for _ in 0..3 {
+            self.now.fetch_add(GRACE, Ordering::SeqCst);
+            block_on(self.employees.collect_orphans()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn pat_large_1_the_layout_is_the_catalogues() {
+    let scene = scene();
+    let written = block_on(scene.employees.insert(ada(223), content(7, 20))).unwrap();
+    let blob = written.photo.as_ref().unwrap();
+    let random = &blob.path()[blob.path().len() - 32..];
+    insta::assert_snapshot!(
+        blob.to_string().replace(random, "…"),
+        @"photos/blobs/Employees/Sales/000223/0635338512000000000_… 20 b852bbce"
+    );
+    assert_eq!(scene.blobs.names(), [blob.path()]);
+}
+
+#[test]
+fn pat_large_3_the_entity_is_one_request_and_its_value_another() {
+    let scene = scene();
+    block_on(scene.employees.insert(ada(223), content(7, 5))).unwrap();
+    assert_eq!((scene.tables.calls(), scene.blobs.calls()), (vec![Call::Submit], 1));
+    scene.tables.heal();
+    scene.blobs.heal();
+    let found = block_on(scene.employees.table().get(Employee::key("Sales", 223))).unwrap().unwrap();
+    assert_eq!((scene.tables.calls(), scene.blobs.calls()), (vec![Call::Get], 0));
+    let photo = block_on(scene.employees.open(&found)).unwrap().unwrap();
+    assert_eq!((photo.len(), scene.blobs.calls()), (5, 1));
+    assert_eq!(block_on(photo.bytes()).unwrap(), vec![7; 5]);
+    assert!(block_on(scene.employees.open(&ada(1))).unwrap().is_none());
+}
+
+#[test]
+fn pat_large_3_any_length_is_streamed_through_parts() {
+    let scene = scene();
+    for (id, length) in (0_u32..).zip([0, 1, 7, 8, 9, 16, 17, 100]) {
+        block_on(scene.employees.insert(ada(id), content(1, length))).unwrap();
+        assert_eq!(scene.read(id).unwrap(), Some(vec![1; length]));
+    }
+}
+
+#[test]
+fn pat_large_2_content_that_fails_leaves_nothing() {
+    let scene = scene();
+    for pieces in [0, 1, 9] {
+        let broken =
+            content(1, pieces).chain(stream::iter([Err(Error::new(ErrorCode::Io, "the source broke"))]));
+        let error = block_on(scene.employees.insert(ada(1), broken)).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Io);
+        assert_eq!((scene.read(1).unwrap(), scene.blobs.names().len()), (None, 0));
+    }
+}
+
+#[test]
+fn pat_large_2_a_missing_or_damaged_blob_is_a_typed_error() {
+    let scene = scene();
+    let written = block_on(scene.employees.insert(ada(223), content(7, 20))).unwrap();
+    let path = Path::parse(written.photo.as_ref().unwrap().path()).unwrap();
+    let code = || scene.read(223).unwrap_err().code();
+    block_on(scene.blobs.put(&path, vec![7; 19].into())).unwrap();
+    assert_eq!(code(), ErrorCode::Corrupted);
+    block_on(scene.blobs.put(&path, vec![8; 20].into())).unwrap();
+    assert_eq!(code(), ErrorCode::Corrupted);
+    block_on(scene.blobs.delete(&path)).unwrap();
+    let error = scene.read(223).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::BlobNotFound, Some("PAT-LARGE-2")));
+    assert!(error.is_not_found());
+}
+
+#[test]
+fn pat_large_2_a_writer_slower_than_half_the_grace_period_gives_up() {
+    let scene = scene();
+    let now = Arc::clone(&scene.now);
+    let slow = content(7, 20).inspect(move |_| {
+        now.fetch_add(GRACE / 10, Ordering::SeqCst);
+    });
+    let error = block_on(scene.employees.insert(ada(223), slow)).unwrap_err();
+    assert_eq!(error.rule(), Some("PAT-LARGE-2"));
+    assert_eq!((scene.read(223).unwrap(), scene.blobs.names().len()), (None, 0));
+}
+
+#[test]
+fn pat_large_2_a_reader_has_the_grace_period_after_a_change() {
+    let scene = scene();
+    let old = block_on(scene.employees.insert(ada(223), content(1, 20))).unwrap();
+    scene.now.fetch_add(10 * GRACE, Ordering::SeqCst);
+    block_on(scene.employees.replace(ada(223), old.etag().clone(), content(2, 20))).unwrap();
+    let collected = block_on(scene.employees.collect_orphans()).unwrap();
+    assert_eq!(collected, Collected { kept: 1, marked: 1, removed: 0 });
+    scene.now.fetch_add(GRACE - 1, Ordering::SeqCst);
+    block_on(scene.employees.collect_orphans()).unwrap();
+    let held = block_on(scene.employees.open(&old)).unwrap().unwrap();
+    assert_eq!(block_on(held.bytes()).unwrap(), vec![1; 20]);
+    scene.now.fetch_add(1, Ordering::SeqCst);
+    let collected = block_on(scene.employees.collect_orphans()).unwrap();
+    assert_eq!(collected, Collected { kept: 1, marked: 0, removed: 1 });
+    assert_eq!(block_on(scene.employees.open(&old)).unwrap_err().code(), ErrorCode::BlobNotFound);
+    assert_eq!(scene.read(223).unwrap(), Some(vec![2; 20]));
+    assert_eq!(scene.blobs.names().len(), 1, "the mark is gone, too");
+}
+
+#[test]
+fn pat_large_2_a_collection_beside_an_upload_spares_it() {
+    let scene = scene();
+    // The blob is there, its entity not yet: somebody collects.
+    let (other, now) = (scene.employees.clone(), Arc::clone(&scene.now));
+    scene.tables.script(move |call, _| match call {
+        Call::Submit => {
+            let (other, now) = (other.clone(), Arc::clone(&now));
+            Fault::Meanwhile(Box::new(move || {
+                now.fetch_add(GRACE / 2, Ordering::SeqCst);
+                assert_eq!(block_on(other.collect_orphans()).unwrap().kept, 1);
+            }))
+        }
+        _ => Fault::None,
+    });
+    block_on(scene.employees.insert(ada(223), content(7, 20))).unwrap();
+    scene.tables.heal();
+    scene.collect_all();
+    assert_eq!(scene.read(223).unwrap(), Some(vec![7; 20]));
+}
+
+#[test]
+fn pat_large_2_a_table_that_is_not_there_makes_no_orphans() {
+    let scene = scene();
+    block_on(scene.employees.insert(ada(223), content(7, 20))).unwrap();
+    block_on(scene.employees.table().delete_table()).unwrap();
+    scene.now.fetch_add(2 * GRACE, Ordering::SeqCst);
+    assert!(block_on(scene.employees.collect_orphans()).unwrap_err().is_table_not_found());
+    assert_eq!(scene.blobs.names().len(), 1);
+}
+
+#[test]
+fn a_local_folder_takes_any_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs: Arc<dyn ObjectStore> = Arc::new(LocalFileSystem::new_with_prefix(folder.path()).unwrap());
+    let table = block_on(Engine::in_memory().table::<Employee>().create_if_missing()).unwrap();
+    let employees = LargeTable::new(table, blobs, "photos").grace(Duration::ZERO).part_bytes(8);
+    let clocked = employees.with_clock(Clock::new(|| NOON));
+    for department in ["", "..", "a.b c=d%2F", "Ü~"] {
+        let entity = Employee { department: department.into(), ..ada(1) };
+        let written = block_on(clocked.insert(entity.clone(), content(3, 20))).unwrap();
+        let read = block_on(async { clocked.open(&written).await?.unwrap().bytes().await });
+        assert_eq!(read.unwrap(), vec![3; 20], "{department}");
+        let key = entity.key_of().unwrap();
+        assert!(written.photo.as_ref().unwrap().path().contains(&encode(key.partition_key.as_str())));
+        assert_eq!(key, EntityKey::new(department, "000001").unwrap());
+    }
+    assert_eq!(block_on(clocked.collect_orphans()).unwrap(), Collected { kept: 4, ..Collected::default() });
+}
+
+#[test]
+fn futures_can_move_between_threads() {
+    let scene = scene();
+    block_on(sendable(scene.employees.insert(ada(1), content(1, 20)))).unwrap();
+    block_on(sendable(scene.employees.collect_orphans())).unwrap();
+    let entity = block_on(scene.employees.table().get(Employee::key("Sales", 1))).unwrap().unwrap();
+    let photo = block_on(sendable(scene.employees.open(&entity))).unwrap().unwrap();
+    let bytes: Vec<Bytes> = block_on(sendable(photo.into_stream().try_collect())).unwrap();
+    assert_eq!(bytes.concat(), [1; 20]);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Insert(u32),
+    Replace(u32),
+    Delete(u32),
+    Collect,
+    /// Tenths of the grace period.
+    Wait(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0_u32..3).prop_map(Step::Insert),
+        3 => (0_u32..3).prop_map(Step::Replace),
+        2 => (0_u32..3).prop_map(Step::Delete),
+        3 => Just(Step::Collect),
+        3 => (1_u64..12).prop_map(Step::Wait),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Some request of some step fails, on the table or among the blobs. No entity ever names a blob that is not there, an
+    /// acknowledged value is read back, and in the end there is a blob an entity and nothing else.
+    #[test]
+    fn pat_large_2_whatever_fails_nothing_dangles_and_nothing_stays(
+        steps in prop::collection::vec((step(), prop::option::weighted(0.4, (0_usize..6, any::<bool>(), any::<bool>()))), 1..16),
+    ) {
+        let scene = scene();
+        // What an entity may hold: several values after an answer was lost.
+        let mut model: BTreeMap<u32, Vec<Option<u8>>> = (0..3).map(|id| (id, vec![None])).collect();
+        for (value, (step, fault)) in (1_u8..).zip(steps) {
+            if let Some((number, lost, in_blobs)) = fault {
+                if in_blobs {
+                    scene.blobs.fail_at(number, lost);
+                } else {
+                    let code = if lost { ErrorCode::OperationTimedOut } else { ErrorCode::ServerBusy };
+                    scene.tables.script(move |_, at| match (at == number, lost) {
+                        (false, _) => Fault::None,
+                        (true, false) => Fault::Before(code),
+                        (true, true) => Fault::After(code),
+                    });
+                }
+            }
+            let employees = &scene.employees;
+            let (id, written, done) = match step {
+                Step::Insert(id) => {
+                    (id, Some(value), block_on(employees.insert(ada(id), content(value, 20))).map(drop))
+                }
+                Step::Replace(id) => {
+                    let replaced = employees.replace(ada(id), IfMatch::Any, content(value, 20));
+                    (id, Some(value), block_on(replaced).map(drop))
+                }
+                Step::Delete(id) => {
+                    (id, None, block_on(employees.table().delete(Employee::key("Sales", id), IfMatch::Any)))
+                }
+                Step::Collect => {
+                    let _ = block_on(employees.collect_orphans());
+                    continue;
+                }
+                Step::Wait(tenths) => {
+                    scene.now.fetch_add(tenths * GRACE / 10, Ordering::SeqCst);
+                    continue;
+                }
+            };
+            scene.tables.heal();
+            scene.blobs.heal();
+            let held = model.get_mut(&id).unwrap();
+            match done {
+                Ok(()) => *held = vec![written],
+                Err(error) if error.is_ambiguous() => held.push(written),
+                Err(_) => {}
+            }
+            for (id, held) in &model {
+                let found = scene.read(*id).unwrap().map(|bytes| bytes[0]);
+                prop_assert!(held.contains(&found), "{} holds {:?} and not {:?}", id, found, held);
+            }
+        }
+        scene.tables.heal();
+        scene.blobs.heal();
+        scene.collect_all();
+        let alive = (0..3).filter(|id| scene.read(*id).unwrap().is_some()).count();
+        prop_assert_eq!(scene.blobs.names().len(), alive);
+    }
+}

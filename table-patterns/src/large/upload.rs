@@ -1,0 +1,90 @@
+//! Uploads: a stream into a blob, a part at a time, with its length and checksum.
+
+use std::pin::pin;
+
+use bytes::{Bytes, BytesMut};
+use futures_core::Stream;
+use futures_util::{StreamExt, stream};
+use object_store::path::Path;
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt};
+use table_core::error::Result;
+
+use crate::blob::InBlobs;
+use crate::large::BlobRef;
+
+/// Content that is in memory as a whole, as the stream that an upload takes.
+pub fn whole(content: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes>> + Send {
+    stream::iter([Ok(content.into())])
+}
+
+/// Writes a stream to a new blob. What fits one part is one request.
+///
+/// An error of the stream, or of the store, leaves no blob, or one that nobody names.
+pub(super) async fn upload(
+    blobs: &dyn ObjectStore,
+    path: Path,
+    part: usize,
+    content: impl Stream<Item = Result<Bytes>> + Send,
+) -> Result<BlobRef> {
+    let mut content = pin!(content);
+    let mut written = BlobRef { path: path.to_string(), length: 0, crc: 0 };
+    let mut held = BytesMut::new();
+    let mut parts: Option<Box<dyn MultipartUpload>> = None;
+    while let Some(bytes) = content.next().await {
+        let sent = match bytes {
+            Ok(bytes) => {
+                written.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+                written.crc = crc32c::crc32c_append(written.crc, &bytes);
+                held.extend_from_slice(&bytes);
+                send_parts(blobs, &path, &mut parts, &mut held, part).await
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = sent {
+            abort(parts).await;
+            return Err(error);
+        }
+    }
+    let Some(mut parts) = parts else {
+        blobs.put(&path, held.freeze().into()).await.in_blob(&path)?;
+        return Ok(written);
+    };
+    let finished = async {
+        if !held.is_empty() {
+            parts.put_part(held.freeze().into()).await.in_blob(&path)?;
+        }
+        parts.complete().await.in_blob(&path)
+    };
+    match finished.await {
+        Ok(_) => Ok(written),
+        Err(error) => {
+            abort(Some(parts)).await;
+            Err(error)
+        }
+    }
+}
+
+/// Sends every whole part that is held. The last part may be smaller, and only that.
+async fn send_parts(
+    blobs: &dyn ObjectStore,
+    path: &Path,
+    parts: &mut Option<Box<dyn MultipartUpload>>,
+    held: &mut BytesMut,
+    part: usize,
+) -> Result<()> {
+    while held.len() > part {
+        let parts = match parts {
+            Some(parts) => parts,
+            None => parts.insert(blobs.put_multipart(path).await.in_blob(path)?),
+        };
+        parts.put_part(held.split_to(part).freeze().into()).await.in_blob(path)?;
+    }
+    Ok(())
+}
+
+/// Gives up what was sent. If that fails the store keeps parts of no blob, which it discards by itself (BLB-5).
+async fn abort(parts: Option<Box<dyn MultipartUpload>>) {
+    if let Some(mut parts) = parts {
+        let _ = parts.abort().await;
+    }
+}

@@ -1,0 +1,56 @@
+//! The pattern catalogue on table storage: the crate an application depends on.
+//!
+//! | module | pattern |
+//! |---|---|
+//! | [`advice`] | a workload replayed without a service: heat, throttling, cost (PAT-ANTI-1, SCL-1) |
+//! | [`feed`] | every change of a partition, in order, from any place (PAT-EC-8) |
+//! | [`index`](mod@index) | indexes that look after themselves (PAT-INTRA, PAT-INTER, PAT-IX) |
+//! | [`large`] | the value is a blob, the entity holds its address (PAT-LARGE) |
+//! | [`log_blobs`] | log lines in blobs named by time (PAT-ANTI-2) |
+//! | [`log_tail`] | the newest first, appends that never collide, followers (PAT-LOG) |
+//! | [`meter`] | requests, rows and bytes, counted for tests |
+//! | [`migrate`] | a table copied to another store, resumed and checked (DQ-12) |
+//! | [`outbox`] | what a change intends elsewhere, recorded in its transaction (PAT-EC) |
+//! | [`periods`] | a table a period, dropped when it expires; deletes in batches (PAT-HVD) |
+//! | [`relation`] | owners and their parts, no part without its owner (PAT-CK-3) |
+//! | [`series`] | the values of a period as properties of one entity (PAT-SER) |
+//! | [`spread`] | where writes go, measured on keys (PAT-ANTI-1) |
+//! | [`wide`] | one logical entity in several rows, never read half-written (PAT-WIDE) |
+//! | [`work`] | workers that do it, by a queue; sweeps, poison, the archive (PAT-EC) |
+//!
+//! It re-exports [`table_core`], so that one dependency is enough. Each pattern stands on
+//! [`TableStore`] and [`QueueStore`] alone, and its module says what it guarantees, what it costs, where it ends, and when not to use it.
+//!
+//! ```
+//! use table_patterns::{EntityKey, TableName};
+//!
+//! assert_eq!(TableName::new("Company")?.as_str(), "Company");
+//! assert_eq!(EntityKey::new("Sales", "000223")?.row_key.as_str(), "000223");
+//! # Ok::<(), table_patterns::Error>(())
+//! ```
+
+// The derives name the crate, also in its own tests.
+extern crate self as table_patterns;
+
+pub mod advice;
+pub mod blob;
+#[cfg(test)]
+mod faults;
+pub mod feed;
+pub mod index;
+pub mod large;
+pub mod log_blobs;
+pub mod log_tail;
+pub mod meter;
+pub mod migrate;
+pub mod outbox;
+pub mod pace;
+pub mod periods;
+pub mod relation;
+pub mod retry;
+pub mod series;
+pub mod spread;
+pub mod wide;
+pub mod work;
+
+pub use table_core::*;

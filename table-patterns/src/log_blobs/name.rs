@@ -1,0 +1,41 @@
+//! Names of log blobs: service, date, hour, counter (LOG-2).
+
+use chrono::{DateTime, DurationRound, TimeDelta, Utc};
+use object_store::path::Path;
+use table_core::error::{Error, ErrorCode, Result};
+
+/// One more than the last counter that six digits write.
+pub(super) const COUNTERS: u32 = 1_000_000;
+
+/// Checks the word that all names of a log begin with.
+pub(super) fn check_service(service: &str) -> Result<()> {
+    let legal =
+        |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
+    if !service.is_empty() && service.chars().all(legal) {
+        return Ok(());
+    }
+    let message = format!("`{service}` is no name of a service: take lower-case letters, digits and `-`");
+    Err(Error::new(ErrorCode::InvalidInput, message).with_rule("LOG-2"))
+}
+
+/// The hour that an instant lies in.
+pub(super) fn hour(instant: DateTime<Utc>) -> DateTime<Utc> {
+    instant.duration_trunc(TimeDelta::hours(1)).unwrap_or(instant)
+}
+
+/// The folder of an hour: `queue/2014/07/31/1800`.
+pub(super) fn folder(service: &str, hour: DateTime<Utc>) -> Path {
+    Path::from(format!("{service}/{}", hour.format("%Y/%m/%d/%H00")))
+}
+
+/// A blob in a folder: `000001.log` is the second.
+pub(super) fn blob(folder: &Path, counter: u32) -> Path {
+    folder.clone().join(format!("{counter:06}.log"))
+}
+
+/// The counter of a blob; `None` if its name is none of ours.
+pub(super) fn counter(path: &Path) -> Option<u32> {
+    let digits = path.filename()?.strip_suffix(".log")?;
+    let all_digits = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| all_digits)
+}

@@ -1,0 +1,162 @@
+//! Reading a log by time range: hours by prefix, blobs by metadata, lines by their instant (LOG-5).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use chrono::{DateTime, TimeDelta, Utc};
+use futures_core::Stream;
+use futures_util::{TryStreamExt, stream};
+use object_store::path::Path;
+use object_store::{Attribute, GetResult, ObjectStore, ObjectStoreExt};
+use table_core::error::{Error, ErrorCode, Result};
+
+use crate::blob::InBlobs;
+use crate::log_blobs::line::{LogKind, LogLine};
+use crate::log_blobs::name::{check_service, counter, folder, hour};
+
+/// Reads the log of a service: see [the pattern](crate::log_blobs).
+#[derive(Clone, Debug)]
+pub struct LogReader {
+    blobs: Arc<dyn ObjectStore>,
+    service: String,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+struct Wanted {
+    from: DateTime<Utc>,
+    to: DateTime<Utc>,
+    kinds: Vec<LogKind>,
+}
+
+/// A read under way.
+struct Reading {
+    reader: LogReader,
+    wanted: Wanted,
+    /// The next hour to be listed.
+    hour: Option<DateTime<Utc>>,
+    /// What is left of the hour, the next blob last.
+    paths: Vec<Path>,
+    /// The ids of the hour. A block that was written twice lies in one hour twice.
+    seen: HashSet<String>,
+}
+
+impl LogReader {
+    /// A reader of a service's log.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a service whose name is not made of lower-case letters, digits and `-`.
+    pub fn new(blobs: Arc<dyn ObjectStore>, service: &str) -> Result<Self> {
+        check_service(service)?;
+        Ok(Self { blobs, service: service.to_owned() })
+    }
+
+    /// The lines of some kinds from an instant to before another, blob after blob. Each blob is in the order it was written;
+    /// blobs overlap in time by up to an hour.
+    ///
+    /// A last item that is an error says that the rest is not known: `Corrupted` for a line that is none, and what the store of
+    /// blobs says.
+    pub fn stream(
+        &self,
+        from: DateTime<Utc>,
+        to: DateTime<Utc>,
+        kinds: &[LogKind],
+    ) -> impl Stream<Item = Result<LogLine>> + Send + use<> {
+        let reading = Reading {
+            reader: self.clone(),
+            wanted: Wanted { from, to, kinds: kinds.to_vec() },
+            hour: (from < to).then(|| hour(from)),
+            paths: Vec::new(),
+            seen: HashSet::new(),
+        };
+        stream::try_unfold(reading, |mut reading| async move {
+            let lines = reading.next().await?;
+            Ok::<_, Error>(lines.map(|lines| (stream::iter(lines.into_iter().map(Ok)), reading)))
+        })
+        .try_flatten()
+    }
+
+    /// The lines in the order of their instants.
+    ///
+    /// # Errors
+    /// Those of [`stream`](Self::stream).
+    pub async fn collect(
+        &self,
+        from: DateTime<Utc>,
+        to: DateTime<Utc>,
+        kinds: &[LogKind],
+    ) -> Result<Vec<LogLine>> {
+        let mut lines: Vec<LogLine> = self.stream(from, to, kinds).try_collect().await?;
+        // Stable: of one instant the lines of a writer keep their order.
+        lines.sort_by_key(|line| line.at);
+        Ok(lines)
+    }
+}
+
+impl Reading {
+    /// The lines of the next blob that may have some.
+    async fn next(&mut self) -> Result<Option<Vec<LogLine>>> {
+        loop {
+            if let Some(path) = self.paths.pop() {
+                let found = self.reader.blobs.get(&path).await.in_blob(&path)?;
+                if self.wanted.may_be_in(&found) {
+                    let content = found.bytes().await.in_blob(&path)?;
+                    return self.lines(&path, &content).map(Some);
+                }
+                continue;
+            }
+            // A block lies in the hour of its last line, at most an hour after its first (LOG-5).
+            let lag = TimeDelta::hours(1);
+            let end = self.wanted.to.checked_add_signed(lag).unwrap_or(DateTime::<Utc>::MAX_UTC);
+            let Some(hour) = self.hour.filter(|hour| *hour <= end) else { return Ok(None) };
+            self.paths = self.list(hour).await?;
+            self.hour = hour.checked_add_signed(lag);
+            self.seen.clear();
+        }
+    }
+
+    async fn list(&self, hour: DateTime<Utc>) -> Result<Vec<Path>> {
+        let folder = folder(&self.reader.service, hour);
+        let listing = self.reader.blobs.list(Some(&folder)).map_ok(|meta| meta.location);
+        let mut paths: Vec<Path> = listing.try_collect().await.in_blob(&folder)?;
+        paths.retain(|path| counter(path).is_some());
+        paths.sort_by(|left, right| right.cmp(left));
+        Ok(paths)
+    }
+
+    fn lines(&mut self, path: &Path, content: &Bytes) -> Result<Vec<LogLine>> {
+        let corrupted = |what: &str| Error::new(ErrorCode::Corrupted, format!("log blob `{path}` {what}"));
+        let text = str::from_utf8(content).map_err(|_| corrupted("is no UTF-8"))?;
+        let mut lines = Vec::new();
+        for line in text.split_inclusive('\n') {
+            let line = line.strip_suffix('\n').ok_or_else(|| corrupted("ends inside a line"))?;
+            let line =
+                LogLine::parse(line).map_err(|error| corrupted("has a broken line").with_source(error))?;
+            if self.wanted.is(&line) && self.seen.insert(line.id.clone()) {
+                lines.push(line);
+            }
+        }
+        Ok(lines)
+    }
+}
+
+impl Wanted {
+    fn is(&self, line: &LogLine) -> bool {
+        self.from <= line.at && line.at < self.to && self.kinds.contains(&line.kind)
+    }
+
+    /// Whether the metadata of a blob allows for a line that is wanted; so it does where there is none.
+    fn may_be_in(&self, found: &GetResult) -> bool {
+        let text =
+            |name: &'static str| found.attributes.get(&Attribute::Metadata(name.into())).map(AsRef::as_ref);
+        let instant = |name| text(name).and_then(|text: &str| text.parse::<DateTime<Utc>>().ok());
+        let has_kind =
+            |kinds: &str| kinds.split(',').filter_map(LogKind::parse).any(|kind| self.kinds.contains(&kind));
+        // The metadata has whole seconds, cut off.
+        let second = TimeDelta::seconds(1);
+        text("LogType").is_none_or(has_kind)
+            && instant("StartTime").is_none_or(|start| start < self.to)
+            && instant("EndTime").is_none_or(|end| self.from - end < second)
+    }
+}

@@ -1,0 +1,196 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{Attribute, ObjectStoreExt};
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::embedded::Clock;
+use table_core::error::ErrorCode;
+use table_core::ticks;
+
+use super::*;
+use crate::faults::{FaultyBlobs, sendable};
+
+const SECOND: u64 = 10_000_000;
+
+fn at(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
+}
+
+fn clock(text: &str) -> (Clock, Arc<AtomicU64>) {
+    let now = Arc::new(AtomicU64::new(ticks::from_datetime(at(text)).unwrap()));
+    let hand = Arc::clone(&now);
+    (Clock::new(move || hand.load(Ordering::SeqCst)), now)
+}
+
+fn writer(blobs: &FaultyBlobs, clock: &Clock) -> LogWriter {
+    LogWriter::new(Arc::new(blobs.clone()), "queue").unwrap().with_clock(clock.clone())
+}
+
+fn read(blobs: &FaultyBlobs, from: &str, to: &str) -> Vec<String> {
+    let reader = LogReader::new(Arc::new(blobs.clone()), "queue").unwrap();
+    let lines = block_on(reader.collect(at(from), at(to), &LogKind::ALL)).unwrap();
+    lines.into_iter().map(|line| line.fields.concat()).collect()
+}
+
+#[test]
+fn log_2_and_4_the_layout_is_the_catalogues() {
+    let (clock, now) = clock("2014-07-31T18:05:00Z");
+    let blobs = FaultyBlobs::default();
+    let mut log = writer(&blobs, &clock).flush_at(1);
+    log.append(LogKind::Write, ["a"]).unwrap();
+    log.append(LogKind::Read, ["b"]).unwrap();
+    now.fetch_add(2 * 3_600 * SECOND, Ordering::SeqCst);
+    log.append(LogKind::Delete, ["c"]).unwrap();
+    assert_eq!(block_on(sendable(log.flush())).unwrap(), 3);
+    insta::assert_snapshot!(blobs.names().join("\n"), @r"
+    queue/2014/07/31/1800/000000.log
+    queue/2014/07/31/1800/000001.log
+    queue/2014/07/31/2000/000000.log
+    ");
+    let mut log = writer(&blobs, &clock);
+    log.append(LogKind::Delete, ["d"]).unwrap();
+    now.fetch_add(90 * SECOND + 7, Ordering::SeqCst);
+    log.append(LogKind::Read, ["e"]).unwrap();
+    block_on(log.flush()).unwrap();
+    let path = Path::from("queue/2014/07/31/2000/000001.log");
+    let found = block_on(blobs.get(&path)).unwrap();
+    let metadata = ["LogType", "StartTime", "EndTime", "LogVersion"]
+        .map(|name| found.attributes.get(&Attribute::Metadata(name.into())).unwrap().as_ref().to_owned());
+    insta::assert_snapshot!(metadata.join(" "), @"read,delete 2014-07-31T20:05:00Z 2014-07-31T20:06:30Z 1.0");
+}
+
+#[test]
+fn pat_anti_2_size_and_age_make_a_flush_due() {
+    let (clock, now) = clock("2014-07-31T18:05:00Z");
+    let blobs = FaultyBlobs::default();
+    let mut log = writer(&blobs, &clock).flush_at(200).flush_after(Duration::from_mins(1));
+    assert!(!log.append(LogKind::Read, ["a"]).unwrap());
+    now.fetch_add(59 * SECOND, Ordering::SeqCst);
+    assert_eq!(block_on(log.flush_if_due()).unwrap(), 0);
+    now.fetch_add(SECOND, Ordering::SeqCst);
+    assert_eq!(block_on(log.flush_if_due()).unwrap(), 1);
+    assert_eq!((log.buffered(), log.is_due()), (0, false));
+    assert!(!log.append(LogKind::Read, ["x".repeat(100)]).unwrap());
+    assert!(log.append(LogKind::Read, ["y".repeat(100)]).unwrap());
+    assert_eq!(block_on(log.flush_if_due()).unwrap(), 2);
+}
+
+#[test]
+fn pat_anti_2_a_full_buffer_refuses_and_loses_nothing() {
+    let (clock, _) = clock("2014-07-31T18:05:00Z");
+    let blobs = FaultyBlobs::default();
+    let mut log = writer(&blobs, &clock).hold_at_most(150);
+    for field in ["a", "b"] {
+        log.append(LogKind::Read, [field]).unwrap();
+    }
+    let refused = log.append(LogKind::Read, ["c".repeat(100)]).unwrap_err();
+    assert!(refused.is_throttled());
+    block_on(log.flush()).unwrap();
+    assert_eq!(read(&blobs, "2014-07-31T18:00:00Z", "2014-07-31T19:00:00Z"), ["a", "b"]);
+}
+
+#[test]
+fn log_2_writers_share_an_hour_and_a_local_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = Arc::new(LocalFileSystem::new_with_prefix(folder.path()).unwrap());
+    let (clock, _) = clock("2014-07-31T18:05:00Z");
+    let mut writers: Vec<LogWriter> =
+        (0..3).map(|_| LogWriter::new(blobs.clone(), "queue").unwrap().with_clock(clock.clone())).collect();
+    for round in 0..3 {
+        for (number, log) in writers.iter_mut().enumerate() {
+            log.append(LogKind::Read, [format!("{round}{number}")]).unwrap();
+            assert_eq!(block_on(log.flush()).unwrap(), 1);
+        }
+    }
+    let reader = LogReader::new(blobs, "queue").unwrap();
+    let lines =
+        block_on(reader.collect(at("2014-07-31T18:00:00Z"), at("2014-07-31T19:00:00Z"), &LogKind::ALL));
+    let fields: Vec<String> = lines.unwrap().into_iter().map(|line| line.fields.concat()).collect();
+    assert_eq!(fields, ["00", "01", "02", "10", "11", "12", "20", "21", "22"]);
+}
+
+#[test]
+fn log_5_metadata_saves_reading_content() {
+    let (clock, now) = clock("2014-07-31T18:05:00Z");
+    let blobs = FaultyBlobs::default();
+    let mut log = writer(&blobs, &clock).flush_at(1);
+    for kind in LogKind::ALL {
+        log.append(kind, [kind.as_str()]).unwrap();
+        now.fetch_add(60 * SECOND, Ordering::SeqCst);
+    }
+    block_on(log.flush()).unwrap();
+    // Content that nobody should read.
+    for counter in [0, 2] {
+        let path = Path::from(format!("queue/2014/07/31/1800/00000{counter}.log"));
+        let attributes = block_on(blobs.get(&path)).unwrap().attributes;
+        block_on(object_store::ObjectStore::put_opts(&blobs, &path, "broken".into(), attributes.into()))
+            .unwrap();
+    }
+    let reader = LogReader::new(Arc::new(blobs.clone()), "queue").unwrap();
+    let (from, to) = (at("2014-07-31T18:00:00Z"), at("2014-07-31T19:00:00Z"));
+    let writes = block_on(sendable(reader.collect(from, to, &[LogKind::Write]))).unwrap();
+    assert_eq!(writes.len(), 1);
+    let by_time =
+        block_on(reader.collect(at("2014-07-31T18:05:30Z"), at("2014-07-31T18:06:30Z"), &LogKind::ALL));
+    assert_eq!(by_time.unwrap(), writes);
+    assert_eq!(block_on(reader.collect(from, to, &LogKind::ALL)).unwrap_err().code(), ErrorCode::Corrupted);
+}
+
+#[test]
+fn a_service_has_a_plain_name() {
+    for name in ["", "a/b", "Queue", "..", "a b"] {
+        assert_eq!(LogWriter::new(Arc::new(FaultyBlobs::default()), name).unwrap_err().rule(), Some("LOG-2"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The model is a list. Requests fail, done or not; what was flushed is read once and in order, whatever the interval.
+    #[test]
+    fn log_5_and_6_what_was_flushed_is_read_once(
+        steps in prop::collection::vec((0_u64..3_000, 0_usize..3, prop::option::weighted(0.3, (0_usize..3, any::<bool>()))), 1..40),
+        size in prop_oneof![Just(1_usize), Just(150), Just(100_000)],
+        age in 1_u64..5_000,
+        (from, length) in (0_i64..40_000, 0_i64..40_000),
+        metadata: bool,
+    ) {
+        let (clock, now) = clock("2014-07-31T18:05:00Z");
+        let start = at("2014-07-31T18:05:00Z");
+        let blobs = if metadata { FaultyBlobs::default() } else { FaultyBlobs::default().without_attributes() };
+        let mut log = writer(&blobs, &clock).flush_at(size).flush_after(Duration::from_secs(age));
+        let mut model = Vec::new();
+        for (number, (seconds, kind, fault)) in steps.into_iter().enumerate() {
+            now.fetch_add(seconds * SECOND, Ordering::SeqCst);
+            let kind = LogKind::ALL[kind];
+            log.append(kind, [number.to_string()]).unwrap();
+            model.push((ticks::to_datetime(now.load(Ordering::SeqCst)).unwrap(), kind, number.to_string()));
+            if let Some((at, lost)) = fault {
+                blobs.fail_at(at, lost);
+                let _ = block_on(log.flush());
+                blobs.heal();
+            } else {
+                block_on(log.flush_if_due()).unwrap();
+            }
+        }
+        block_on(log.flush()).unwrap();
+        let (from, to) = (start + TimeDelta::seconds(from), start + TimeDelta::seconds(from + length));
+        let kinds = [LogKind::Read, LogKind::Delete];
+        let expected: Vec<_> = model
+            .into_iter()
+            .filter(|(at, kind, _)| (from..to).contains(at) && kinds.contains(kind))
+            .collect();
+        let reader = LogReader::new(Arc::new(blobs), "queue").unwrap();
+        let found: Vec<_> = block_on(reader.collect(from, to, &kinds))
+            .unwrap()
+            .into_iter()
+            .map(|line| (line.at, line.kind, line.fields.concat()))
+            .collect();
+        prop_assert_eq!(found, expected);
+    }
+}

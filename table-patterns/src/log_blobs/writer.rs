@@ -1,0 +1,248 @@
+//! Writing a log: lines collected in blocks, a blob a block.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use futures_util::TryStreamExt;
+use object_store::path::Path;
+use object_store::{Attribute, Attributes, ObjectStore, PutMode, PutOptions, PutPayload};
+use table_core::embedded::Clock;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::ticks;
+use uuid::Uuid;
+
+use crate::blob::InBlobs;
+use crate::log_blobs::line::{LogKind, LogLine};
+use crate::log_blobs::name::{COUNTERS, blob, check_service, counter, folder, hour};
+
+const HOUR: Duration = Duration::from_hours(1);
+
+/// Lines that become one blob.
+#[derive(Debug)]
+struct Block {
+    text: String,
+    first: DateTime<Utc>,
+    last: DateTime<Utc>,
+    kinds: [bool; 3],
+    /// It may have been written: written again it must be the same, in the same folder, so that readers know its lines.
+    sealed: bool,
+}
+
+/// Writes the log of a service: what it keeps and what it costs, see [the pattern](crate::log_blobs).
+///
+/// Lines are in memory until they are flushed. A writer that is dropped loses them, as a process that dies does.
+#[derive(Debug)]
+pub struct LogWriter {
+    blobs: Arc<dyn ObjectStore>,
+    service: String,
+    clock: Clock,
+    bytes: usize,
+    age: Duration,
+    hold: usize,
+    number: u32,
+    lines: u64,
+    last: u64,
+    blocks: VecDeque<Block>,
+    /// The folder written last, and the counter that is likely free in it.
+    next: Option<(Path, u32)>,
+    metadata: bool,
+}
+
+impl LogWriter {
+    /// A writer that flushes blocks of 4 MiB or 5 minutes, and holds at most 64 MiB.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a service whose name is not made of lower-case letters, digits and `-`.
+    pub fn new(blobs: Arc<dyn ObjectStore>, service: &str) -> Result<Self> {
+        check_service(service)?;
+        let (number, ..) = Uuid::new_v4().as_fields();
+        Ok(Self {
+            blobs,
+            service: service.to_owned(),
+            clock: Clock::default(),
+            bytes: 4 << 20,
+            age: Duration::from_mins(5),
+            hold: 64 << 20,
+            number,
+            lines: 0,
+            last: 0,
+            blocks: VecDeque::new(),
+            next: None,
+            metadata: true,
+        })
+    }
+
+    /// A flush is due when a block has so many bytes; 1 makes every line a blob of its own.
+    #[must_use]
+    pub fn flush_at(self, bytes: usize) -> Self {
+        Self { bytes: bytes.max(1), ..self }
+    }
+
+    /// A flush is due when the oldest line is of this age; at most an hour, which is how late readers look (LOG-5).
+    #[must_use]
+    pub fn flush_after(self, age: Duration) -> Self {
+        Self { age: age.min(HOUR), ..self }
+    }
+
+    /// Refuses lines when so many bytes wait, because the blobs cannot be written.
+    #[must_use]
+    pub fn hold_at_most(self, bytes: usize) -> Self {
+        Self { hold: bytes, ..self }
+    }
+
+    /// The same with another clock.
+    #[must_use]
+    pub fn with_clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Takes a line of now into the buffer and says whether a flush is due. Sends nothing.
+    ///
+    /// # Errors
+    /// `ServerBusy` if the buffer is full: the line was not taken.
+    pub fn append<F: Into<String>>(
+        &mut self,
+        kind: LogKind,
+        fields: impl IntoIterator<Item = F>,
+    ) -> Result<bool> {
+        // Never before the line before, so that a block's last line is its latest.
+        self.last = self.clock.now().max(self.last);
+        let line = LogLine {
+            at: ticks::to_datetime(self.last).unwrap_or(DateTime::<Utc>::MAX_UTC),
+            kind,
+            id: format!("{:08x}-{}", self.number, self.lines),
+            fields: fields.into_iter().map(Into::into).collect(),
+        };
+        let mut text = String::new();
+        line.write(&mut text);
+        let waiting = self.buffered();
+        if waiting > 0 && waiting.saturating_add(text.len()) > self.hold {
+            let message = format!("{waiting} bytes of log lines wait to be written: flush, or drop lines");
+            return Err(Error::new(ErrorCode::ServerBusy, message).with_rule("PAT-ANTI-2"));
+        }
+        self.lines += 1;
+        let age = TimeDelta::from_std(self.age).unwrap_or(TimeDelta::hours(1));
+        let fits = |block: &&mut Block| {
+            !block.sealed && block.text.len() + text.len() <= self.bytes && line.at - block.first <= age
+        };
+        if let Some(block) = self.blocks.back_mut().filter(fits) {
+            block.text.push_str(&text);
+            block.last = line.at;
+            block.add(kind);
+        } else {
+            let mut block = Block::new(text, line.at);
+            block.add(kind);
+            self.blocks.push_back(block);
+        }
+        Ok(self.is_due())
+    }
+
+    /// Bytes that wait to be flushed, and would be lost with the process.
+    #[must_use]
+    pub fn buffered(&self) -> usize {
+        self.blocks.iter().map(|block| block.text.len()).sum()
+    }
+
+    /// Whether a block is full, or its oldest line is old. Time passes without lines: ask now and then.
+    #[must_use]
+    pub fn is_due(&self) -> bool {
+        let now = ticks::to_datetime(self.clock.now()).unwrap_or(DateTime::<Utc>::MAX_UTC);
+        let is_old = |block: &Block| (now - block.first).to_std().is_ok_and(|age| age >= self.age);
+        self.blocks.len() > 1
+            || self.blocks.front().is_some_and(|block| block.text.len() >= self.bytes || is_old(block))
+    }
+
+    /// Flushes if that is due; gives how many blobs were written.
+    ///
+    /// # Errors
+    /// Those of [`flush`](Self::flush).
+    pub async fn flush_if_due(&mut self) -> Result<usize> {
+        if self.is_due() { self.flush().await } else { Ok(0) }
+    }
+
+    /// Writes all that waits, a blob a block, and gives how many.
+    ///
+    /// # Errors
+    /// Those of the store of blobs. What was not written waits on; a block whose answer was lost is written again, and read once.
+    pub async fn flush(&mut self) -> Result<usize> {
+        let mut written = 0;
+        while let Some(block) = self.blocks.front_mut() {
+            block.sealed = true;
+            let folder = folder(&self.service, hour(block.last));
+            let (payload, attributes) = (PutPayload::from(block.text.clone()), block.attributes());
+            self.put(folder, payload, attributes).await?;
+            self.blocks.pop_front();
+            written += 1;
+        }
+        Ok(written)
+    }
+
+    /// Writes a new blob in a folder: the next name that nobody has.
+    async fn put(&mut self, folder: Path, payload: PutPayload, attributes: Attributes) -> Result<()> {
+        let mut at = match &self.next {
+            Some((last, next)) if *last == folder => *next,
+            _ => self.free(&folder).await?,
+        };
+        while at < COUNTERS {
+            let path = blob(&folder, at);
+            let attributes = if self.metadata { attributes.clone() } else { Attributes::new() };
+            let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
+            match self.blobs.put_opts(&path, payload.clone(), options).await {
+                Ok(_) => {
+                    self.next = Some((folder, at + 1));
+                    return Ok(());
+                }
+                Err(object_store::Error::AlreadyExists { .. }) => at += 1,
+                Err(error) if self.metadata && cannot(&error) => self.metadata = false,
+                Err(error) => return Err(error).in_blob(&path),
+            }
+        }
+        let message = format!("the hour `{folder}` has a million blobs: write larger blocks");
+        Err(Error::new(ErrorCode::OutOfRangeInput, message).with_rule("LOG-2"))
+    }
+
+    /// The counter after the last one in a folder.
+    async fn free(&self, folder: &Path) -> Result<u32> {
+        let mut names = self.blobs.list(Some(folder));
+        let mut free = 0;
+        while let Some(meta) = names.try_next().await.in_blob(folder)? {
+            free = free.max(counter(&meta.location).map_or(0, |counter| counter + 1));
+        }
+        Ok(free)
+    }
+}
+
+impl Block {
+    const fn new(text: String, at: DateTime<Utc>) -> Self {
+        Self { text, first: at, last: at, kinds: [false; 3], sealed: false }
+    }
+
+    fn add(&mut self, kind: LogKind) {
+        for (has, known) in self.kinds.iter_mut().zip(LogKind::ALL) {
+            *has |= known == kind;
+        }
+    }
+
+    /// What the blob says of itself (LOG-4).
+    fn attributes(&self) -> Attributes {
+        let second = |instant: DateTime<Utc>| instant.to_rfc3339_opts(SecondsFormat::Secs, true);
+        let kinds = self.kinds.into_iter().zip(LogKind::ALL).filter(|(has, _)| *has);
+        let kinds: Vec<&str> = kinds.map(|(_, kind)| kind.as_str()).collect();
+        [
+            ("LogType", kinds.join(",")),
+            ("StartTime", second(self.first)),
+            ("EndTime", second(self.last)),
+            ("LogVersion", super::line::VERSION.to_owned()),
+        ]
+        .into_iter()
+        .map(|(name, value)| (Attribute::Metadata(name.into()), value))
+        .collect()
+    }
+}
+
+/// A store without metadata.
+const fn cannot(error: &object_store::Error) -> bool {
+    matches!(error, object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. })
+}

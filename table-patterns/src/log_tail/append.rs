@@ -1,0 +1,136 @@
+//! Appends: stamps that never repeat, inserts that never replace.
+
+use std::sync::{Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+use table_core::embedded::Clock;
+use table_core::entity::{Entity, PlainEntity};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
+use table_core::query::Select;
+use table_core::store::TableStore;
+use uuid::Uuid;
+
+use crate::log_tail::{LogStamp, LogTail};
+
+/// Stamps that an append tries. A second one is needed only if two writers drew the same number, count and tick.
+const ATTEMPTS: usize = 8;
+
+/// Gives out stamps.
+#[derive(Debug)]
+pub(super) struct Writer {
+    clock: Clock,
+    /// Random, so that writers of several processes differ.
+    number: u32,
+    last: Mutex<Last>,
+}
+
+/// The last stamp given out.
+#[derive(Debug, Default)]
+struct Last {
+    ticks: u64,
+    count: u32,
+}
+
+impl Writer {
+    pub(super) fn new(clock: Clock) -> Self {
+        let (number, ..) = Uuid::new_v4().as_fields();
+        Self { clock, number, last: Mutex::default() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_number(clock: Clock, number: u32) -> Self {
+        Self { number, ..Self::new(clock) }
+    }
+
+    #[cfg(test)]
+    pub(super) const fn number(&self) -> u32 {
+        self.number
+    }
+
+    pub(super) const fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// A stamp of an instant, or of now: never before the last one of now.
+    fn stamp(&self, instant: Option<u64>) -> LogStamp {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.count = last.count.wrapping_add(1);
+        let ticks = instant.unwrap_or_else(|| {
+            last.ticks = self.clock.now().max(last.ticks);
+            last.ticks
+        });
+        LogStamp::from_ticks(ticks, (u64::from(last.count) << 32) | u64::from(self.number))
+    }
+}
+
+impl<E: PlainEntity, S: TableStore> LogTail<E, S> {
+    /// Appends an event of now. `event` makes it of the stamp it is given, and may be called again with another one.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the event does not carry the stamp it was given; every limit of an entity. An error that
+    /// [is ambiguous](Error::is_ambiguous) says that the event may be there or not: looking it up has failed, too.
+    pub async fn append(&self, event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
+        self.insert(None, event).await
+    }
+
+    /// Appends an event of another instant, such as one that is imported. Later appends for one tick are the newer.
+    ///
+    /// A [`Follow`](crate::log_tail::Follow) that has passed the instant does not see it.
+    ///
+    /// # Errors
+    /// Those of [`append`](Self::append), and `KeyEncoding` for an instant outside the years 1 to 9999.
+    pub async fn append_at(
+        &self,
+        instant: DateTime<Utc>,
+        event: impl FnMut(LogStamp) -> E,
+    ) -> Result<LogStamp> {
+        self.insert(Some(LogStamp::new(instant, 0)?.ticks()), event).await
+    }
+
+    async fn insert(&self, instant: Option<u64>, mut event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
+        let mut taken = None;
+        for _ in 0..ATTEMPTS {
+            let stamp = self.writer.stamp(instant);
+            let event = event(stamp);
+            let key = event.key_of()?;
+            check_stamp::<E>(&key, stamp, &Self::prefix())?;
+            match self.table.insert(&event).await {
+                Ok(_) => return Ok(stamp),
+                Err(error) if error.code() == ErrorCode::EntityAlreadyExists => {
+                    if self.holds(&key, &event).await? {
+                        return Ok(stamp);
+                    }
+                    taken = Some(error);
+                }
+                Err(error) if error.is_ambiguous() => {
+                    return match self.holds(&key, &event).await {
+                        Ok(true) => Ok(stamp),
+                        Ok(false) | Err(_) => Err(error),
+                    };
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(taken.unwrap_or_else(|| Error::new(ErrorCode::InternalError, "no stamp was tried")))
+    }
+
+    /// Whether this very event is stored: then the insert that is asked about was ours (CON-11).
+    async fn holds(&self, key: &EntityKey, event: &E) -> Result<bool> {
+        let table = self.table.name()?;
+        let Some(found) = self.table.store().get(table, key, &Select::All).await? else { return Ok(false) };
+        Ok(found.row.with_timestamp(0) == event.to_row()?.with_timestamp(0))
+    }
+}
+
+fn check_stamp<E: Entity>(key: &EntityKey, stamp: LogStamp, prefix: &str) -> Result<()> {
+    let text = key.row_key.as_str().strip_prefix(prefix).unwrap_or_default();
+    if text.parse::<LogStamp>().is_ok_and(|found| found == stamp) {
+        return Ok(());
+    }
+    let message = "the event does not carry the stamp it was given: put it into the field of type `LogStamp`";
+    Err(Error::new(ErrorCode::InvalidInput, message)
+        .with_rule("PAT-LOG-4")
+        .with_table(E::SCHEMA.table)
+        .with_key(key.partition_key.as_str(), key.row_key.as_str()))
+}

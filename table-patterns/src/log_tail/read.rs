@@ -1,0 +1,178 @@
+//! Reads of a log: the newest, back to an instant, a slice between two stamps; over one partition or several.
+
+use std::ops::Bound;
+
+use chrono::{DateTime, Utc};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use table_core::entity::{Entity, Versioned};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::limits::PAGE_ENTITIES;
+use table_core::query::{EntityRef, KeyRange, Query, TextRange};
+use table_core::selection::{Class, FanOut, Partition, Selection};
+use table_core::store::TableStore;
+
+use crate::log_tail::{LogStamp, LogTail};
+
+/// Partitions of a spread log that are asked at once (IMP-5).
+const CONCURRENCY: usize = 8;
+
+/// Classes of selections that name whole partitions: one, or those of a `bucket(…)`.
+#[diagnostic::on_unimplemented(
+    message = "a log is read by whole partitions, and `{Self}` is none",
+    note = "give every part of the partition key: `{{Entity}}::partition(…)`"
+)]
+pub trait WholePartitions: Class {}
+
+impl WholePartitions for Partition {}
+impl WholePartitions for FanOut {}
+
+/// Events of a log, the newest first, and where the older ones begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogSlice<E> {
+    /// The events.
+    pub items: Vec<Versioned<E>>,
+    /// The stamp of the last item if the bound cut the answer: older events follow. `None` if it is whole.
+    pub cut_at: Option<LogStamp>,
+}
+
+impl<E: Entity, S: TableStore> LogTail<E, S> {
+    /// The newest `n` events, the newest first (PAT-LOG-1). One request for each 1,000 and partition.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6), and every error of a query.
+    pub async fn newest<C: WholePartitions>(
+        &self,
+        log: Selection<E, C>,
+        n: usize,
+    ) -> Result<Vec<Versioned<E>>> {
+        Ok(self.slice(&log, None, LogStamp::LAST, n).await?.items)
+    }
+
+    /// The events from now back to an instant, the newest first, at most `most`.
+    ///
+    /// # Errors
+    /// Those of [`newest`](Self::newest), and `KeyEncoding` for an instant outside the years 1 to 9999.
+    pub async fn back_to<C: WholePartitions>(
+        &self,
+        log: Selection<E, C>,
+        instant: DateTime<Utc>,
+        most: usize,
+    ) -> Result<LogSlice<E>> {
+        self.slice(&log, just_before(instant)?, LogStamp::LAST, most).await
+    }
+
+    /// As [`back_to`](Self::back_to), only events older than a stamp: the rest of a slice that was cut.
+    ///
+    /// ```
+    /// # use table_patterns::log_tail::{LogStamp, LogTail};
+    /// # use table_patterns::{Entity, TableStoreExt, embedded::Engine};
+    /// # #[derive(Entity)]
+    /// # #[partition_key(employee)]
+    /// # #[row_key(stamp)]
+    /// # struct Expense { #[digits(6)] employee: u32, stamp: LogStamp, cents: i64 }
+    /// # pollster::block_on(async {
+    /// # let expenses = LogTail::new(Engine::in_memory().table::<Expense>().create_if_missing().await?);
+    /// # for cents in 0..5 { expenses.append(|stamp| Expense { employee: 123, stamp, cents }).await?; }
+    /// let day = chrono::DateTime::UNIX_EPOCH;
+    /// let mut slice = expenses.back_to(Expense::partition(123), day, 2).await?;
+    /// let mut cents: Vec<_> = slice.items.iter().map(|expense| expense.cents).collect();
+    /// while let Some(stamp) = slice.cut_at {
+    ///     slice = expenses.older_than(Expense::partition(123), stamp, day, 2).await?;
+    ///     cents.extend(slice.items.iter().map(|expense| expense.cents));
+    /// }
+    /// assert_eq!(cents, [4, 3, 2, 1, 0]);
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`back_to`](Self::back_to).
+    pub async fn older_than<C: WholePartitions>(
+        &self,
+        log: Selection<E, C>,
+        stamp: LogStamp,
+        instant: DateTime<Utc>,
+        most: usize,
+    ) -> Result<LogSlice<E>> {
+        let Some(before) = predecessor(stamp) else {
+            return Ok(LogSlice { items: Vec::new(), cut_at: None });
+        };
+        self.slice(&log, just_before(instant)?, before, most).await
+    }
+
+    /// The newest `most` events after one stamp, up to and with another.
+    pub(super) async fn slice<C: WholePartitions>(
+        &self,
+        log: &Selection<E, C>,
+        after: Option<LogStamp>,
+        upto: LogStamp,
+        most: usize,
+    ) -> Result<LogSlice<E>> {
+        let mut queries = Vec::new();
+        for range in log.ranges()?.iter() {
+            let partition_key = range.partition_key.single().ok_or_else(not_one_partition)?;
+            let rows = rows(&Self::prefix(), after, upto);
+            queries.push(Query { select: E::select(), ..Query::new(KeyRange::rows(partition_key, rows)) });
+        }
+        let asked = stream::iter(queries.into_iter().map(|query| self.first(query, most.saturating_add(1))));
+        let mut found: Vec<(LogStamp, Versioned<E>)> =
+            asked.buffered(CONCURRENCY).try_collect::<Vec<_>>().await?.into_iter().flatten().collect();
+        // Stable: what partitions hold is in order already, and two of one stamp keep the order of their partitions.
+        found.sort_by(|(left, _), (right, _)| right.cmp(left));
+        let is_cut = found.len() > most;
+        found.truncate(most);
+        let cut_at = found.last().filter(|_| is_cut).map(|(stamp, _)| *stamp);
+        Ok(LogSlice { items: found.into_iter().map(|(_, item)| item).collect(), cut_at })
+    }
+
+    /// The first `n` rows of a query, through short and empty pages (PAGE-4).
+    async fn first(&self, mut query: Query, n: usize) -> Result<Vec<(LogStamp, Versioned<E>)>> {
+        let (store, table, prefix) = (self.table.store(), self.table.name()?, Self::prefix());
+        let (mut found, mut from) = (Vec::new(), None);
+        loop {
+            query.top = Some(PAGE_ENTITIES.min(n - found.len()).max(1));
+            let page = store.query(table, &query, from.as_ref()).await?;
+            for entity in page.rows.iter() {
+                let read = stamp_of(entity, &prefix).and_then(|stamp| Ok((stamp, Versioned::read(entity)?)));
+                found.push(read.map_err(|error| error.with_table(table.as_str()))?);
+            }
+            from = page.continuation;
+            if from.is_none() || found.len() >= n {
+                found.truncate(n);
+                return Ok(found);
+            }
+        }
+    }
+}
+
+fn stamp_of(entity: EntityRef<'_>, prefix: &str) -> Result<LogStamp> {
+    let text = entity.row_key.strip_prefix(prefix).unwrap_or_default();
+    text.parse().map_err(|error: Error| error.with_key(entity.partition_key, entity.row_key))
+}
+
+/// The rows after one stamp, up to and with another: greater stamps have smaller texts.
+fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
+    let upper = match after {
+        Some(after) => Bound::Excluded(format!("{prefix}{after}")),
+        None => Bound::Included(format!("{prefix}{}", LogStamp::FIRST)),
+    };
+    TextRange { lower: Bound::Included(format!("{prefix}{upto}")), upper }
+}
+
+/// The last stamp before an instant; `None` if there is none.
+fn just_before(instant: DateTime<Utc>) -> Result<Option<LogStamp>> {
+    Ok(predecessor(LogStamp::new(instant, 0)?))
+}
+
+/// The stamp before one; `None` if it is the first.
+fn predecessor(stamp: LogStamp) -> Option<LogStamp> {
+    match stamp.tie().checked_sub(1) {
+        Some(tie) => Some(LogStamp::from_ticks(stamp.ticks(), tie)),
+        None => stamp.ticks().checked_sub(1).map(|ticks| LogStamp::from_ticks(ticks, u64::MAX)),
+    }
+}
+
+fn not_one_partition() -> Error {
+    let message = "the selection is not of whole partitions: give every part of the partition key";
+    Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-LOG-1")
+}

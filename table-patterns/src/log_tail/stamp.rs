@@ -1,0 +1,204 @@
+//! The stamp of an event in a log: the instant, and the number that tells events of one tick apart.
+
+use std::fmt;
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use chrono::{DateTime, Utc};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::codec::{Alphabet, Form, KeyCodec};
+use table_core::{KeyPart, ticks};
+
+/// Digits of the ticks, and where the tie breaker's `_` stands.
+const TICKS: usize = 19;
+/// Characters of a stamp: 19 digits, `_`, 16 hexadecimal digits.
+const WIDTH: usize = 36;
+
+/// When an event was logged, and a tie breaker for events of one tick (PAT-LOG-1, PAT-LOG-4). A field of this type makes the
+/// RowKey of a log: `#[row_key(stamp)]`.
+///
+/// - In a key it is `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, the inverted tie breaker in 16 hexadecimal
+///   digits. So greater stamps sort first, and the text gives both back exactly (PAT-LOG-2).
+/// - Stamps compare by tick, then by tie breaker. As text (`Display`, [`FromStr`]) they are what the key holds, so a stamp is
+///   also a position in the log that can be stored.
+///
+/// ```
+/// use chrono::{DateTime, Utc};
+/// use table_patterns::log_tail::LogStamp;
+///
+/// let t6: DateTime<Utc> = "2014-08-22T00:50:32.1234567Z".parse()?;
+/// let stamp = LogStamp::new(t6, 1)?;
+/// assert_eq!(stamp.to_string(), "2519936321678765432_fffffffffffffffe");
+/// assert_eq!(stamp.to_string().parse::<LogStamp>()?, stamp);
+/// assert_eq!((stamp.instant(), stamp.tie()), (t6, 1));
+/// assert!(LogStamp::new(t6, 0)? < stamp);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LogStamp {
+    ticks: u64,
+    tie: u64,
+}
+
+impl LogStamp {
+    /// Before every event.
+    pub const FIRST: Self = Self { ticks: 0, tie: 0 };
+    /// After every event.
+    pub const LAST: Self = Self { ticks: ticks::MAX, tie: u64::MAX };
+
+    /// A stamp of this instant with precision below a tick cut off (TICK-6).
+    ///
+    /// # Errors
+    /// `KeyEncoding` outside the years 1 to 9999 (TICK-2).
+    pub fn new(instant: DateTime<Utc>, tie: u64) -> Result<Self> {
+        let ticks = ticks::from_datetime(instant).ok_or_else(|| {
+            let message = format!("{instant:?} is outside the years 1 to 9999: no tick count has it");
+            Error::new(ErrorCode::KeyEncoding, message).with_rule("TICK-2")
+        })?;
+        Ok(Self { ticks, tie })
+    }
+
+    /// A stamp of so many ticks; what is after the year 9999 counts as its end.
+    #[must_use]
+    pub fn from_ticks(ticks: u64, tie: u64) -> Self {
+        Self { ticks: ticks.min(ticks::MAX), tie }
+    }
+
+    /// The instant.
+    #[must_use]
+    pub fn instant(self) -> DateTime<Utc> {
+        ticks::to_datetime(self.ticks).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+
+    /// The instant in [ticks].
+    #[must_use]
+    pub const fn ticks(self) -> u64 {
+        self.ticks
+    }
+
+    /// The tie breaker.
+    #[must_use]
+    pub const fn tie(self) -> u64 {
+        self.tie
+    }
+
+    /// Half way between two stamps, the earlier one excluded; `None` if there is none before the later one.
+    pub(super) fn between(after: Self, before: Self) -> Option<Self> {
+        let (low, high) = (after.number(), before.number());
+        let middle = low + (high.checked_sub(low)? / 2);
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves of the number are taken apart")]
+        let stamp = Self { ticks: (middle >> 64) as u64, tie: middle as u64 };
+        (stamp > after && stamp < before).then_some(stamp)
+    }
+
+    fn number(self) -> u128 {
+        (u128::from(self.ticks) << 64) | u128::from(self.tie)
+    }
+}
+
+impl fmt::Display for LogStamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:019}_{:016x}", ticks::MAX - self.ticks, !self.tie)
+    }
+}
+
+impl FromStr for LogStamp {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        read(text).ok_or_else(|| {
+            let message =
+                format!("'{text}' is no log stamp: 19 digits, `_` and 16 hexadecimal digits are wanted");
+            Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-LOG-1")
+        })
+    }
+}
+
+fn read(text: &str) -> Option<LogStamp> {
+    let (inverted, tie) = text.split_once('_').filter(|_| text.len() == WIDTH)?;
+    let digits = inverted.len() == TICKS && inverted.bytes().all(|byte| byte.is_ascii_digit());
+    let lower_hex = tie.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if !(digits && lower_hex) {
+        return None;
+    }
+    let ticks = ticks::invert(inverted.parse().ok()?)?;
+    Some(LogStamp { ticks, tie: !u64::from_str_radix(tie, 16).ok()? })
+}
+
+/// Writes a [`LogStamp`] in a key: the latest first.
+#[derive(Debug)]
+pub enum Inverted {}
+
+impl KeyCodec<LogStamp> for Inverted {
+    const NAME: &'static str = "logstamp";
+    const FORM: Form = Form::fixed(WIDTH, true, Alphabet::of("0123456789_abcdef"));
+    const DESCENDING: bool = true;
+    const FOLLOWS_TIME: bool = true;
+
+    fn encode(value: &LogStamp, out: &mut String) -> Result<()> {
+        write!(out, "{value}").map_err(|error| {
+            Error::new(ErrorCode::KeyEncoding, "a log stamp could not be written").with_source(error)
+        })
+    }
+
+    fn decode(text: &str) -> Result<LogStamp> {
+        text.parse()
+    }
+}
+
+impl KeyPart for LogStamp {
+    type Codec = Inverted;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use table_core::key::codec::laws;
+
+    use super::*;
+
+    fn stamp() -> impl Strategy<Value = LogStamp> {
+        let near = 635_442_654_321_234_560_u64..635_442_654_321_234_570;
+        let ticks = prop_oneof![0..=ticks::MAX, near, Just(0), Just(ticks::MAX)];
+        let tie = prop_oneof![any::<u64>(), 0_u64..4, Just(u64::MAX)];
+        (ticks, tie).prop_map(|(ticks, tie)| LogStamp::from_ticks(ticks, tie))
+    }
+
+    proptest! {
+        #[test]
+        fn pat_log_1_2_4_the_codec_keeps_its_laws(stamps in prop::collection::vec(stamp(), 2..12)) {
+            prop_assert_eq!(laws::check::<Inverted, LogStamp>(&stamps), Ok(()));
+        }
+
+        #[test]
+        fn the_middle_lies_strictly_between(a in stamp(), b in stamp()) {
+            match LogStamp::between(a, b) {
+                Some(middle) => prop_assert!(a < middle && middle < b),
+                None => prop_assert!(b <= a || b.number() - a.number() == 1),
+            }
+        }
+    }
+
+    #[test]
+    fn pat_log_1_vectors_t6_and_t12() {
+        let stamp = LogStamp::new("2014-08-22T00:50:32.1234567Z".parse().unwrap(), u64::MAX).unwrap();
+        assert_eq!(stamp.to_string(), "2519936321678765432_0000000000000000");
+        assert_eq!(LogStamp::LAST.to_string(), "0000000000000000000_0000000000000000");
+        assert_eq!(LogStamp::FIRST.to_string(), "3155378975999999999_ffffffffffffffff");
+    }
+
+    #[test]
+    fn what_no_stamp_writes_is_refused() {
+        for text in [
+            "",
+            "2519936321678765432",
+            "2519936321678765432_FFFFFFFFFFFFFFFF",
+            "3155378976000000000_0000000000000000",
+            "+519936321678765432_0000000000000000",
+            "2519936321678765432_+000000000000000",
+            "2519936321678765432-0000000000000000",
+        ] {
+            assert_eq!(text.parse::<LogStamp>().unwrap_err().code(), ErrorCode::EntityMismatch, "{text}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! How far a copy has come, as a text that can be stored.
+
+use std::fmt;
+use std::str::FromStr;
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::name::TableName;
+use table_core::query::Continuation;
+
+/// How many rows of a table are copied, and where the next one is.
+///
+/// As text (`Display`, [`FromStr`]) it is the table, the number of rows and the place, with `:` between them; the place is
+/// `start`, `end` or a [`Continuation`].
+///
+/// ```
+/// use table_patterns::migrate::MigrationPosition;
+///
+/// let position: MigrationPosition = "Airports:0:start".parse()?;
+/// assert_eq!((position.rows(), position.is_end()), (0, false));
+/// assert_eq!(position.to_string(), "Airports:0:start");
+/// assert!("Airports".parse::<MigrationPosition>().is_err());
+/// # Ok::<(), table_patterns::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MigrationPosition {
+    pub(super) table: TableName,
+    rows: u64,
+    pub(super) place: Place,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Start,
+    Next(Continuation),
+    End,
+}
+
+impl MigrationPosition {
+    pub(super) const fn start(table: TableName) -> Self {
+        Self { table, rows: 0, place: Place::Start }
+    }
+
+    pub(super) fn advance(&mut self, rows: usize, next: Option<Continuation>) {
+        self.rows = self.rows.saturating_add(u64::try_from(rows).unwrap_or(u64::MAX));
+        self.place = next.map_or(Place::End, Place::Next);
+    }
+
+    /// How many rows have been copied.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub const fn is_end(&self) -> bool {
+        matches!(self.place, Place::End)
+    }
+}
+
+impl fmt::Display for MigrationPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:", self.table, self.rows)?;
+        match &self.place {
+            Place::Start => f.write_str("start"),
+            Place::Next(continuation) => continuation.fmt(f),
+            Place::End => f.write_str("end"),
+        }
+    }
+}
+
+impl FromStr for MigrationPosition {
+    type Err = Error;
+
+    /// # Errors
+    /// `InvalidInput` for what is no position.
+    fn from_str(text: &str) -> Result<Self> {
+        let parts = text.split_once(':').and_then(|(table, rest)| Some((table, rest.split_once(':')?)));
+        let Some((table, (Ok(rows), place))) =
+            parts.map(|(table, (rows, place))| (table, (rows.parse(), place)))
+        else {
+            let message = "the text is no position of a copy: give what `MigrationPosition` was printed as";
+            return Err(Error::new(ErrorCode::InvalidInput, message));
+        };
+        let place = match place {
+            "start" => Place::Start,
+            "end" => Place::End,
+            token => Place::Next(token.parse()?),
+        };
+        Ok(Self { table: TableName::new(table)?, rows, place })
+    }
+}

@@ -1,0 +1,30 @@
+//! A row on its way: as it was read, without the version that the source gave it.
+
+use table_core::entity::ToEntity;
+use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::query::EntityRef;
+use table_core::row::Row;
+
+/// Any row, also one that patterns keep for themselves and that programs therefore cannot write: an outbox moves as it is.
+pub(super) struct Copied {
+    key: EntityKey,
+    row: Row,
+}
+
+impl Copied {
+    pub(super) fn of(entity: EntityRef<'_>) -> Result<Self> {
+        let row = Row::from_bytes(entity.row.as_bytes().into()).with_timestamp(0);
+        Ok(Self { key: EntityKey::new(entity.partition_key, entity.row_key)?, row })
+    }
+}
+
+impl ToEntity for Copied {
+    fn entity_key(&self) -> Result<EntityKey> {
+        Ok(self.key.clone())
+    }
+
+    fn entity_row(&self) -> Result<Row> {
+        Ok(self.row.clone())
+    }
+}

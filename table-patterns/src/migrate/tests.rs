@@ -1,0 +1,254 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::embedded::Engine;
+use table_core::error::ErrorCode;
+use table_core::query::EntityRef;
+use table_core::row::RowWriter;
+use table_core::value::Value;
+use table_core::{Continuation, FromEntity, IfMatch, Selection, TableEntity};
+use uuid::Uuid;
+
+use super::*;
+use crate::faults::{Call, Fault, FaultyStore, sendable};
+
+type Rows = BTreeMap<(String, String), BTreeMap<String, Value>>;
+
+fn table() -> TableName {
+    TableName::new("Airports").unwrap()
+}
+
+fn bag(key: &(String, String), properties: &BTreeMap<String, Value>) -> TableEntity {
+    let bag = TableEntity::new(&key.0, &key.1).unwrap();
+    properties.iter().fold(bag, |bag, (name, value)| bag.with(name, value.clone()))
+}
+
+/// A store in whose table these rows are.
+fn holding(rows: &Rows) -> FaultyStore<Engine> {
+    let store = FaultyStore::new(Engine::in_memory());
+    block_on(store.create_table(&table())).unwrap();
+    let put = |(key, properties): (&(String, String), &BTreeMap<String, Value>)| {
+        let row = bag(key, properties).to_row().unwrap();
+        Copied::of(EntityRef::new(&key.0, &key.1, row.view())).unwrap()
+    };
+    let write = store.table_named::<Copied>("Airports").unwrap();
+    block_on(write.bulk().insert_all(rows.iter().map(put))).unwrap();
+    store.heal();
+    store
+}
+
+/// What a table holds, by debug text, for which NaN equals itself.
+fn held(store: &FaultyStore<Engine>, name: &str) -> Vec<String> {
+    let query = Query::new(KeyRange::ALL);
+    let page = block_on(store.query(&TableName::new(name).unwrap(), &query, None)).unwrap();
+    assert_eq!(page.continuation, None);
+    let text = |entity: EntityRef<'_>| {
+        let bag = TableEntity::from_entity(entity).unwrap();
+        let properties: BTreeMap<_, _> = bag.iter().collect();
+        format!("{} {properties:?}", bag.key())
+    };
+    page.rows.iter().map(text).collect()
+}
+
+fn expected(rows: &Rows) -> Vec<String> {
+    held(&holding(rows), "Airports")
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        "[a-zé€😀:]{0,3}".prop_map(Value::from),
+        any::<i32>().prop_map(Value::Int32),
+        any::<i64>().prop_map(Value::Int64),
+        any::<f64>().prop_map(Value::Double),
+        any::<bool>().prop_map(Value::Boolean),
+        any::<u128>().prop_map(|bits| Value::Guid(Uuid::from_u128(bits))),
+        prop::collection::vec(any::<u8>(), 0..4).prop_map(Value::Binary),
+        (0..4_000_000_000_i64)
+            .prop_map(|second| Value::DateTime(chrono::DateTime::from_timestamp(second, 700).unwrap())),
+    ]
+}
+
+fn rows(most: usize) -> impl Strategy<Value = Rows> {
+    let properties = prop::collection::btree_map("[A-C]", value(), 0..3);
+    prop::collection::btree_map(("[ab€]{0,2}", "[a😀\u{FFFC}\u{FFEE}]{0,3}"), properties, 0..most)
+}
+
+/// Copies as a program that stores the position after each step, and gives up at the first error.
+fn copy(source: &FaultyStore<Engine>, target: &FaultyStore<Engine>, stored: &mut String) -> Result<()> {
+    let mut copy = Migration::new(source, target, table()).page(2).resume(stored.parse()?)?;
+    loop {
+        let more = block_on(sendable(copy.step()))?;
+        *stored = copy.position().to_string();
+        if !more {
+            return Ok(());
+        }
+    }
+}
+
+fn start() -> String {
+    "Airports:0:start".to_owned()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn con_11_an_interruption_at_any_request_of_either_store_costs_nothing(rows in rows(9)) {
+        let source = holding(&rows);
+        let whole = FaultyStore::new(Engine::in_memory());
+        let mut stored = start();
+        copy(&source, &whole, &mut stored).unwrap();
+        let (reads, writes) = (source.calls().len(), whole.calls().len());
+        prop_assert_eq!(&stored, &format!("Airports:{}:end", rows.len()));
+        prop_assert_eq!(held(&whole, "Airports"), expected(&rows));
+        for number in 0..reads + writes {
+            for lost in [false, true] {
+                let (source, target) = (holding(&rows), FaultyStore::new(Engine::in_memory()));
+                let (faulty, at) = if number < reads { (&source, number) } else { (&target, number - reads) };
+                faulty.script(move |_, now| match now == at {
+                    true if lost => Fault::After(ErrorCode::OperationTimedOut),
+                    true => Fault::Before(ErrorCode::ServerBusy),
+                    false => Fault::None,
+                });
+                let mut stored = start();
+                prop_assert!(copy(&source, &target, &mut stored).is_err(), "request {} is one", number);
+                source.heal();
+                target.heal();
+                copy(&source, &target, &mut stored).unwrap();
+                prop_assert_eq!(held(&target, "Airports"), expected(&rows));
+                prop_assert_eq!(&stored, &format!("Airports:{}:end", rows.len()), "each row is counted once");
+                let again = Migration::new(&source, &target, table());
+                let (from, to) = block_on(sendable(again.checksums())).unwrap();
+                prop_assert_eq!(from, to);
+            }
+        }
+    }
+
+    #[test]
+    fn a_checksum_is_that_of_the_rows_in_any_order_and_of_no_others(
+        left in rows(5),
+        right in rows(5),
+        backwards in any::<bool>(),
+    ) {
+        let sum = |rows: &Rows, backwards: bool, timestamp: u64| {
+            let mut checksum = Checksum::default();
+            let mut entries: Vec<_> = rows.iter().collect();
+            if backwards {
+                entries.reverse();
+            }
+            for (key, properties) in entries {
+                let mut writer = RowWriter::new();
+                let mut properties: Vec<_> = properties.iter().collect();
+                if backwards {
+                    properties.reverse();
+                }
+                for (name, value) in properties {
+                    writer.property(name, value.as_ref());
+                }
+                let row = writer.finish().with_timestamp(timestamp);
+                checksum.add(EntityRef::new(&key.0, &key.1, row.view())).unwrap();
+            }
+            checksum
+        };
+        prop_assert_eq!(sum(&left, false, 1), sum(&left, backwards, 2));
+        let same = format!("{left:?}") == format!("{right:?}");
+        prop_assert_eq!(sum(&left, false, 1) == sum(&right, false, 1), same);
+    }
+}
+
+fn some_rows(count: u8) -> Rows {
+    let row = |number: u8| {
+        let properties = BTreeMap::from([("Number".to_owned(), Value::from(i32::from(number)))]);
+        (("p".to_owned(), format!("{number:03}")), properties)
+    };
+    (0..count).map(row).collect()
+}
+
+#[test]
+fn one_change_of_one_row_is_another_checksum() {
+    let store = holding(&some_rows(3));
+    let table_of_rows = store.untyped("Airports").unwrap();
+    let sum = || block_on(Checksum::of(&store, &table())).unwrap().to_string();
+    let mut seen = BTreeSet::from([sum()]);
+    let row = || TableEntity::new("p", "001").unwrap();
+    for changed in [
+        row(),
+        row().with("Number", 1_i64),
+        row().with("Number", 2),
+        row().with("Numbers", 1),
+        row().with("Number", 1).with("Other", ""),
+    ] {
+        block_on(table_of_rows.replace(&changed, IfMatch::Any)).unwrap();
+        assert!(seen.insert(sum()), "{changed:?}");
+    }
+    block_on(table_of_rows.delete(Selection::point("p", "001"), IfMatch::Any)).unwrap();
+    assert!(seen.insert(sum()));
+    block_on(table_of_rows.insert(&row().with("Number", 1))).unwrap();
+    assert!(!seen.insert(sum()), "as it was, with another Timestamp");
+}
+
+#[test]
+fn dq_12_a_copy_reads_each_page_once_and_writes_a_hundred_rows_at_once() {
+    let (source, target) = (holding(&some_rows(250)), FaultyStore::new(Engine::in_memory()));
+    let mut copy = Migration::new(&source, &target, table());
+    assert!(!block_on(copy.step()).unwrap());
+    assert_eq!(source.calls(), [Call::Query]);
+    assert_eq!(target.calls(), [Call::Create, Call::Submit, Call::Submit, Call::Submit]);
+    // At the end nothing is asked.
+    assert!(!block_on(copy.step()).unwrap());
+    assert_eq!((source.calls().len(), copy.position().rows(), copy.position().is_end()), (1, 250, true));
+}
+
+#[test]
+fn rows_of_the_target_stay_and_under_the_same_key_are_replaced() {
+    let (source, target) = (holding(&some_rows(2)), holding(&Rows::new()));
+    let old = target.untyped("Airports").unwrap();
+    block_on(old.insert(&TableEntity::new("p", "001").unwrap().with("Old", true))).unwrap();
+    block_on(old.insert(&TableEntity::new("q", "1").unwrap())).unwrap();
+    copy(&source, &target, &mut start()).unwrap();
+    let mut rows = some_rows(2);
+    rows.insert(("q".to_owned(), "1".to_owned()), BTreeMap::new());
+    assert_eq!(held(&target, "Airports"), expected(&rows));
+    let (from, to) = block_on(Migration::new(&source, &target, table()).checksums()).unwrap();
+    assert_eq!((from.rows(), to.rows()), (2, 3));
+}
+
+#[test]
+fn within_a_store_under_another_name() {
+    let store = holding(&some_rows(5));
+    let other = TableName::new("Copy").unwrap();
+    let mut copy = Migration::new(&store, &store, table()).into_table(other).page(0).concurrency(0);
+    let mut steps = 1;
+    while block_on(copy.step()).unwrap() {
+        steps += 1;
+    }
+    assert_eq!((steps, held(&store, "Copy")), (5, held(&store, "Airports")));
+}
+
+#[test]
+fn page_9_a_position_in_another_table_is_refused() {
+    let store = holding(&some_rows(1));
+    for text in ["Other:3:end", "Other:0:start"] {
+        let refused = Migration::new(&store, &store, table()).resume(text.parse().unwrap()).unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::InvalidInput);
+    }
+    // Of the table by name, with the token of another query in it.
+    let query = Query::new(KeyRange::partition("p"));
+    let position = table_core::query::Position { partition_key: "p".to_owned(), row_key: None };
+    let token = Continuation::new(&table(), &query, position);
+    let position = format!("Airports:1:{token}").parse().unwrap();
+    let mut copy = Migration::new(&store, &store, table()).resume(position).unwrap();
+    assert_eq!(block_on(copy.step()).unwrap_err().rule(), Some("PAGE-9"));
+    for text in
+        ["", "Airports", "Airports:1", "Airports:x:end", "Airports:1:", "Airports:1:nothing", "1:1:end"]
+    {
+        assert!(text.parse::<MigrationPosition>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn opt_6_a_table_that_is_not_there_is_an_error() {
+    let (source, target) = (FaultyStore::new(Engine::in_memory()), FaultyStore::new(Engine::in_memory()));
+    assert!(copy(&source, &target, &mut start()).unwrap_err().is_table_not_found());
+}

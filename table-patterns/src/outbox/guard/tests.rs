@@ -1,0 +1,147 @@
+//! Do guarded steps converge, whatever the order and number of deliveries, and whoever of several sources has the target?
+
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::embedded::Engine;
+
+use super::*;
+
+/// What a source did to the target: claim it with a value, or let go of it.
+#[derive(Clone, Debug)]
+struct Change {
+    origin: Origin,
+    value: Option<i32>,
+}
+
+/// A history in which a source claims the target only while no other does; versions increase.
+fn history(wishes: &[(u8, bool)]) -> Vec<Change> {
+    let table = TableName::new("Company").unwrap();
+    let mut owner = None;
+    let mut changes = Vec::new();
+    for (at, (source, lets_go)) in wishes.iter().enumerate() {
+        let source = owner.unwrap_or(*source);
+        owner = (!lets_go).then_some(source);
+        let partition = PartitionKey::new(format!("p{source}")).unwrap();
+        let row_key = RowKey::new(source.to_string()).unwrap();
+        let origin = Origin::new(&table, &partition, &row_key, 1_000 + at as u64);
+        changes.push(Change { origin, value: (!lets_go).then_some(i32::try_from(at).unwrap()) });
+    }
+    changes
+}
+
+fn row(value: i32) -> Row {
+    let mut writer = RowWriter::new();
+    writer.property("Value", ValueRef::Int32(value));
+    writer.finish()
+}
+
+fn deliver(engine: &Engine, table: &TableName, target: &EntityKey, change: &Change) -> bool {
+    let write = change.value.map_or(TargetWrite::DeleteIfExists, |v| TargetWrite::InsertOrReplace(row(v)));
+    block_on(apply(engine, table, target, &write, &change.origin)).unwrap()
+}
+
+fn value(engine: &Engine, table: &TableName, target: &EntityKey) -> Option<i32> {
+    let found = block_on(engine.get(table, target, &Select::All)).unwrap()?;
+    match found.row.view().find("Value", &mut 0).unwrap() {
+        Some(ValueRef::Int32(value)) => Some(value),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn setting() -> (Engine, TableName, EntityKey) {
+    let (engine, table) = (Engine::in_memory(), TableName::new("Directory").unwrap());
+    block_on(engine.create_table(&table)).unwrap();
+    (engine, table, EntityKey::new("email", "ada@contoso.com").unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn pat_ec_2_any_order_and_number_of_deliveries_ends_with_the_newest(
+        wishes in prop::collection::vec((0..3_u8, any::<bool>()), 1..8),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 0..24),
+        last in any::<u64>(),
+    ) {
+        let changes = history(&wishes);
+        let (engine, table, target) = setting();
+        for index in order {
+            deliver(&engine, &table, &target, &changes[index.index(changes.len())]);
+        }
+        // Each at least once, in an order of its own.
+        let mut rest: Vec<&Change> = changes.iter().collect();
+        rest.rotate_left(usize::try_from(last % changes.len() as u64).unwrap());
+        if last % 2 == 0 {
+            rest.reverse();
+        }
+        for change in rest {
+            deliver(&engine, &table, &target, change);
+        }
+        prop_assert_eq!(value(&engine, &table, &target), changes.last().unwrap().value);
+        for change in &changes {
+            prop_assert!(!deliver(&engine, &table, &target, change), "a duplicate was taken");
+        }
+    }
+}
+
+#[test]
+fn pat_ec_2_a_deletion_by_another_source_leaves_the_owners_entity() {
+    let (engine, table, target) = setting();
+    let origin = |source: &str, version| {
+        let (partition, row_key) = (PartitionKey::new("p").unwrap(), RowKey::new(source).unwrap());
+        Origin::new(&table, &partition, &row_key, version)
+    };
+    let (old, new) = (origin("old", 1), origin("new", 2));
+    deliver(&engine, &table, &target, &Change { origin: old, value: Some(1) });
+    deliver(&engine, &table, &target, &Change { origin: new, value: Some(2) });
+    deliver(&engine, &table, &target, &Change { origin: origin("old", 3), value: None });
+    assert_eq!(value(&engine, &table, &target), Some(2));
+}
+
+#[test]
+fn a_guard_remembers_a_bounded_number_of_sources_and_always_the_owner() {
+    let (table, mut guard) = (TableName::new("Company").unwrap(), Guard::default());
+    let origin = |n: u64| {
+        let partition = PartitionKey::new(n.to_string()).unwrap();
+        Origin::new(&table, &partition, &RowKey::new("").unwrap(), n + 1)
+    };
+    guard.take(&origin(1_000), false);
+    for n in 0..500 {
+        guard.take(&origin(n), true);
+    }
+    assert_eq!(guard.versions.len(), SOURCES);
+    assert_eq!(guard.version(&origin(1_000).source), Some(1_001));
+    assert_eq!(Guard::read(guard.write().view()).unwrap().versions.len(), SOURCES);
+}
+
+#[test]
+fn guards_of_entities_that_are_gone_are_collected_and_no_others() {
+    let (engine, table, target) = setting();
+    let other = EntityKey::new("email", "bob@contoso.com").unwrap();
+    let changes = history(&[(0, false), (0, true)]);
+    deliver(&engine, &table, &target, &changes[0]);
+    deliver(&engine, &table, &target, &changes[1]);
+    deliver(&engine, &table, &other, &changes[0]);
+    let partition = &target.partition_key;
+    assert_eq!(block_on(collect_guards(&engine, &table, partition, 0)).unwrap(), 0);
+    assert_eq!(block_on(collect_guards(&engine, &table, partition, u64::MAX)).unwrap(), 1);
+    assert!(block_on(engine.get(&table, &guard_key(&other).unwrap(), &Select::All)).unwrap().is_some());
+}
+
+#[test]
+fn key_8_a_target_whose_guard_has_no_room_is_refused() {
+    let long = EntityKey::new("p", "x".repeat(505)).unwrap();
+    assert!(guard_key(&long).is_ok());
+    let longer = EntityKey::new("p", "x".repeat(506)).unwrap();
+    assert_eq!(guard_key(&longer).unwrap_err().rule(), Some("KEY-8"));
+}
+
+#[test]
+fn the_layout_of_a_guard() {
+    let table = TableName::new("Company").unwrap();
+    let source = (PartitionKey::new("Sales").unwrap(), RowKey::new("000223").unwrap());
+    let mut guard = Guard::default();
+    guard.take(&Origin::new(&table, &source.0, &source.1, 639_307_584_000_000_000), false);
+    let key = guard_key(&EntityKey::new("email_Sales", "ada@contoso.com").unwrap()).unwrap();
+    insta::assert_snapshot!(format!("{key}\n{:?}", guard.write()));
+}

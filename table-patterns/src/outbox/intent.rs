@@ -1,0 +1,180 @@
+//! What a change intends elsewhere: steps, each of which may be taken any number of times.
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::{EntityKey, RowKey};
+use table_core::name::TableName;
+use table_core::row::Row;
+
+use crate::outbox::guard;
+
+/// What a change of one entity intends in other partitions, tables or stores, to be written in the transaction of the change.
+///
+/// The steps are taken in order; where a worker dies between two, another takes all of them again (PAT-EC-2, PAT-EC-3).
+///
+/// ```
+/// use table_patterns::outbox::{Intent, Step};
+/// use table_patterns::{EntityKey, RowKey, TableName};
+///
+/// let directory = TableName::new("Directory")?;
+/// let old = EntityKey::new("email_Sales", "ada@contoso.com")?;
+/// let intent = Intent::of(RowKey::new("000223")?)
+///     .step(Step::delete_if_exists(directory, old))
+///     .step(Step::call("welcome-mail", "{\"id\":223}"));
+/// assert_eq!(intent.steps().len(), 2);
+/// # Ok::<(), table_patterns::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Intent {
+    source: RowKey,
+    version: Option<u64>,
+    steps: Vec<Step>,
+}
+
+impl Intent {
+    /// An intent of a change of the entity in this row: changes of one entity are told from those of others by it.
+    #[must_use]
+    pub const fn of(source: RowKey) -> Self {
+        Self { source, version: None, steps: Vec::new() }
+    }
+
+    /// Adds a step.
+    #[must_use]
+    pub fn step(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    /// Says which of the changes of its entity this is: later changes have larger numbers, as a counter in the entity does that
+    /// each change raises under the entity's `ETag`.
+    ///
+    /// Without it the Timestamp of the change is taken, which the embedded engine gives out in the order of the changes (ENG-8). The
+    /// service does so as far as the clock of the machine that serves the partition never goes back, which is not documented
+    /// (ETAG-7): see [`guard`]. All changes of one entity are numbered in one of the two ways.
+    #[must_use]
+    pub const fn version(mut self, version: u64) -> Self {
+        self.version = Some(version);
+        self
+    }
+
+    /// The number of the change, if one was given.
+    #[must_use]
+    pub const fn given_version(&self) -> Option<u64> {
+        self.version
+    }
+
+    /// The row of the entity that changed.
+    #[must_use]
+    pub const fn source(&self) -> &RowKey {
+        &self.source
+    }
+
+    /// The steps, in order.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Checks what can be known before anything is written.
+    ///
+    /// # Errors
+    /// `InvalidInput` without steps, or where two guarded steps have one target: only the first would be taken;
+    /// `PropertyValueTooLarge` if a guarded target's RowKey leaves no room for its guard's.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.steps.is_empty() {
+            let message = "the intent has no steps: add one, or record none";
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-EC-8"));
+        }
+        let mut seen = Vec::new();
+        for step in &self.steps {
+            let Step::Write { table, key, guarded: true, .. } = step else { continue };
+            guard::guard_key(key).map_err(|error| error.with_table(table.as_str()))?;
+            if seen.contains(&(table, key)) {
+                let message = "two guarded steps of one intent have one target: put them together into one";
+                return Err(Error::new(ErrorCode::InvalidInput, message)
+                    .with_rule("PAT-EC-2")
+                    .with_table(table.as_str())
+                    .with_key(key.partition_key.as_str(), key.row_key.as_str()));
+            }
+            seen.push((table, key));
+        }
+        Ok(())
+    }
+}
+
+/// One step: taken twice it does what it does once.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Step {
+    /// Write one entity somewhere.
+    Write {
+        /// Its table.
+        table: TableName,
+        /// Its key.
+        key: EntityKey,
+        /// What to write.
+        write: TargetWrite,
+        /// Whether an older step is kept from undoing a newer one.
+        guarded: bool,
+    },
+    /// Let a registered handler do it.
+    Call {
+        /// The handler's name.
+        name: String,
+        /// What to do, in the handler's words.
+        payload: String,
+    },
+}
+
+/// What a step does to an entity.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum TargetWrite {
+    /// Replaces or inserts (UPS-2).
+    InsertOrReplace(Row),
+    /// Merges or inserts (UPS-2).
+    InsertOrMerge(Row),
+    /// Deletes what is there, and is content with nothing (QUE-22).
+    DeleteIfExists,
+}
+
+impl Step {
+    const fn write(table: TableName, key: EntityKey, write: TargetWrite) -> Self {
+        Self::Write { table, key, write, guarded: true }
+    }
+
+    /// Replaces or inserts an entity, unless a newer change of the source has been there.
+    #[must_use]
+    pub const fn insert_or_replace(table: TableName, key: EntityKey, row: Row) -> Self {
+        Self::write(table, key, TargetWrite::InsertOrReplace(row))
+    }
+
+    /// Merges an entity or inserts it, unless a newer change of the source has been there.
+    ///
+    /// An older merge is passed over whole. So each change names all the properties that the source writes there, not only
+    /// those that it changed.
+    #[must_use]
+    pub const fn insert_or_merge(table: TableName, key: EntityKey, row: Row) -> Self {
+        Self::write(table, key, TargetWrite::InsertOrMerge(row))
+    }
+
+    /// Deletes an entity if it is there, unless a newer change of the source has been there.
+    #[must_use]
+    pub const fn delete_if_exists(table: TableName, key: EntityKey) -> Self {
+        Self::write(table, key, TargetWrite::DeleteIfExists)
+    }
+
+    /// Calls a [`Handler`](crate::work::Handler) by its name.
+    pub fn call(name: impl Into<String>, payload: impl Into<String>) -> Self {
+        Self::Call { name: name.into(), payload: payload.into() }
+    }
+
+    /// Takes the guard off: for a target that is written once, or where the last to arrive may win. It saves a look-up and a
+    /// row a target.
+    #[must_use]
+    pub fn unguarded(self) -> Self {
+        match self {
+            Self::Write { table, key, write, .. } => Self::Write { table, key, write, guarded: false },
+            call @ Self::Call { .. } => call,
+        }
+    }
+}

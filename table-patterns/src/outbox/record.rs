@@ -1,0 +1,215 @@
+//! The outbox: what writers hold. It records intents with changes, and makes their relay prompt.
+
+use std::fmt;
+use std::sync::Arc;
+
+use table_core::error::{ErrorCode, Result};
+use table_core::key::PartitionKey;
+use table_core::name::TableName;
+use table_core::operation::Operation;
+use table_core::queue::{PutMessage, QueueName, QueueStore, TimeToLive};
+use table_core::store::{Committed, TableStore};
+use table_core::transaction::Transaction;
+use uuid::Uuid;
+
+use crate::outbox::intent::Intent;
+use crate::outbox::registry::{self, Registered};
+use crate::outbox::rows;
+use crate::pace::Pace;
+use crate::work::message::Work;
+
+/// Records intents in the transactions of changes, and tells workers of them by a queue. Clones are handles of one outbox.
+///
+/// ```
+/// # use table_patterns::{Engine, Entity, EntityKey, PartitionKey, QueueName, RowKey, TableName, TableStore, Transaction};
+/// # use table_patterns::{Operation, OperationKind, row::RowWriter};
+/// use table_patterns::outbox::{Intent, Outbox, Step};
+/// use table_patterns::work::Worker;
+///
+/// # pollster::block_on(async {
+/// let store = Engine::in_memory();
+/// let (employees, directory) = (TableName::new("Employee")?, TableName::new("Directory")?);
+/// store.create_table(&employees).await?;
+/// store.create_table(&directory).await?;
+/// let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("work")?);
+/// outbox.create_queues().await?;
+///
+/// # let row = RowWriter::new().finish();
+/// let ada = EntityKey::new("Sales", "000223")?;
+/// let copy = EntityKey::new("email", "ada@contoso.com")?;
+/// let mut sales = Transaction::new(PartitionKey::new("Sales")?, store.capabilities().limits)?;
+/// sales.push(Operation { row_key: ada.row_key.clone(), kind: OperationKind::Insert(row.clone()) })?;
+/// let intent = Intent::of(ada.row_key).step(Step::insert_or_replace(directory.clone(), copy.clone(), row));
+/// outbox.record(&mut sales, &intent)?; // in the same transaction: never one without the other (PAT-EC-8)
+/// outbox.submit(&employees, sales).await?;
+///
+/// Worker::new(outbox).run_until_idle().await?;
+/// assert!(store.get(&directory, &copy, &Default::default()).await?.is_some());
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
+pub struct Outbox<S, Q>(Arc<Inner<S, Q>>);
+
+struct Inner<S, Q> {
+    store: S,
+    queues: Q,
+    queue: QueueName,
+    pace: Pace,
+    registered: Registered,
+}
+
+impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
+    /// An outbox whose workers listen to a queue; with the default [`Pace`].
+    #[must_use]
+    pub fn new(store: S, queues: Q, queue: QueueName) -> Self {
+        Self::with_pace(store, queues, queue, Pace::new())
+    }
+
+    /// An outbox with a clock and a way to wait of its own.
+    #[must_use]
+    pub fn with_pace(store: S, queues: Q, queue: QueueName, pace: Pace) -> Self {
+        Self(Arc::new(Inner { store, queues, queue, pace, registered: Registered::default() }))
+    }
+
+    /// Creates the queue and the one for poison, if they are not there.
+    ///
+    /// # Errors
+    /// Those of the queue store; `OutOfRangeInput` if the queue's name is too long for `-poison` (QUE-20).
+    pub async fn create_queues(&self) -> Result<()> {
+        self.queues().create_queue(self.queue()).await?;
+        self.queues().create_queue(&self.queue().poison()?).await?;
+        Ok(())
+    }
+
+    /// The operation that records an intent, for those who put a transaction together themselves: it belongs in the
+    /// transaction of the change, in the partition of the change.
+    ///
+    /// Asked again for another attempt at the transaction, so that each attempt has a row of its own.
+    ///
+    /// # Errors
+    /// `InvalidInput` for an intent without steps, or with two guarded steps for one target; `EntityTooLarge` for one that does
+    /// not fit a row; `PropertyValueTooLarge` for a guarded target whose RowKey is too long.
+    pub fn operation(&self, intent: &Intent) -> Result<Operation> {
+        rows::insert(intent, &Uuid::new_v4().simple().to_string())
+    }
+
+    /// Adds the record of an intent to the transaction of its change.
+    ///
+    /// # Errors
+    /// Those of [`operation`](Self::operation) and of [`Transaction::push`].
+    pub fn record(&self, transaction: &mut Transaction, intent: &Intent) -> Result<()> {
+        transaction.push(self.operation(intent)?)
+    }
+
+    /// Makes sure that sweeps look into a partition. To be called before a transaction with a record is submitted; at most
+    /// once an hour and partition it sends an upsert.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
+        let Inner { store, registered, pace, .. } = &*self.0;
+        registry::register(store, registered, table, partition_key, pace.now()).await
+    }
+
+    /// Tells the workers that a partition has intents. That the message is lost costs time, not work: sweeps find the rows.
+    ///
+    /// # Errors
+    /// Those of the queue store.
+    pub async fn prompt(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
+        self.send(&Work::Partition { table: table.clone(), partition_key: partition_key.clone() }).await
+    }
+
+    /// Submits a transaction with records: registers the partition, submits, and prompts the workers.
+    ///
+    /// A prompt that fails is not the transaction's failure, and is left to the sweep.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        let partition_key = transaction.partition_key().clone();
+        self.register(table, &partition_key).await?;
+        let committed = self.store().submit(table, transaction).await?;
+        // The change is made, and its record with it: a lost message is the sweep's to mend.
+        let _ = self.prompt(table, &partition_key).await;
+        Ok(committed)
+    }
+
+    /// Puts an intent on the queue by itself, for work that is triggered by no write of a table (PAT-EC-1). Its guarded
+    /// steps need a [version](Intent::version) of their own.
+    ///
+    /// # Errors
+    /// `InvalidInput` for guarded steps without a version; `RequestBodyTooLarge` for more than 40 KiB of JSON: record it as a row instead.
+    pub async fn enqueue(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+        intent: &Intent,
+    ) -> Result<()> {
+        self.send(&Work::inline(table, partition_key, intent)?).await
+    }
+
+    pub(crate) async fn send(&self, work: &Work) -> Result<()> {
+        let message = PutMessage::new(work.write()?).time_to_live(TimeToLive::Never);
+        self.queues().put(self.queue(), message).await?;
+        Ok(())
+    }
+
+    /// How many messages wait in the queue, hidden ones included, and in the one for poison, about.
+    ///
+    /// # Errors
+    /// Those of the queue store.
+    pub async fn depth(&self) -> Result<Depth> {
+        let poison = match self.queues().approximate_count(&self.queue().poison()?).await {
+            Err(error) if error.code() == ErrorCode::QueueNotFound => 0,
+            count => count?,
+        };
+        Ok(Depth { waiting: self.queues().approximate_count(self.queue()).await?, poison })
+    }
+}
+
+impl<S, Q> Outbox<S, Q> {
+    /// The tables.
+    #[must_use]
+    pub fn store(&self) -> &S {
+        &self.0.store
+    }
+
+    /// The queues.
+    #[must_use]
+    pub fn queues(&self) -> &Q {
+        &self.0.queues
+    }
+
+    /// The queue that workers listen to.
+    #[must_use]
+    pub fn queue(&self) -> &QueueName {
+        &self.0.queue
+    }
+
+    /// Clock, waiting and chance.
+    #[must_use]
+    pub fn pace(&self) -> &Pace {
+        &self.0.pace
+    }
+}
+
+/// How much waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Depth {
+    /// Messages in the queue, hidden ones included.
+    pub waiting: u64,
+    /// Messages in the queue for poison.
+    pub poison: u64,
+}
+
+impl<S, Q> Clone for Outbox<S, Q> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<S, Q> fmt::Debug for Outbox<S, Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outbox").field("queue", &self.0.queue).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,146 @@
+//! The registry of partitions that have an outbox: how a sweep finds them without reading tables.
+//!
+//! A partition is registered before the first intent is recorded in it, and registered again by a writer that last did so an
+//! hour ago. A sweep takes out a partition without pending rows that nobody has registered for two hours: no writer that trusts
+//! its memory of an hour can still rely on that entry. What is taken out is taken out under its `ETag`, so that a registration
+//! that comes between stays.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::{EntityKey, PartitionKey};
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::query::{KeyRange, Query};
+use table_core::row::RowWriter;
+use table_core::store::TableStore;
+use table_core::value::ValueRef;
+
+use crate::outbox::rows::alone;
+use crate::pace::ticks_of;
+
+/// The table of the registry: the `PartitionKey` is the table's name in lower case and one of 16 buckets, the `RowKey` the
+/// partition.
+///
+/// Listings of the program's tables leave it out.
+pub const REGISTRY: &str = table_core::table::OUTBOXES;
+
+/// How long a writer trusts that a partition is registered.
+const TRUSTED: Duration = Duration::from_hours(1);
+/// How long an entry stays that nobody registers again.
+const KEPT: Duration = Duration::from_hours(2);
+const BUCKETS: u32 = 16;
+/// Partitions that a writer remembers.
+const REMEMBERED: usize = 100_000;
+
+/// What this process has registered, and when.
+#[derive(Debug, Default)]
+pub(crate) struct Registered(Mutex<HashMap<(String, String), u64>>);
+
+/// One partition with an outbox.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) table: TableName,
+    pub(crate) partition_key: PartitionKey,
+    key: EntityKey,
+    etag: ETag,
+    registered: u64,
+}
+
+fn name() -> Result<TableName> {
+    TableName::new(REGISTRY)
+}
+
+fn key_of(table: &TableName, partition_key: &PartitionKey) -> Result<EntityKey> {
+    let hash = partition_key
+        .as_str()
+        .bytes()
+        .fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    EntityKey::new(format!("{}_{:02}", table.folded(), hash % BUCKETS), partition_key.as_str())
+}
+
+/// Makes sure that a partition is registered: one upsert an hour at most.
+pub(crate) async fn register<S: TableStore>(
+    store: &S,
+    known: &Registered,
+    table: &TableName,
+    partition_key: &PartitionKey,
+    now: u64,
+) -> Result<()> {
+    let id = (table.folded().to_owned(), partition_key.as_str().to_owned());
+    let at = known.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
+    if at.is_some_and(|at| now.saturating_sub(at) < ticks_of(TRUSTED)) {
+        return Ok(());
+    }
+    let registry = name()?;
+    let mut writer = RowWriter::with_capacity(1);
+    writer.property("Table", ValueRef::String(table.as_str()));
+    let kind = OperationKind::InsertOrReplace(writer.finish());
+    let transaction = alone(&key_of(table, partition_key)?, kind, store.capabilities().limits)?;
+    match store.submit(&registry, transaction.clone()).await {
+        Err(error) if error.is_table_not_found() => {
+            match store.create_table(&registry).await {
+                Err(error) if error.code() != ErrorCode::TableAlreadyExists => return Err(error),
+                _ => {}
+            }
+            store.submit(&registry, transaction).await?;
+        }
+        outcome => {
+            outcome?;
+        }
+    }
+    let mut known = known.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() >= REMEMBERED {
+        known.clear();
+    }
+    known.insert(id, now);
+    Ok(())
+}
+
+/// All partitions that are registered.
+pub(crate) async fn entries<S: TableStore>(store: &S) -> Result<Vec<Entry>> {
+    let (registry, query) = (name()?, Query::new(KeyRange::ALL));
+    let (mut entries, mut from) = (Vec::new(), None);
+    loop {
+        let page = match store.query(&registry, &query, from.as_ref()).await {
+            Err(error) if error.is_table_not_found() => return Ok(entries),
+            page => page?,
+        };
+        for entity in page.rows.iter() {
+            let Some(ValueRef::String(table)) = entity.row.find("Table", &mut 0)? else {
+                let message = "an entry of the registry of outboxes names no table";
+                return Err(Error::new(ErrorCode::Corrupted, message)
+                    .with_table(REGISTRY)
+                    .with_key(entity.partition_key, entity.row_key));
+            };
+            entries.push(Entry {
+                table: TableName::new(table)?,
+                partition_key: PartitionKey::new(entity.row_key)?,
+                key: EntityKey::new(entity.partition_key, entity.row_key)?,
+                etag: entity.etag(),
+                registered: entity.row.timestamp(),
+            });
+        }
+        from = page.continuation;
+        if from.is_none() {
+            return Ok(entries);
+        }
+    }
+}
+
+/// Takes an entry out if nobody can rely on it; whether it did.
+pub(crate) async fn forget<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
+    if now.saturating_sub(entry.registered) < ticks_of(KEPT) {
+        return Ok(false);
+    }
+    let kind = OperationKind::Delete(IfMatch::ETag(entry.etag.clone()));
+    let transaction = alone(&entry.key, kind, store.capabilities().limits)?;
+    match store.submit(&name()?, transaction).await {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_precondition_failed() || error.is_not_found() => Ok(false),
+        Err(error) => Err(error),
+    }
+}

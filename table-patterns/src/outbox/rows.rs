@@ -1,0 +1,173 @@
+//! Rows of an outbox: how an intent lies in the partition of its change, and what is noted beside it.
+
+use std::ops::Bound;
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::limits;
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::{EntityRef, KeyRange, TextRange};
+use table_core::row::{Row, RowView, RowWriter};
+use table_core::value::ValueRef;
+
+use crate::outbox::intent::Intent;
+use crate::outbox::text;
+
+/// What the `RowKey`s of an outbox begin with. Behind it stands a random identifier.
+pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
+
+/// Properties that one intent's text may spread over.
+const PARTS: usize = 15;
+const INTENT: [&str; PARTS] = [
+    "Intent", "Intent1", "Intent2", "Intent3", "Intent4", "Intent5", "Intent6", "Intent7", "Intent8",
+    "Intent9", "Intent10", "Intent11", "Intent12", "Intent13", "Intent14",
+];
+const VERSION: &str = "Version";
+const PROMPTED: &str = "Prompted";
+const POISONED: &str = "Poisoned";
+const ERROR: &str = "Error";
+
+/// Where an outbox row lies.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    /// The table of the change.
+    pub(crate) table: TableName,
+    /// The key of the outbox row, in the partition of the change.
+    pub(crate) key: EntityKey,
+}
+
+/// The insert of an intent's row.
+///
+/// # Errors
+/// Those of [`Intent`]; `EntityTooLarge` if its text does not fit one row.
+pub(crate) fn insert(intent: &Intent, id: &str) -> Result<Operation> {
+    intent.check()?;
+    let text = text::write(intent)?;
+    let most = PARTS * limits::BINARY_BYTES;
+    if text.len() > most {
+        let message = format!(
+            "the intent has {} bytes as JSON, and one row holds {most}: record its steps as several intents",
+            text.len()
+        );
+        return Err(Error::new(ErrorCode::EntityTooLarge, message).with_rule("SIZE-1"));
+    }
+    let mut writer = RowWriter::with_capacity(1);
+    for (name, part) in INTENT.iter().zip(text.as_bytes().chunks(limits::BINARY_BYTES)) {
+        writer.property(name, ValueRef::Binary(part));
+    }
+    let row_key = RowKey::new(format!("{OUTBOX_PREFIX}{id}"))?;
+    Ok(Operation { row_key, kind: OperationKind::Insert(writer.finish()) })
+}
+
+/// The rows of an outbox in one partition.
+pub(crate) fn range(partition_key: &PartitionKey) -> KeyRange {
+    KeyRange::rows(partition_key.as_str(), TextRange::prefix(OUTBOX_PREFIX))
+}
+
+/// The rows of an outbox in all partitions: a condition on each row of the table.
+pub(crate) fn everywhere() -> KeyRange {
+    let partitions = TextRange { lower: Bound::Unbounded, upper: Bound::Unbounded };
+    KeyRange { partition_key: partitions, row_key: TextRange::prefix(OUTBOX_PREFIX) }
+}
+
+/// An intent that is not done.
+#[derive(Clone, Debug)]
+pub(crate) struct Pending {
+    pub(crate) place: Place,
+    pub(crate) etag: ETag,
+    /// The Timestamp of the transaction of the change, whatever was noted since.
+    pub(crate) version: u64,
+    /// When a sweep last put a message for it.
+    pub(crate) prompted: Option<u64>,
+    pub(crate) poisoned: bool,
+    /// What went wrong last.
+    pub(crate) error: Option<String>,
+    text: Vec<u8>,
+}
+
+impl Pending {
+    pub(crate) fn read(table: &TableName, entity: EntityRef<'_>) -> Result<Self> {
+        let key = EntityKey::new(entity.partition_key, entity.row_key)?;
+        Self::of(Place { table: table.clone(), key }, entity.row, entity.etag())
+    }
+
+    pub(crate) fn of(place: Place, row: RowView<'_>, etag: ETag) -> Result<Self> {
+        let hint = &mut 0;
+        let mut text = Vec::new();
+        for name in INTENT {
+            let Some(ValueRef::Binary(part)) = row.find(name, hint)? else { break };
+            text.extend_from_slice(part);
+        }
+        let number = |name| {
+            Ok(match row.find(name, &mut 0)? {
+                Some(ValueRef::Int64(number)) => u64::try_from(number).ok(),
+                _ => None,
+            })
+        };
+        let error = match row.find(ERROR, &mut 0)? {
+            Some(ValueRef::String(error)) => Some(error.to_owned()),
+            _ => None,
+        };
+        Ok(Self {
+            version: number(VERSION)?.unwrap_or_else(|| row.timestamp()),
+            prompted: number(PROMPTED)?,
+            poisoned: row.find(POISONED, &mut 0)? == Some(ValueRef::Boolean(true)),
+            error,
+            place,
+            etag,
+            text,
+        })
+    }
+
+    /// The intent.
+    ///
+    /// # Errors
+    /// `FormatTooNew`, `Corrupted`.
+    pub(crate) fn intent(&self) -> Result<Intent> {
+        let text = std::str::from_utf8(&self.text)
+            .map_err(|error| Error::new(ErrorCode::Corrupted, "the intent is no text").with_source(error))?;
+        text::read(text)
+    }
+
+    /// A merge that notes something, if nobody noted anything meanwhile.
+    pub(crate) fn note(&self, note: Note<'_>) -> OperationKind {
+        let mut writer = RowWriter::with_capacity(2);
+        // IMPORTANT: the note gives the row another Timestamp. The version is kept beside it, or the steps would look newer
+        // than they are.
+        writer.property(VERSION, ValueRef::Int64(i64::try_from(self.version).unwrap_or(i64::MAX)));
+        match note {
+            Note::Prompted(ticks) => {
+                writer.property(PROMPTED, ValueRef::Int64(i64::try_from(ticks).unwrap_or(i64::MAX)));
+            }
+            Note::Failed(error) => writer.property(ERROR, ValueRef::String(error)),
+            Note::Poisoned(poisoned) => writer.property(POISONED, ValueRef::Boolean(poisoned)),
+        }
+        OperationKind::Merge(writer.finish(), IfMatch::ETag(self.etag.clone()))
+    }
+}
+
+/// What can be noted beside an intent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Note<'a> {
+    Prompted(u64),
+    Failed(&'a str),
+    Poisoned(bool),
+}
+
+/// One operation as a transaction of its own.
+pub(crate) fn alone(
+    key: &EntityKey,
+    kind: OperationKind,
+    limits: limits::Limits,
+) -> Result<table_core::Transaction> {
+    let mut transaction = table_core::Transaction::new(key.partition_key.clone(), limits)?;
+    transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
+    Ok(transaction)
+}
+
+/// The same row without the Timestamp that it was read with.
+pub(crate) fn fresh(row: &Row) -> Row {
+    row.clone().with_timestamp(0)
+}

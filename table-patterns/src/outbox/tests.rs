@@ -1,0 +1,79 @@
+//! The physical layout of outboxes, feeds and messages, as a snapshot.
+
+use pollster::block_on;
+use table_core::embedded::{Clock, EngineOptions};
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::{KeyRange, Query};
+use table_core::queue::{QueueName, QueueStore};
+use table_core::row::{Row, RowWriter};
+use table_core::store::TableStore;
+use table_core::transaction::Transaction;
+use table_core::value::ValueRef;
+
+use crate::feed::{Feed, FeedChange};
+use crate::outbox::{Intent, Outbox, REGISTRY, Step};
+use crate::work::Pace;
+
+const NOW: u64 = 639_307_584_000_000_000;
+
+fn row(value: &str) -> Row {
+    let mut writer = RowWriter::new();
+    writer.property("FirstName", ValueRef::String(value));
+    writer.finish()
+}
+
+/// A key without the identifier at its end, which differs each time.
+fn without_id(row_key: &str) -> String {
+    match row_key.rsplit_once('_') {
+        Some((front, id)) if id.len() == 32 => format!("{front}_{{32 digits}}"),
+        _ => row_key.to_owned(),
+    }
+}
+
+#[test]
+fn the_layout_of_an_outbox_and_a_feed() {
+    let store = EngineOptions::new().clock(Clock::new(|| NOW)).in_memory();
+    let (company, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
+    block_on(store.create_table(&company)).unwrap();
+    let queue = QueueName::new("work").unwrap();
+    let clocked = Pace::new().clock(Clock::new(|| NOW));
+    let outbox = Outbox::with_pace(store.clone(), store.clone(), queue.clone(), clocked.clone());
+    block_on(outbox.create_queues()).unwrap();
+    let feed = Feed::with_pace(store.clone(), clocked);
+
+    let (ada, directory) = (RowKey::new("empid_000223").unwrap(), TableName::new("Directory").unwrap());
+    let at = |row_key: &str| EntityKey::new("email_Sales", row_key).unwrap();
+    let intent = Intent::of(ada.clone())
+        .step(Step::delete_if_exists(directory.clone(), at("old@contoso.com")))
+        .step(Step::insert_or_replace(directory, at("ada@contoso.com"), row("Ada")))
+        .step(Step::call("mail", "{}"));
+    let mut hire = Transaction::new(sales, store.capabilities().limits).unwrap();
+    hire.push(Operation { row_key: ada.clone(), kind: OperationKind::Insert(row("Ada")) }).unwrap();
+    outbox.record(&mut hire, &intent).unwrap();
+    feed.record(&mut hire, FeedChange { source: &ada, kind: "hired", payload: b"{}" }).unwrap();
+    block_on(outbox.submit(&company, hire)).unwrap();
+
+    let mut lines = Vec::new();
+    for table in [company, TableName::new(REGISTRY).unwrap()] {
+        lines.push(format!("table {table}"));
+        let found = block_on(store.query(&table, &Query::new(KeyRange::ALL), None)).unwrap();
+        for entity in found.rows.iter() {
+            lines.push(format!("{} / {}", entity.partition_key, without_id(entity.row_key)));
+            for property in entity.row.properties() {
+                let property = property.unwrap();
+                let value = match property.value {
+                    ValueRef::Binary(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                    value => format!("{value:?}"),
+                };
+                lines.push(format!("  {}: {value}", property.name));
+            }
+        }
+    }
+    lines.push(format!("queue {queue}"));
+    for message in block_on(store.peek(&queue, 32)).unwrap() {
+        lines.push(format!("  {}", message.text));
+    }
+    insta::assert_snapshot!(lines.join("\n"));
+}

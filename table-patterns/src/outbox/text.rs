@@ -1,0 +1,175 @@
+//! The text of an intent: JSON, version 1, with rows as base64 of their bytes (`docs/format.md`, "Row").
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::{EntityKey, RowKey};
+use table_core::name::TableName;
+use table_core::row::Row;
+
+use crate::outbox::intent::{Intent, Step, TargetWrite};
+
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct IntentText {
+    version: u32,
+    source: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source_version: Option<u64>,
+    steps: Vec<StepText>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "Do", rename_all_fields = "PascalCase")]
+enum StepText {
+    InsertOrReplace {
+        #[serde(flatten)]
+        at: At,
+        row: String,
+    },
+    InsertOrMerge {
+        #[serde(flatten)]
+        at: At,
+        row: String,
+    },
+    DeleteIfExists {
+        #[serde(flatten)]
+        at: At,
+    },
+    Call {
+        name: String,
+        payload: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct At {
+    table: String,
+    partition_key: String,
+    row_key: String,
+    guarded: bool,
+}
+
+/// The text of an intent.
+pub(crate) fn write(intent: &Intent) -> Result<String> {
+    let steps = intent.steps().iter().map(|step| match step {
+        Step::Write { table, key, write, guarded } => {
+            let at = At {
+                table: table.as_str().to_owned(),
+                partition_key: key.partition_key.as_str().to_owned(),
+                row_key: key.row_key.as_str().to_owned(),
+                guarded: *guarded,
+            };
+            match write {
+                TargetWrite::InsertOrReplace(row) => {
+                    StepText::InsertOrReplace { at, row: STANDARD.encode(row.as_bytes()) }
+                }
+                TargetWrite::InsertOrMerge(row) => {
+                    StepText::InsertOrMerge { at, row: STANDARD.encode(row.as_bytes()) }
+                }
+                TargetWrite::DeleteIfExists => StepText::DeleteIfExists { at },
+            }
+        }
+        Step::Call { name, payload } => StepText::Call { name: name.clone(), payload: payload.clone() },
+    });
+    let source = intent.source().as_str().to_owned();
+    let text = IntentText {
+        version: VERSION,
+        source,
+        source_version: intent.given_version(),
+        steps: steps.collect(),
+    };
+    serde_json::to_string(&text).map_err(|error| {
+        Error::new(ErrorCode::InternalError, "the intent has no JSON text").with_source(error)
+    })
+}
+
+/// The intent of a text.
+///
+/// # Errors
+/// `FormatTooNew` for a later version, `Corrupted` for what is no intent.
+pub(crate) fn read(text: &str) -> Result<Intent> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Version {
+        version: u32,
+    }
+    let broken = |error| Error::new(ErrorCode::Corrupted, "this is no intent").with_source(error);
+    let Version { version } = serde_json::from_str(text).map_err(broken)?;
+    if version > VERSION {
+        let message = format!("the intent has version {version}; this program knows {VERSION}: update it");
+        return Err(Error::new(ErrorCode::FormatTooNew, message));
+    }
+    let text: IntentText = serde_json::from_str(text).map_err(broken)?;
+    let mut intent = Intent::of(RowKey::new(text.source)?);
+    if let Some(version) = text.source_version {
+        intent = intent.version(version);
+    }
+    for step in text.steps {
+        intent = intent.step(match step {
+            StepText::InsertOrReplace { at, row } => {
+                at.write(TargetWrite::InsertOrReplace(read_row(&row)?))?
+            }
+            StepText::InsertOrMerge { at, row } => at.write(TargetWrite::InsertOrMerge(read_row(&row)?))?,
+            StepText::DeleteIfExists { at } => at.write(TargetWrite::DeleteIfExists)?,
+            StepText::Call { name, payload } => Step::Call { name, payload },
+        });
+    }
+    Ok(intent)
+}
+
+impl At {
+    fn write(self, write: TargetWrite) -> Result<Step> {
+        let key = EntityKey::new(self.partition_key, self.row_key)?;
+        Ok(Step::Write { table: TableName::new(&self.table)?, key, write, guarded: self.guarded })
+    }
+}
+
+fn read_row(text: &str) -> Result<Row> {
+    let bytes = STANDARD.decode(text).map_err(|error| {
+        Error::new(ErrorCode::Corrupted, "a row of the intent is no base64").with_source(error)
+    })?;
+    let row = Row::from_bytes(bytes.into());
+    row.view().check_version()?;
+    Ok(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::row::RowWriter;
+    use table_core::value::ValueRef;
+
+    use super::*;
+
+    #[test]
+    fn an_intent_is_read_back_as_it_was() {
+        let mut writer = RowWriter::new();
+        writer.property("Nan", ValueRef::Double(f64::INFINITY));
+        writer.property("Name", ValueRef::String("Ada \u{1F600}"));
+        let row = writer.finish();
+        let (table, key) =
+            (TableName::new("Directory").unwrap(), EntityKey::new("é'", "\u{FFFC}odd").unwrap());
+        let intent = Intent::of(RowKey::new("000223").unwrap())
+            .version(7)
+            .step(Step::insert_or_replace(table.clone(), key.clone(), row.clone()))
+            .step(Step::insert_or_merge(table.clone(), key.clone(), row).unguarded())
+            .step(Step::delete_if_exists(table, key))
+            .step(Step::call("mail", "\"x\""));
+        assert_eq!(read(&write(&intent).unwrap()).unwrap(), intent);
+    }
+
+    #[test]
+    fn what_is_no_intent_is_refused() {
+        let later = "{\"Version\":2,\"What\":1}";
+        assert_eq!(read(later).unwrap_err().code(), ErrorCode::FormatTooNew);
+        let bad_row = "{\"Version\":1,\"Source\":\"1\",\"Steps\":[{\"Do\":\"InsertOrMerge\",\"Table\":\"Abc\",\
+                       \"PartitionKey\":\"\",\"RowKey\":\"\",\"Guarded\":true,\"Row\":\"AA==\"}]}";
+        for text in ["", "{}", "[1]", "{\"Version\":1}", bad_row] {
+            assert_eq!(read(text).unwrap_err().code(), ErrorCode::Corrupted, "{text}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! When things happen: the clock, how to wait, and chance, all of them settable.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use futures_channel::oneshot;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
+use table_core::embedded::Clock;
+
+type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// The clock, the way to wait, and the chance of whatever waits: workers, retries, backfills.
+///
+/// The default takes the system's clock, and a wait is a thread that sleeps meanwhile: it needs no runtime and holds up no executor,
+/// and waits are rare. On a runtime give its own: `Pace::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
+///
+/// ```
+/// use std::time::Duration;
+/// use table_patterns::embedded::Clock;
+/// use table_patterns::pace::Pace;
+///
+/// let pace = Pace::new().clock(Clock::new(|| 7)).sleep_by(|_| Box::pin(async {})).seed(1);
+/// assert_eq!(pace.now(), 7);
+/// ```
+#[derive(Clone)]
+pub struct Pace {
+    clock: Clock,
+    sleep: Sleep,
+    random: Arc<AtomicU64>,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Pace {
+    /// The system's clock, waits in a thread of their own, a seed of the process.
+    #[must_use]
+    pub fn new() -> Self {
+        let seed = RandomState::new().build_hasher().finish();
+        Self {
+            clock: Clock::default(),
+            sleep: Arc::new(sleep_in_a_thread),
+            random: Arc::new(AtomicU64::new(seed)),
+        }
+    }
+
+    /// Takes the instant from another clock.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Waits in another way.
+    #[must_use]
+    pub fn sleep_by(
+        mut self,
+        sleep: impl Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync + 'static,
+    ) -> Self {
+        self.sleep = Arc::new(sleep);
+        self
+    }
+
+    /// Makes chance repeatable.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.random = Arc::new(AtomicU64::new(seed));
+        self
+    }
+
+    /// The present instant in [ticks](table_core::ticks).
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// Waits.
+    pub(crate) async fn sleep(&self, time: Duration) {
+        (self.sleep)(time).await;
+    }
+
+    /// A number by chance (`SplitMix64`).
+    pub(crate) fn random(&self) -> u64 {
+        const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+        let mut number = self.random.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+        number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        number ^ (number >> 31)
+    }
+}
+
+impl fmt::Debug for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pace")
+    }
+}
+
+/// Where no thread is to be had, nothing is waited for.
+fn sleep_in_a_thread(time: Duration) -> BoxFuture<'static, ()> {
+    if time.is_zero() {
+        return ready(()).boxed();
+    }
+    let (wake, woken) = oneshot::channel::<()>();
+    let sleeper = thread::Builder::new().name("tables-wait".to_owned()).spawn(move || {
+        thread::sleep(time);
+        drop(wake);
+    });
+    match sleeper {
+        Ok(_) => woken.map(drop).boxed(),
+        Err(_) => ready(()).boxed(),
+    }
+}
+
+/// A duration in ticks.
+pub(crate) fn ticks_of(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX)
+}
+
+/// How long to wait between attempts: each time twice as long, half of it by chance, up to a bound.
+///
+/// ```
+/// use std::time::Duration;
+/// use table_patterns::pace::Backoff;
+///
+/// let backoff = Backoff { first: Duration::from_millis(100), most: Duration::from_secs(1) };
+/// assert_eq!(backoff.delay(0, u64::MAX), Duration::from_millis(100));
+/// assert_eq!(backoff.delay(2, 0), Duration::from_millis(200)); // half of 400 ms is certain
+/// assert_eq!(backoff.delay(60, u64::MAX), Duration::from_secs(1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backoff {
+    /// Before the second attempt, at most.
+    pub first: Duration,
+    /// Before any attempt, at most.
+    pub most: Duration,
+}
+
+impl Backoff {
+    /// The wait after attempt `attempt`, counted from zero, for a number by chance.
+    #[must_use]
+    pub fn delay(&self, attempt: u32, random: u64) -> Duration {
+        let most = self.first.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX)).min(self.most);
+        let half = most / 2;
+        // Millionths are fine enough, and keep the arithmetic in whole numbers.
+        let millionths = u32::try_from(random % 1_000_001).unwrap_or_default();
+        let by_chance = if random == u64::MAX { half } else { half.saturating_mul(millionths) / 1_000_000 };
+        half + by_chance
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_wakes_any_executor() {
+        pollster::block_on(sleep_in_a_thread(Duration::from_millis(1)));
+        pollster::block_on(sleep_in_a_thread(Duration::ZERO));
+    }
+
+    #[test]
+    fn pat_ec_5_waits_grow_and_vary_within_their_bounds() {
+        let pace = Pace::new().seed(7);
+        let backoff = Backoff { first: Duration::from_secs(1), most: Duration::from_mins(1) };
+        let mut seen = std::collections::BTreeSet::new();
+        for attempt in 0..40 {
+            let delay = backoff.delay(attempt, pace.random());
+            let most = Duration::from_secs(1 << attempt.min(10)).min(backoff.most);
+            assert!(delay >= most / 2 && delay <= most, "{attempt}: {delay:?}");
+            seen.insert(delay);
+        }
+        assert!(seen.len() > 30);
+    }
+}

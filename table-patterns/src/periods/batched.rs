@@ -1,0 +1,239 @@
+//! Deleting what cannot be dropped: 100 entities a transaction, resumable (PAT-HVD-6).
+
+use std::fmt;
+use std::ops::Bound;
+
+use table_core::column::Condition;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::{ETag, IfMatch};
+use table_core::filter::Filter;
+use table_core::key::{EntityKey, PartitionKey, RowKey, order};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::{KeyRange, Query, Select};
+use table_core::selection::{Class, Selection};
+use table_core::store::TableStore;
+use table_core::{Table, Transaction};
+
+/// How far a delete in batches has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeleteProgress {
+    /// Entities deleted.
+    pub deleted: u64,
+    /// Entities left because somebody changed them after they were found to satisfy the condition: run again to judge them anew.
+    pub changed: u64,
+    /// The key of the last entity that was dealt with: what [`BatchedDelete::resume`] takes. May be stored.
+    pub position: Option<EntityKey>,
+}
+
+/// A delete that stopped, and what it had done.
+#[derive(Clone, Debug)]
+pub struct BatchedDeleteError {
+    /// Why it stopped.
+    pub error: Error,
+    /// What was done before.
+    pub progress: DeleteProgress,
+}
+
+impl fmt::Display for BatchedDeleteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} entities were deleted, then: {}", self.progress.deleted, self.error)
+    }
+}
+
+impl std::error::Error for BatchedDeleteError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+/// Who is told of the progress.
+type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
+
+/// A delete in batches under construction. Openly not atomic: each transaction of up to 100 deletes is, the whole is not.
+#[must_use = "a delete does nothing until it is run"]
+pub struct BatchedDelete<'a, E, S> {
+    table: &'a Table<E, S>,
+    ranges: Result<Vec<KeyRange>>,
+    condition: Option<Condition<E>>,
+    position: Option<EntityKey>,
+    progress: Option<Told<'a>>,
+}
+
+/// Begins a delete of all that a selection holds, for where there is no table to drop.
+///
+/// ```
+/// use table_patterns::periods::delete_in_batches;
+/// use table_patterns::{Entity, TableStoreExt, embedded::Engine};
+///
+/// #[derive(Entity)]
+/// #[partition_key(user)]
+/// #[row_key(number)]
+/// struct Attempt { #[digits(6)] user: u32, #[digits(9)] number: u32 }
+///
+/// # pollster::block_on(async {
+/// let attempts = Engine::in_memory().table::<Attempt>().create_if_missing().await?;
+/// # for number in 0..150 { attempts.insert(&Attempt { user: 123, number }).await?; }
+/// let mut batches = 0;
+/// let old = Attempt::rows(123).number(..140);
+/// let done = delete_in_batches(&attempts, old).on_progress(|_| batches += 1).run().await;
+/// assert_eq!((done.map(|done| done.deleted).ok(), batches), (Some(140), 2));
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
+pub fn delete_in_batches<E, S: TableStore, C: Class>(
+    table: &Table<E, S>,
+    selection: impl Into<Selection<E, C>>,
+) -> BatchedDelete<'_, E, S> {
+    let ranges = selection.into().into_ranges();
+    BatchedDelete { table, ranges, condition: None, position: None, progress: None }
+}
+
+impl<'a, E, S: TableStore> BatchedDelete<'a, E, S> {
+    /// Only entities that satisfy the condition, and have not changed since they were found to.
+    pub fn filter(mut self, condition: Condition<E>) -> Self {
+        self.condition = Some(match self.condition.take() {
+            Some(earlier) => earlier.and(condition),
+            None => condition,
+        });
+        self
+    }
+
+    /// Begins after the position that an earlier run of the same selection reached. Without it the result is the same, but what
+    /// was deleted is looked for again.
+    pub fn resume(self, position: EntityKey) -> Self {
+        Self { position: Some(position), ..self }
+    }
+
+    /// Is told after every transaction.
+    pub fn on_progress(self, progress: impl FnMut(&DeleteProgress) + Send + 'a) -> Self {
+        Self { progress: Some(Box::new(progress)), ..self }
+    }
+
+    /// Deletes. A request for each 100 entities to find them, and one to delete those of each partition among them.
+    ///
+    /// Safe beside others that delete the same: what is gone already is neither an error nor counted.
+    ///
+    /// # Errors
+    /// The first error of the store, with what was done.
+    pub async fn run(mut self) -> Result<DeleteProgress, BatchedDeleteError> {
+        let mut progress = DeleteProgress { position: self.position.take(), ..DeleteProgress::default() };
+        match self.delete(&mut progress).await {
+            Ok(()) => Ok(progress),
+            Err(error) => Err(BatchedDeleteError { error, progress }),
+        }
+    }
+
+    async fn delete(&mut self, progress: &mut DeleteProgress) -> Result<()> {
+        let (store, table) = (self.table.store(), self.table.name()?);
+        let most = store.capabilities().limits.operations.min(store.capabilities().top).max(1);
+        let filter = self.condition.take().map(Condition::into_filter);
+        for range in self.ranges.clone()? {
+            let Some(keys) = after(range, progress.position.as_ref()) else { continue };
+            let query = query(keys, filter.clone(), most);
+            let mut from = None;
+            loop {
+                let page = store.query(table, &query, from.as_ref()).await?;
+                let mut batch: Vec<(RowKey, ETag)> = Vec::new();
+                let mut partition: Option<PartitionKey> = None;
+                for entity in page.rows.iter() {
+                    if let Some(before) = partition.take_if(|before| before.as_str() != entity.partition_key)
+                    {
+                        self.commit(table, before, std::mem::take(&mut batch), filter.is_some(), progress)
+                            .await?;
+                    }
+                    if partition.is_none() {
+                        partition = Some(PartitionKey::new(entity.partition_key)?);
+                    }
+                    batch.push((RowKey::new(entity.row_key)?, entity.etag()));
+                }
+                if let Some(last) = partition {
+                    self.commit(table, last, batch, filter.is_some(), progress).await?;
+                }
+                from = page.continuation;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes rows of one partition; those that are gone, or have changed, are taken out and the rest is tried again.
+    async fn commit(
+        &mut self,
+        table: &TableName,
+        partition: PartitionKey,
+        mut batch: Vec<(RowKey, ETag)>,
+        conditional: bool,
+        progress: &mut DeleteProgress,
+    ) -> Result<()> {
+        let store = self.table.store();
+        let last = batch.last().map(|(row_key, _)| row_key.clone());
+        while !batch.is_empty() {
+            let mut transaction = Transaction::new(partition.clone(), store.capabilities().limits)?;
+            for (row_key, etag) in &batch {
+                let if_match = if conditional { IfMatch::ETag(etag.clone()) } else { IfMatch::Any };
+                let kind = OperationKind::Delete(if_match);
+                transaction.push(Operation { row_key: row_key.clone(), kind })?;
+            }
+            let Err(error) = store.submit(table, transaction).await else {
+                progress.deleted += u64::try_from(batch.len()).unwrap_or(u64::MAX);
+                break;
+            };
+            let at = error.operation().unwrap_or_default();
+            match error.code() {
+                ErrorCode::ResourceNotFound if at < batch.len() => {}
+                ErrorCode::UpdateConditionNotSatisfied if at < batch.len() => progress.changed += 1,
+                _ => return Err(error),
+            }
+            batch.remove(at);
+        }
+        progress.position = last.map(|row_key| EntityKey { partition_key: partition, row_key });
+        if let Some(told) = &mut self.progress {
+            told(progress);
+        }
+        Ok(())
+    }
+}
+
+/// What finds the entities: of their properties nothing is wanted.
+fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
+    Query { filter, select: Select::names(["PartitionKey", "RowKey"]), top: Some(top), ..Query::new(keys) }
+}
+
+/// What is left of a range after a position; `None` if nothing is.
+fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> {
+    let Some(position) = position else { return Some(range) };
+    let reached = position.partition_key.as_str();
+    match range.partition_key.single().map(|single| order::compare(single, reached)) {
+        Some(std::cmp::Ordering::Less) => return None,
+        Some(std::cmp::Ordering::Equal) => {
+            let row_key = position.row_key.as_str();
+            let is_before = match &range.row_key.lower {
+                Bound::Included(lower) | Bound::Excluded(lower) => order::compare(lower, row_key).is_le(),
+                Bound::Unbounded => true,
+            };
+            if is_before {
+                range.row_key.lower = Bound::Excluded(row_key.to_owned());
+            }
+        }
+        // In a range of partitions rows are a condition on each: the partition that was reached is looked through again.
+        None if range.partition_key.contains(reached) => {
+            range.partition_key.lower = Bound::Included(reached.to_owned());
+        }
+        Some(std::cmp::Ordering::Greater) | None => {}
+    }
+    (!range.is_empty()).then_some(range)
+}
+
+impl<E, S: fmt::Debug> fmt::Debug for BatchedDelete<'_, E, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BatchedDelete")
+            .field("table", &self.table)
+            .field("ranges", &self.ranges)
+            .field("condition", &self.condition)
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
+}

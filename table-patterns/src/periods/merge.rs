@@ -1,0 +1,101 @@
+//! Several tables read as one: a cursor each, the smallest key next.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use table_core::entity::{FromEntity, Versioned};
+use table_core::error::Result;
+use table_core::key::order;
+use table_core::name::TableName;
+use table_core::query::{Continuation, EntityRef, Page, Query};
+use table_core::store::TableStore;
+
+/// Tables that are asked at once (IMP-5).
+const CONCURRENCY: usize = 8;
+
+/// A place in the answer of one table.
+#[derive(Debug)]
+struct Cursor {
+    table: TableName,
+    /// What is still to be asked; the first is under way while there is a continuation.
+    queries: VecDeque<Query>,
+    from: Option<Continuation>,
+    page: Page,
+    at: usize,
+}
+
+impl Cursor {
+    fn head(&self) -> Option<EntityRef<'_>> {
+        self.page.rows.get(self.at)
+    }
+
+    /// Reads on until there is a head, through empty pages (PAGE-4), or the end. A table that is not there is empty.
+    async fn filled<S: TableStore>(mut self, store: &S) -> Result<Self> {
+        while self.head().is_none() {
+            let Some(query) = self.queries.front() else { break };
+            let mut page = match store.query(&self.table, query, self.from.as_ref()).await {
+                Err(error) if error.is_table_not_found() => {
+                    self.queries.clear();
+                    break;
+                }
+                page => page?,
+            };
+            self.from = page.continuation.take();
+            if self.from.is_none() {
+                self.queries.pop_front();
+            }
+            (self.page, self.at) = (page, 0);
+        }
+        Ok(self)
+    }
+}
+
+/// The cursors of all tables.
+#[derive(Debug)]
+pub(super) struct Merge<S> {
+    store: S,
+    cursors: Vec<Cursor>,
+}
+
+impl<S: TableStore> Merge<S> {
+    pub(super) fn new(store: S, tables: Vec<TableName>, queries: &[Query]) -> Self {
+        let cursor = |table| Cursor {
+            table,
+            queries: queries.iter().cloned().collect(),
+            from: None,
+            page: Page::default(),
+            at: 0,
+        };
+        Self { store, cursors: tables.into_iter().map(cursor).collect() }
+    }
+
+    /// The entity with the smallest key of all heads; of one key in several tables that of the earliest first.
+    pub(super) async fn next<T: FromEntity>(&mut self) -> Result<Option<Versioned<T>>> {
+        if self.cursors.iter().any(|cursor| cursor.head().is_none()) {
+            let store = &self.store;
+            let fills: Vec<_> = self.cursors.drain(..).map(|cursor| cursor.filled(store)).collect();
+            self.cursors = stream::iter(fills).buffered(CONCURRENCY).try_collect().await?;
+            self.cursors.retain(|cursor| cursor.head().is_some());
+        }
+        let Some(first) = self
+            .cursors
+            .iter_mut()
+            .reduce(|least, other| if compare(other.head(), least.head()).is_lt() { other } else { least })
+        else {
+            return Ok(None);
+        };
+        let read = first.head().map(Versioned::read).transpose();
+        let read = read.map_err(|error| error.with_table(first.table.as_str()))?;
+        first.at += 1;
+        Ok(read)
+    }
+}
+
+fn compare(left: Option<EntityRef<'_>>, right: Option<EntityRef<'_>>) -> Ordering {
+    match (left, right) {
+        (Some(left), Some(right)) => order::compare(left.partition_key, right.partition_key)
+            .then_with(|| order::compare(left.row_key, right.row_key)),
+        (left, right) => right.is_some().cmp(&left.is_some()),
+    }
+}

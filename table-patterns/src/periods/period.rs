@@ -1,0 +1,126 @@
+//! Hours, days and months: where they begin, and how they are named.
+
+use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc};
+
+/// How long a table is written to, in UTC.
+///
+/// ```
+/// use chrono::{DateTime, Utc};
+/// use table_patterns::periods::Period;
+///
+/// let noon: DateTime<Utc> = "2014-04-23T12:34:56Z".parse()?;
+/// assert_eq!(Period::Hour.suffix(noon).as_deref(), Some("2014042312"));
+/// assert_eq!(Period::Day.suffix(noon).as_deref(), Some("20140423"));
+/// assert_eq!(Period::Month.suffix(noon).as_deref(), Some("201404"));
+/// # Ok::<(), chrono::ParseError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Period {
+    /// `yyyyMMddHH`.
+    Hour,
+    /// `yyyyMMdd`.
+    Day,
+    /// `yyyyMM`.
+    Month,
+}
+
+impl Period {
+    /// Where the period of an instant begins.
+    #[must_use]
+    pub fn start(self, instant: DateTime<Utc>) -> DateTime<Utc> {
+        let date = instant.date_naive();
+        let date = match self {
+            Self::Hour | Self::Day => date,
+            Self::Month => date.with_day(1).unwrap_or(date),
+        };
+        let hour = if self == Self::Hour { instant.hour() } else { 0 };
+        date.and_time(NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or_default()).and_utc()
+    }
+
+    /// Where the period begins that is so many before, or after, that of an instant; `None` where the calendar ends.
+    #[must_use]
+    pub fn offset(self, instant: DateTime<Utc>, periods: i32) -> Option<DateTime<Utc>> {
+        let (start, count) = (self.start(instant), periods.unsigned_abs());
+        match (self, periods < 0) {
+            (Self::Hour, _) => start.checked_add_signed(TimeDelta::try_hours(periods.into())?),
+            (Self::Day, true) => start.checked_sub_days(Days::new(count.into())),
+            (Self::Day, false) => start.checked_add_days(Days::new(count.into())),
+            (Self::Month, true) => start.checked_sub_months(Months::new(count)),
+            (Self::Month, false) => start.checked_add_months(Months::new(count)),
+        }
+    }
+
+    /// What stands behind the name of the table of an instant; `None` outside the years 1 to 9999.
+    #[must_use]
+    pub fn suffix(self, instant: DateTime<Utc>) -> Option<String> {
+        let (year, month, day) = (instant.year(), instant.month(), instant.day());
+        (1..=9999).contains(&year).then(|| match self {
+            Self::Hour => format!("{year:04}{month:02}{day:02}{:02}", instant.hour()),
+            Self::Day => format!("{year:04}{month:02}{day:02}"),
+            Self::Month => format!("{year:04}{month:02}"),
+        })
+    }
+
+    /// Where the period of a suffix begins; `None` if it is none that this kind of period writes.
+    #[must_use]
+    pub fn parse(self, suffix: &str) -> Option<DateTime<Utc>> {
+        let number = |from: usize, to: usize| {
+            let digits = suffix.get(from..to)?;
+            digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<u32>().ok())?
+        };
+        let year = i32::try_from(number(0, 4)?).ok().filter(|year| *year > 0)?;
+        let (day, hour, length) = match self {
+            Self::Hour => (number(6, 8)?, number(8, 10)?, 10),
+            Self::Day => (number(6, 8)?, 0, 8),
+            Self::Month => (1, 0, 6),
+        };
+        let date = NaiveDate::from_ymd_opt(year, number(4, 6)?, day).filter(|_| suffix.len() == length)?;
+        Some(date.and_hms_opt(hour, 0, 0)?.and_utc())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ALL: [Period; 3] = [Period::Hour, Period::Day, Period::Month];
+
+    proptest! {
+        #[test]
+        fn pat_hvd_4_a_name_is_of_one_period(seconds in -62_135_596_800_i64..253_402_300_800) {
+            let instant = DateTime::from_timestamp(seconds, 0).unwrap();
+            for period in ALL {
+                let start = period.start(instant);
+                let suffix = period.suffix(instant).unwrap();
+                prop_assert!(start <= instant);
+                prop_assert_eq!(period.parse(&suffix), Some(start));
+                prop_assert_eq!(period.suffix(start), Some(suffix.clone()));
+                if let Some(next) = period.offset(instant, 1) {
+                    prop_assert!(instant < next);
+                    prop_assert_eq!(period.offset(next, -1), Some(start));
+                    prop_assert_ne!(period.suffix(next), Some(suffix));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_no_period_writes_is_none() {
+        for (period, text) in [
+            (Period::Day, "20140231"),
+            (Period::Day, "2014042"),
+            (Period::Day, "201404230"),
+            (Period::Day, "+0140423"),
+            (Period::Day, "00000101"),
+            (Period::Month, "201413"),
+            (Period::Hour, "2014042324"),
+            (Period::Hour, "20140423é"),
+        ] {
+            assert_eq!(period.parse(text), None, "{text}");
+        }
+        assert_eq!(Period::Day.suffix(DateTime::<Utc>::MAX_UTC), None);
+        assert_eq!(Period::Hour.offset(DateTime::<Utc>::MAX_UTC, i32::MAX), None);
+    }
+}

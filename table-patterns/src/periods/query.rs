@@ -1,0 +1,95 @@
+//! A query over the tables of several periods.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use futures_core::Stream;
+use futures_util::{TryStreamExt, stream};
+use table_core::column::Condition;
+use table_core::entity::{Entity, Versioned};
+use table_core::error::Result;
+use table_core::filter::Filter;
+use table_core::limits::PAGE_ENTITIES;
+use table_core::name::TableName;
+use table_core::query::{KeyRange, Query};
+use table_core::selection::{Class, Selection};
+use table_core::store::TableStore;
+
+use crate::periods::merge::Merge;
+
+/// A query of several periods under construction. Made by [`PeriodTables::query`](crate::periods::PeriodTables::query).
+#[must_use = "a query reads nothing until it is asked for its stream or collection"]
+pub struct PeriodQuery<E, S> {
+    store: S,
+    tables: Vec<TableName>,
+    ranges: Result<Vec<KeyRange>>,
+    filter: Option<Filter>,
+    limit: usize,
+    of: PhantomData<fn() -> E>,
+}
+
+impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
+    pub(super) fn new<C: Class>(store: S, tables: Vec<TableName>, selection: Selection<E, C>) -> Self {
+        let ranges = selection.into_ranges();
+        Self { store, tables, ranges, filter: None, limit: usize::MAX, of: PhantomData }
+    }
+
+    /// Only entities that satisfy the condition; several conditions must all hold.
+    pub fn filter(mut self, condition: Condition<E>) -> Self {
+        let filter = condition.into_filter();
+        self.filter = Some(match self.filter.take() {
+            Some(earlier) => earlier.and(filter),
+            None => filter,
+        });
+        self
+    }
+
+    /// At most this many entities.
+    pub fn limit(self, entities: usize) -> Self {
+        Self { limit: entities, ..self }
+    }
+
+    /// The tables that will be asked, each once at least; those that are not there count as empty.
+    #[must_use]
+    pub fn tables(&self) -> &[TableName] {
+        &self.tables
+    }
+
+    /// The entities of all periods in key order, page after page of each table.
+    pub fn stream(self) -> impl Stream<Item = Result<Versioned<E>>> + use<E, S> {
+        let top = (self.limit < PAGE_ENTITIES).then_some(self.limit.max(1));
+        let query = |keys: KeyRange| Query {
+            filter: self.filter.clone(),
+            select: E::select(),
+            top,
+            ..Query::new(keys)
+        };
+        let queries = self.ranges.map(|ranges| ranges.into_iter().map(query).collect::<Vec<_>>());
+        let merge = queries.map(|queries| Merge::new(self.store, self.tables, &queries));
+        stream::try_unfold((Some(merge), self.limit), |(merge, left)| async move {
+            let (Some(merge), Some(rest)) = (merge, left.checked_sub(1)) else { return Ok(None) };
+            let mut merge = merge?;
+            let next = merge.next::<E>().await?;
+            Ok(next.map(|next| (next, (Some(Ok(merge)), rest))))
+        })
+    }
+
+    /// All entities.
+    ///
+    /// # Errors
+    /// Those of the store; `EntityMismatch` if what is stored is no `E`.
+    pub async fn collect(self) -> Result<Vec<E>> {
+        self.stream().map_ok(Versioned::into_value).try_collect().await
+    }
+}
+
+impl<E, S: fmt::Debug> fmt::Debug for PeriodQuery<E, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PeriodQuery")
+            .field("tables", &self.tables)
+            .field("ranges", &self.ranges)
+            .field("filter", &self.filter)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,219 @@
+//! The tables of the periods: made ahead, written by instant, dropped by age.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use chrono::{DateTime, Utc};
+use table_core::embedded::Clock;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::ETag;
+use table_core::name::TableName;
+use table_core::selection::{Class, Selection};
+use table_core::store::TableStore;
+use table_core::{Table, TableStoreExt, ticks};
+
+use crate::periods::{Period, PeriodQuery, Periodic};
+
+/// Names that one request lists.
+const NAMES: usize = 1_000;
+
+/// The tables that entities of type `E` lie in, one a period: what that is, see [the pattern](crate::periods).
+///
+/// Unless told otherwise all periods are kept for 30 after they have begun, and the next one can be written already.
+pub struct PeriodTables<E, S> {
+    store: S,
+    clock: Clock,
+    keep: u16,
+    ahead: u16,
+    of: PhantomData<fn() -> E>,
+}
+
+impl<E: Periodic, S> PeriodTables<E, S> {
+    /// The tables in a store.
+    #[must_use]
+    pub fn new(store: S) -> Self {
+        Self { store, clock: Clock::default(), keep: 30, ahead: 1, of: PhantomData }
+    }
+
+    /// Keeps so many periods beside the present one.
+    #[must_use]
+    pub fn keep(self, periods: u16) -> Self {
+        Self { keep: periods, ..self }
+    }
+
+    /// Has tables for so many periods after the present one (PAT-HVD-5).
+    #[must_use]
+    pub fn ahead(self, periods: u16) -> Self {
+        Self { ahead: periods, ..self }
+    }
+
+    /// The same with another clock.
+    #[must_use]
+    pub fn with_clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        ticks::to_datetime(self.clock.now()).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+
+    /// Where the first period begins that is kept.
+    #[must_use]
+    pub fn first(&self) -> DateTime<Utc> {
+        E::PERIOD.offset(self.now(), -i32::from(self.keep)).unwrap_or(DateTime::<Utc>::MIN_UTC)
+    }
+
+    /// Where the last period begins that can be written.
+    #[must_use]
+    pub fn last(&self) -> DateTime<Utc> {
+        E::PERIOD.offset(self.now(), i32::from(self.ahead)).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+
+    /// The name of the table of an instant (PAT-HVD-4).
+    ///
+    /// # Errors
+    /// `OutOfRangeInput` if its period is not kept any more, or is further ahead than there are tables.
+    pub fn name_of(&self, instant: DateTime<Utc>) -> Result<TableName> {
+        let (start, first, last) = (E::PERIOD.start(instant), self.first(), self.last());
+        if let Some(suffix) = E::PERIOD.suffix(start).filter(|_| (first..=last).contains(&start)) {
+            return TableName::new(&format!("{}{suffix}", E::SCHEMA.table));
+        }
+        let message = format!(
+            "{instant} is of no period that is kept: these begin at {first} to {last}; keep more, or leave it out"
+        );
+        let error = Error::new(ErrorCode::OutOfRangeInput, message).with_rule("PAT-HVD-4");
+        Err(error.with_table(E::SCHEMA.table))
+    }
+}
+
+impl<E: Periodic, S: TableStore + Clone> PeriodTables<E, S> {
+    /// The table of an instant, for every verb that a table has. Sends nothing; the table may not be there yet.
+    ///
+    /// # Errors
+    /// Those of [`name_of`](Self::name_of).
+    pub fn table_of(&self, instant: DateTime<Utc>) -> Result<Table<E, S>> {
+        Ok(Table::new(self.store.clone(), self.name_of(instant)?))
+    }
+
+    /// Makes the tables of the present period and of those ahead that are missing; gives how many it made (PAT-HVD-5).
+    ///
+    /// # Errors
+    /// Those of the store. The tables made before stay.
+    pub async fn prepare(&self) -> Result<usize> {
+        let mut made = 0;
+        for period in 0..=i32::from(self.ahead) {
+            let Some(start) = E::PERIOD.offset(self.now(), period) else { continue };
+            made += usize::from(self.store.create_table_if_missing(&self.name_of(start)?).await?);
+        }
+        Ok(made)
+    }
+
+    /// Inserts an entity into the table of its instant, which is made if nobody has yet.
+    ///
+    /// # Errors
+    /// Those of [`name_of`](Self::name_of) and of [`Table::insert`].
+    pub async fn insert(&self, entity: &E) -> Result<ETag> {
+        let table = self.table_of(entity.instant())?;
+        match table.insert(entity).await {
+            Err(error) if error.is_table_not_found() => {
+                self.store.create_table_if_missing(table.name()?).await?;
+                table.insert(entity).await
+            }
+            written => written,
+        }
+    }
+
+    /// Begins a read of a selection in the periods from one instant to another, both included, merged in key order
+    /// (PAT-HVD-3).
+    ///
+    /// # Errors
+    /// Those of [`name_of`](Self::name_of) for both ends: what has expired is not there to be read.
+    pub fn query<C: Class>(
+        &self,
+        selection: Selection<E, C>,
+        from: DateTime<Utc>,
+        to: DateTime<Utc>,
+    ) -> Result<PeriodQuery<E, S>> {
+        let last = self.name_of(to)?;
+        let (mut names, mut start) = (vec![self.name_of(from)?], E::PERIOD.start(from));
+        while names.last() != Some(&last) && start <= to {
+            let Some(next) = E::PERIOD.offset(start, 1).filter(|next| *next <= to) else { break };
+            names.push(self.name_of(next)?);
+            start = next;
+        }
+        Ok(PeriodQuery::new(self.store.clone(), if from <= to { names } else { Vec::new() }, selection))
+    }
+
+    /// Drops the table of every period that is not kept any more, whatever it holds, and gives their names (PAT-HVD-1).
+    ///
+    /// Safe to run by several at once, and again after a failure: a table that is gone already is no error.
+    ///
+    /// # Errors
+    /// Those of the store. The tables dropped before are gone.
+    pub async fn expire(&self) -> Result<Vec<TableName>> {
+        let first = self.first();
+        let mut dropped = Vec::new();
+        for (name, start) in self.tables().await? {
+            if start >= first {
+                continue;
+            }
+            match self.store.delete_table(&name).await {
+                Ok(()) => dropped.push(name),
+                Err(error) if error.is_not_found() || error.code() == ErrorCode::TableBeingDeleted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(dropped)
+    }
+
+    /// The tables that are there, in the order of their periods, with where each begins.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn tables(&self) -> Result<Vec<(TableName, DateTime<Utc>)>> {
+        let (base, mut found, mut from) = (E::SCHEMA.table, Vec::new(), None);
+        loop {
+            let page = self.store.list_tables(base, from.as_deref(), NAMES).await?;
+            for name in page.names {
+                let suffix = name.as_str().get(base.len()..);
+                // Others can begin with the same word; only what this kind of period writes is ours.
+                if let Some(start) = suffix.and_then(|suffix| E::PERIOD.parse(suffix)) {
+                    found.push((name, start));
+                }
+            }
+            from = page.next;
+            if from.is_none() {
+                found.sort_by_key(|(_, start)| *start);
+                return Ok(found);
+            }
+        }
+    }
+
+    /// How long a period is.
+    #[must_use]
+    pub const fn period(&self) -> Period {
+        E::PERIOD
+    }
+}
+
+impl<E, S: Clone> Clone for PeriodTables<E, S> {
+    fn clone(&self) -> Self {
+        Self {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            keep: self.keep,
+            ahead: self.ahead,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<E, S: fmt::Debug> fmt::Debug for PeriodTables<E, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PeriodTables")
+            .field("store", &self.store)
+            .field("keep", &self.keep)
+            .field("ahead", &self.ahead)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,332 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use futures_util::TryStreamExt;
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::embedded::{Clock, Engine};
+use table_core::error::ErrorCode;
+use table_core::etag::IfMatch;
+use table_core::{Entity, Selection, TableStoreExt, ticks};
+
+use super::*;
+use crate::faults::{Call, Fault, FaultyStore, sendable};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "LoginAttempts")]
+#[partition_key(user)]
+#[row_key(at)]
+struct LoginAttempt {
+    #[digits(6)]
+    user: u32,
+    at: DateTime<Utc>,
+    succeeded: bool,
+}
+
+impl Periodic for LoginAttempt {
+    const PERIOD: Period = Period::Day;
+
+    fn instant(&self) -> DateTime<Utc> {
+        self.at
+    }
+}
+
+type Attempts = PeriodTables<LoginAttempt, FaultyStore<Engine>>;
+
+fn at(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
+}
+
+fn noon() -> DateTime<Utc> {
+    at("2014-04-23T12:00:00Z")
+}
+
+fn attempts() -> (Attempts, FaultyStore<Engine>, Arc<AtomicU64>) {
+    let store = FaultyStore::new(Engine::in_memory());
+    let now = Arc::new(AtomicU64::new(ticks::from_datetime(noon()).unwrap()));
+    let hand = Arc::clone(&now);
+    let clock = Clock::new(move || hand.load(Ordering::SeqCst));
+    (PeriodTables::new(store.clone()).keep(3).ahead(2).with_clock(clock), store, now)
+}
+
+fn attempt(user: u32, at: DateTime<Utc>) -> LoginAttempt {
+    LoginAttempt { user, at, succeeded: user.is_multiple_of(2) }
+}
+
+fn insert(attempts: &Attempts, user: u32, days_ago: i64) {
+    block_on(attempts.insert(&attempt(user, noon() - TimeDelta::days(days_ago)))).unwrap();
+}
+
+fn names(attempts: &Attempts) -> Vec<String> {
+    block_on(attempts.tables()).unwrap().into_iter().map(|(name, _)| name.as_str().to_owned()).collect()
+}
+
+/// Lets days pass.
+fn pass(now: &AtomicU64, days: u64) {
+    now.fetch_add(days * 864_000_000_000, Ordering::SeqCst);
+}
+
+#[test]
+fn pat_hvd_1_and_2_the_layout_is_the_catalogues() {
+    let (attempts, store, _) = attempts();
+    insert(&attempts, 123, 0);
+    let rows = store.untyped("LoginAttempts20140423").unwrap().query(Selection::partition("000123"));
+    let row = block_on(rows.first()).unwrap().unwrap();
+    let layout = format!("{} | {}", row.key().partition_key, row.key().row_key);
+    insta::assert_snapshot!(layout, @"000123 | 0635338512000000000");
+}
+
+#[test]
+fn pat_hvd_5_tables_are_made_ahead_and_once() {
+    let (attempts, store, now) = attempts();
+    assert_eq!(block_on(attempts.prepare()).unwrap(), 3);
+    insta::assert_snapshot!(names(&attempts).join(" "), @"LoginAttempts20140423 LoginAttempts20140424 LoginAttempts20140425");
+    assert_eq!(block_on(attempts.prepare()).unwrap(), 0);
+    pass(&now, 1);
+    assert_eq!(block_on(attempts.prepare()).unwrap(), 1);
+    store.heal();
+    insert(&attempts, 123, 0);
+    assert_eq!(store.calls(), [Call::Submit], "a write to a table that was made ahead is one request");
+}
+
+#[test]
+fn pat_hvd_4_outside_the_periods_is_refused() {
+    let (attempts, store, now) = attempts();
+    insert(&attempts, 1, 3);
+    block_on(attempts.insert(&attempt(1, at("2014-04-25T23:59:59Z")))).unwrap();
+    store.heal();
+    for outside in ["2014-04-19T23:59:59Z", "2014-04-26T00:00:00Z"] {
+        let error = block_on(attempts.insert(&attempt(1, at(outside)))).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::OutOfRangeInput, Some("PAT-HVD-4")));
+        assert_eq!(error.table(), Some("LoginAttempts"));
+        assert!(attempts.query(LoginAttempt::partition(1), at(outside), noon()).is_err());
+        assert!(attempts.query(LoginAttempt::partition(1), noon(), at(outside)).is_err());
+    }
+    assert_eq!(store.calls(), []);
+    // What has expired is not made anew by a late write.
+    pass(&now, 1);
+    block_on(attempts.expire()).unwrap();
+    assert!(block_on(attempts.insert(&attempt(1, noon() - TimeDelta::days(3)))).is_err());
+    assert_eq!(names(&attempts), ["LoginAttempts20140425"]);
+}
+
+#[test]
+fn pat_hvd_1_expiry_is_a_request_a_table_whatever_it_holds() {
+    let (attempts, store, now) = attempts();
+    for user in 0..300 {
+        insert(&attempts, user, 3);
+    }
+    insert(&attempts, 1, 2);
+    // Neighbours by name that are of no period of ours.
+    for other in ["LoginAttempts", "LoginAttempts2014", "LoginAttempts20140231", "LoginAttemptsOld20140101"] {
+        block_on(store.untyped(other).unwrap().create_if_missing()).unwrap();
+    }
+    assert_eq!(block_on(sendable(attempts.expire())).unwrap(), []);
+    pass(&now, 1);
+    store.heal();
+    let dropped = block_on(attempts.expire()).unwrap();
+    assert_eq!(
+        dropped.iter().map(table_core::TableName::as_str).collect::<Vec<_>>(),
+        ["LoginAttempts20140420"]
+    );
+    assert_eq!(store.calls(), [Call::List, Call::Drop]);
+    assert_eq!(names(&attempts), ["LoginAttempts20140421"]);
+    let all: Vec<_> = block_on(store.tables("LoginAttempts").try_collect()).unwrap();
+    assert_eq!(all.len(), 5);
+}
+
+#[test]
+fn pat_hvd_1_expiry_that_fails_anywhere_is_finished_by_the_next() {
+    for number in 0..6 {
+        for lost in [false, true] {
+            let (attempts, store, now) = attempts();
+            for days_ago in 0..4 {
+                insert(&attempts, 7, days_ago);
+            }
+            pass(&now, 2);
+            store.script(move |_, at| match (at == number, lost) {
+                (false, _) => Fault::None,
+                (true, false) => Fault::Before(ErrorCode::ServerBusy),
+                (true, true) => Fault::After(ErrorCode::OperationTimedOut),
+            });
+            let first = block_on(attempts.expire());
+            assert_eq!(first.is_err(), number < 3, "a listing and two drops");
+            store.heal();
+            block_on(attempts.expire()).unwrap();
+            assert_eq!(names(&attempts), ["LoginAttempts20140422", "LoginAttempts20140423"]);
+        }
+    }
+}
+
+#[test]
+fn pat_hvd_5_a_missing_table_is_made_by_the_first_write() {
+    let (attempts, store, _) = attempts();
+    insert(&attempts, 7, 0);
+    assert_eq!(store.calls(), [Call::Submit, Call::Create, Call::Submit]);
+    // Somebody else makes it in between.
+    let other = attempts.table_of(noon() - TimeDelta::days(2)).unwrap();
+    store.script(move |_, number| {
+        let other = other.clone();
+        match number {
+            1 => Fault::Meanwhile(Box::new(move || {
+                assert!(block_on(other.store().create_table_if_missing(other.name().unwrap())).unwrap());
+            })),
+            _ => Fault::None,
+        }
+    });
+    insert(&attempts, 7, 2);
+    for number in 0..3 {
+        store.fail_at(number);
+        let late = attempt(8, noon() - TimeDelta::days(1));
+        let _ = block_on(attempts.insert(&late));
+        store.heal();
+        let _ = block_on(attempts.insert(&late));
+        assert_eq!(
+            block_on(attempts.query(LoginAttempt::partition(8), late.at, noon()).unwrap().collect()).unwrap(),
+            [late]
+        );
+    }
+}
+
+#[test]
+fn pat_hvd_3_a_table_that_fails_fails_the_read() {
+    let (attempts, store, _) = attempts();
+    for days_ago in 0..3 {
+        insert(&attempts, 7, days_ago);
+    }
+    for number in 0..3 {
+        store.fail_at(number);
+        let query = attempts.query(LoginAttempt::partition(7), noon() - TimeDelta::days(2), noon()).unwrap();
+        assert!(block_on(query.collect()).is_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The model is one map in key order.
+    #[test]
+    fn pat_hvd_3_periods_read_as_one_ordered_table(
+        events in prop::collection::vec((0_u32..3, 0_i64..4, 0_i64..5), 0..40),
+        (from, to) in (0_i64..4, 0_i64..4),
+        page in 1_usize..4,
+        limit in prop::option::of(0_usize..12),
+    ) {
+        let (attempts, store, now) = attempts();
+        let mut model = BTreeMap::new();
+        for (user, days_ago, second) in events {
+            let entity = attempt(user, noon() - TimeDelta::days(days_ago) + TimeDelta::seconds(second));
+            let written = block_on(attempts.insert(&entity));
+            prop_assert_eq!(written.is_err(), model.insert((user, entity.at), entity).is_some());
+        }
+        let hand = Arc::clone(&now);
+        let clock = Clock::new(move || hand.load(Ordering::SeqCst));
+        let small = PeriodTables::new(store.pages_of(page)).keep(3).with_clock(clock);
+        let (from, to) = (noon() - TimeDelta::days(from), noon() - TimeDelta::days(to));
+        let days = from.date_naive()..=to.date_naive();
+        let expected: Vec<LoginAttempt> =
+            model.values().filter(|entity| days.contains(&entity.at.date_naive())).cloned().collect();
+        let all = small.query(Selection::<LoginAttempt, _>::scan("a test"), from, to).unwrap();
+        let limited = match limit {
+            Some(limit) => small.query(Selection::<LoginAttempt, _>::scan("a test"), from, to).unwrap().limit(limit),
+            None => small.query(Selection::<LoginAttempt, _>::scan("a test"), from, to).unwrap(),
+        };
+        prop_assert_eq!(&block_on(sendable(all.collect())).unwrap(), &expected);
+        let cut: Vec<LoginAttempt> = expected.iter().take(limit.unwrap_or(usize::MAX)).cloned().collect();
+        prop_assert_eq!(block_on(limited.collect()).unwrap(), cut);
+        let own = small.query(LoginAttempt::partition(2), from, to).unwrap().filter(LoginAttempt::SUCCEEDED.eq(true));
+        let of_two: Vec<LoginAttempt> = expected.into_iter().filter(|entity| entity.user == 2).collect();
+        prop_assert_eq!(block_on(own.collect()).unwrap(), of_two);
+    }
+
+    /// The model is a set; the delete is stopped anywhere, and resumed with its position or without.
+    #[test]
+    fn pat_hvd_6_a_batched_delete_stopped_anywhere_ends_right(
+        users in prop::collection::vec((0_u32..4, 0_i64..200), 0..300),
+        page in prop_oneof![Just(7_usize), Just(1_000)],
+        fail in 0_usize..8,
+        lost: bool,
+        resume: bool,
+        condition: bool,
+    ) {
+        let store = FaultyStore::new(Engine::in_memory()).pages_of(page);
+        let table = block_on(store.table::<LoginAttempt>().create_if_missing()).unwrap();
+        let mut model: BTreeMap<_, _> = BTreeMap::new();
+        for (user, second) in users {
+            let entity = attempt(user, noon() + TimeDelta::seconds(second));
+            model.insert((user, second), entity);
+        }
+        prop_assert!(block_on(table.bulk().insert_all(model.values())).is_ok());
+        let delete = |position| {
+            let mut delete = delete_in_batches(&table, "a test");
+            if condition {
+                delete = delete.filter(LoginAttempt::SUCCEEDED.eq(true));
+            }
+            match position {
+                Some(position) => block_on(delete.resume(position).run()),
+                None => block_on(delete.run()),
+            }
+        };
+        store.script(move |_, at| match (at == fail, lost) {
+            (false, _) => Fault::None,
+            (true, false) => Fault::Before(ErrorCode::ServerBusy),
+            (true, true) => Fault::After(ErrorCode::OperationTimedOut),
+        });
+        let first = delete(None);
+        let (deleted, position) = match first {
+            Ok(progress) => (progress.deleted, progress.position),
+            Err(stopped) => (stopped.progress.deleted, stopped.progress.position),
+        };
+        store.heal();
+        let second = delete(position.filter(|_| resume)).unwrap();
+        let kept: Vec<LoginAttempt> =
+            model.values().filter(|entity| condition && !entity.succeeded).cloned().collect();
+        let found = block_on(table.scan("a test").max_rows(1_000).collect()).unwrap();
+        let gone = u64::try_from(model.len() - kept.len()).unwrap();
+        prop_assert_eq!(found, kept);
+        let counted = deleted + second.deleted;
+        prop_assert!(counted == gone || lost && counted < gone, "{} of {}", counted, gone);
+    }
+}
+
+#[test]
+fn pat_hvd_6_a_batch_is_100_and_takes_two_requests() {
+    let store = FaultyStore::new(Engine::in_memory());
+    let table = block_on(store.table::<LoginAttempt>().create_if_missing()).unwrap();
+    let all: Vec<_> = (0..250).map(|second| attempt(7, noon() + TimeDelta::seconds(second))).collect();
+    assert!(block_on(table.bulk().insert_all(&all)).is_ok());
+    store.heal();
+    let mut told = Vec::new();
+    let delete = delete_in_batches(&table, LoginAttempt::partition(7));
+    block_on(delete.on_progress(|progress| told.push(progress.deleted)).run()).unwrap();
+    assert_eq!(told, [100, 200, 250]);
+    assert_eq!(store.calls().len(), 6);
+}
+
+#[test]
+fn pat_hvd_6_beside_other_writers_nothing_wrong_is_deleted() {
+    let store = FaultyStore::new(Engine::in_memory());
+    let table = block_on(store.table::<LoginAttempt>().create_if_missing()).unwrap();
+    let all: Vec<_> = (0..10).map(|second| attempt(8, noon() + TimeDelta::seconds(second))).collect();
+    assert!(block_on(table.bulk().insert_all(&all)).is_ok());
+    let (other, entities) = (table.clone(), all.clone());
+    store.script(move |call, number| {
+        let (other, entities) = (other.clone(), entities.clone());
+        if call != Call::Submit || number != 1 {
+            return Fault::None;
+        }
+        Fault::Meanwhile(Box::new(move || {
+            let failed = LoginAttempt { succeeded: false, ..entities[3].clone() };
+            block_on(other.replace(&failed, IfMatch::Any)).unwrap();
+            block_on(other.delete(LoginAttempt::key(8, entities[5].at), IfMatch::Any)).unwrap();
+        }))
+    });
+    let delete =
+        delete_in_batches(&table, LoginAttempt::partition(8)).filter(LoginAttempt::SUCCEEDED.eq(true));
+    let progress = block_on(sendable(delete.run())).unwrap();
+    assert_eq!((progress.deleted, progress.changed), (8, 1));
+    let left = block_on(table.query(LoginAttempt::partition(8)).collect()).unwrap();
+    assert_eq!(left, [LoginAttempt { succeeded: false, ..all[3].clone() }]);
+}

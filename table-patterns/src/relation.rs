@@ -1,0 +1,246 @@
+//! Relationships: an owner and its parts in one partition, kept whole by transactions (PAT-CK-3, IMP-6).
+//!
+//! # Context
+//! One to one and one to many: an employee, her badge, her reviews. A store without foreign keys lets a review outlive its
+//! employee, or arrive after she has left.
+//!
+//! # Key layout
+//! | PartitionKey | RowKey | |
+//! |---|---|---|
+//! | `Sales` | `empid_000223` | the owner |
+//! | `Sales` | `empid_000223_2012` | a part: the owner's RowKey is the beginning of its own (PAT-CK-2) |
+//!
+//! Which types are parts of what is said by an [`EntityGroup`](trait@crate::EntityGroup), which also reads them all by one range
+//! query.
+//!
+//! # Guarantee
+//! Among writers that go through this module there is no part without its owner:
+//! - [`insert_part`](OwnerTable::insert_part) writes the part and touches the owner, in one transaction: without an owner it fails.
+//! - [`delete`](OwnerTable::delete) removes the owner and all its parts in one transaction, under the version of each. A part that
+//!   was inserted in between has changed the owner's version, and so the delete begins again.
+//!
+//! # Cost
+//! A part is one request with two operations; it changes the owner's `ETag`. A delete is one range query and one transaction, and
+//! both again for each race it lost.
+//!
+//! # Bounds
+//! 100 rows, the owner included, in one delete (EGT-2): more is refused before anything is deleted. An owner takes one part after
+//! another.
+//!
+//! # When not to
+//! For parts by the hundred, or written by many at once: give up the check, and delete [in batches](crate::periods), parts first.
+//!
+//! ```
+//! use table_patterns::group::{Many, One};
+//! use table_patterns::relation::OwnerTable;
+//! use table_patterns::{Entity, EntityGroup, TableStoreExt, embedded::Engine};
+//!
+//! #[derive(Entity, Clone, Debug, PartialEq)]
+//! #[entity(table = "Company")]
+//! #[partition_key(department)]
+//! #[row_key("empid_", id)]
+//! struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+//!
+//! #[derive(Entity, Clone, Debug, PartialEq)]
+//! #[entity(table = "Company")]
+//! #[partition_key(department)]
+//! #[row_key("empid_", employee, "_", year)]
+//! struct Review { department: String, #[digits(6)] employee: u32, #[digits(4)] year: u16, rating: i32 }
+//!
+//! #[derive(EntityGroup)]
+//! #[entity_group(under = Employee)]
+//! struct EmployeeWithReviews { employee: One<Employee>, reviews: Many<Review> }
+//!
+//! # pollster::block_on(async {
+//! let table = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+//! let employees = OwnerTable::<_, EmployeeWithReviews, _>::new(table);
+//! let review = Review { department: "Sales".into(), employee: 223, year: 2012, rating: 5 };
+//! assert!(employees.insert_part(Employee::key("Sales", 223), &review).await.unwrap_err().is_not_found());
+//!
+//! employees.table().insert(&Employee { department: "Sales".into(), id: 223, age: 36 }).await?;
+//! employees.insert_part(Employee::key("Sales", 223), &review).await?;
+//! assert_eq!(employees.delete(Employee::key("Sales", 223)).await?, 2);
+//! # Ok::<(), table_patterns::Error>(())
+//! # }).unwrap();
+//! ```
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use table_core::entity::{Entity, PlainEntity};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::group::{EntityGroup, GroupOf, Names};
+use table_core::key::{EntityKey, RowKey};
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::{KeyRange, Query, Select};
+use table_core::row::RowWriter;
+use table_core::selection::{Point, Selection};
+use table_core::store::TableStore;
+use table_core::{Table, Transaction};
+
+use crate::retry::Retry;
+
+/// A table of owners `P`, whose parts are the other members of the group `G`.
+pub struct OwnerTable<P, G, S> {
+    table: Table<P, S>,
+    retry: Retry,
+    of: PhantomData<fn() -> G>,
+}
+
+impl<P: PlainEntity, G: GroupOf<P> + EntityGroup<Named = Point>, S> OwnerTable<P, G, S> {
+    /// The owners that a table holds.
+    #[must_use]
+    pub fn new(table: Table<P, S>) -> Self {
+        Self { table, retry: Retry::default(), of: PhantomData }
+    }
+
+    /// The same with another back-off for deletes that lose races.
+    #[must_use]
+    pub fn with_retry(self, retry: Retry) -> Self {
+        Self { retry, ..self }
+    }
+
+    /// The table, for owners without parts and for reads: [`Table::read_group`] gives an owner with all its parts.
+    #[must_use]
+    pub const fn table(&self) -> &Table<P, S> {
+        &self.table
+    }
+
+    fn in_place(&self, error: Error, key: &EntityKey) -> Error {
+        let error = match error.key() {
+            Some(_) => error,
+            None => error.with_key(key.partition_key.as_str(), key.row_key.as_str()),
+        };
+        match self.table.name() {
+            Ok(name) => error.with_table(name.as_str()),
+            Err(_) => error,
+        }
+    }
+}
+
+impl<P: PlainEntity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore> OwnerTable<P, G, S> {
+    /// Inserts a part of an owner that is there. One transaction: the owner is touched, the part is inserted.
+    ///
+    /// # Errors
+    /// `ResourceNotFound`, operation 0, if the owner is not there; `EntityAlreadyExists`, operation 1, if the part is;
+    /// `InvalidInput` if its key is not under the owner's, or its design names another table.
+    pub async fn insert_part<C: PlainEntity>(&self, owner: Selection<P, Point>, part: &C) -> Result<()> {
+        let (owner, key) = (owner.into_key()?, part.key_of()?);
+        self.check_part::<C>(&owner, &key)?;
+        let touch = OperationKind::Merge(RowWriter::with_capacity(0).finish(), IfMatch::Any);
+        let operations =
+            [(owner.row_key.clone(), touch), (key.row_key, OperationKind::Insert(part.to_row()?))];
+        self.submit(&owner, operations).await
+    }
+
+    /// Deletes an owner and all that is under it, in one transaction, and gives how many rows that were.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if the owner is not there; `InvalidInput` (EGT-2) if there are more rows than a transaction takes, and
+    /// nothing is deleted; `UpdateConditionNotSatisfied` if all attempts of the back-off lost their race.
+    pub async fn delete(&self, owner: Selection<P, Point>) -> Result<usize> {
+        let owner = owner.into_key()?;
+        let mut lost = None;
+        for attempt in 0..self.retry.attempts() {
+            let deletes = self.deletes(&owner).await?;
+            let count = deletes.len();
+            match self.submit(&owner, deletes).await {
+                Ok(()) => return Ok(count),
+                // Somebody wrote one of them, or deleted it, since they were read.
+                Err(error)
+                    if error.is_precondition_failed() || error.code() == ErrorCode::ResourceNotFound =>
+                {
+                    lost = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+            self.retry.wait(attempt).await;
+        }
+        let message = format!(
+            "others changed the owner or its parts during each of {} attempts: retry later",
+            self.retry.attempts()
+        );
+        let error = Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("PAT-CK-3");
+        Err(self.in_place(lost.map_or(error.clone(), |lost| error.with_source(lost)), &owner))
+    }
+
+    /// A delete of each row of the group, under the version it has now.
+    async fn deletes(&self, owner: &EntityKey) -> Result<Vec<(RowKey, OperationKind)>> {
+        let (store, table) = (self.table.store(), self.table.name()?);
+        let select = Select::names(["PartitionKey", "RowKey"]);
+        let query = Query { select, ..Query::new(Self::range(owner)) };
+        let (mut deletes, mut from) = (Vec::new(), None);
+        let mut has_owner = false;
+        loop {
+            let page = store.query(table, &query, from.as_ref()).await?;
+            for entity in page.rows.iter() {
+                has_owner |= entity.row_key == owner.row_key.as_str();
+                let delete = OperationKind::Delete(IfMatch::ETag(entity.etag()));
+                deletes.push((RowKey::new(entity.row_key)?, delete));
+            }
+            from = page.continuation;
+            if from.is_none() {
+                break;
+            }
+        }
+        let (most, count) = (store.capabilities().limits.operations, deletes.len());
+        let error = if !has_owner {
+            Error::new(ErrorCode::ResourceNotFound, "the owner to delete is not there").with_rule("DEL-3")
+        } else if count > most {
+            let message = format!(
+                "the owner and its parts are {count} rows, and a transaction deletes at most {most}: delete parts in batches first"
+            );
+            Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-2")
+        } else {
+            return Ok(deletes);
+        };
+        Err(self.in_place(error, owner))
+    }
+
+    async fn submit(
+        &self,
+        owner: &EntityKey,
+        operations: impl IntoIterator<Item = (RowKey, OperationKind)>,
+    ) -> Result<()> {
+        let (store, table) = (self.table.store(), self.table.name()?);
+        let in_place = |error| self.in_place(error, owner);
+        let limits = store.capabilities().limits;
+        let mut transaction = Transaction::new(owner.partition_key.clone(), limits).map_err(in_place)?;
+        for (row_key, kind) in operations {
+            transaction.push(Operation { row_key, kind }).map_err(in_place)?;
+        }
+        store.submit(table, transaction).await.map(drop)
+    }
+
+    fn range(owner: &EntityKey) -> KeyRange {
+        G::Named::range(KeyRange::point(owner.partition_key.as_str(), owner.row_key.as_str()))
+    }
+
+    fn check_part<C: Entity>(&self, owner: &EntityKey, part: &EntityKey) -> Result<()> {
+        let under = Self::range(owner).contains(part.partition_key.as_str(), part.row_key.as_str());
+        let message = if C::SCHEMA.table != P::SCHEMA.table {
+            "the part's design names another table than the owner's: a transaction has one table"
+        } else if !under || part == owner {
+            "the part's key is not under its owner's: the same partition, and the owner's RowKey with more behind it"
+        } else {
+            return Ok(());
+        };
+        Err(self.in_place(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-CK-3"), part))
+    }
+}
+
+impl<P, G, S: Clone> Clone for OwnerTable<P, G, S> {
+    fn clone(&self) -> Self {
+        Self { table: self.table.clone(), retry: self.retry.clone(), of: PhantomData }
+    }
+}
+
+impl<P, G, S: fmt::Debug> fmt::Debug for OwnerTable<P, G, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnerTable").field("table", &self.table).field("retry", &self.retry).finish()
+    }
+}

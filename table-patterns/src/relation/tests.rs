@@ -1,0 +1,175 @@
+use std::time::Duration;
+
+use pollster::block_on;
+use table_core::embedded::Engine;
+use table_core::group::{Many, One};
+use table_core::{Entity, EntityGroup, TableStoreExt};
+
+use super::*;
+use crate::faults::{Call, Fault, FaultyStore, sendable};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company")]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+struct Employee {
+    department: String,
+    #[digits(6)]
+    id: u32,
+    age: i32,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company")]
+#[partition_key(department)]
+#[row_key("empid_", employee, "_", year)]
+struct Review {
+    department: String,
+    #[digits(6)]
+    employee: u32,
+    #[digits(4)]
+    year: u16,
+    rating: i32,
+}
+
+#[derive(EntityGroup)]
+#[entity_group(under = Employee)]
+struct EmployeeWithReviews {
+    employee: One<Employee>,
+    reviews: Many<Review>,
+}
+
+type Employees = OwnerTable<Employee, EmployeeWithReviews, FaultyStore<Engine>>;
+
+fn employees() -> (Employees, FaultyStore<Engine>) {
+    let store = FaultyStore::new(Engine::in_memory());
+    let table = block_on(store.table::<Employee>().create_if_missing()).unwrap();
+    store.heal();
+    let retry = Retry::new(1_000, Duration::from_micros(10), Duration::from_millis(1));
+    (OwnerTable::new(table).with_retry(retry), store)
+}
+
+fn ada() -> Employee {
+    Employee { department: "Sales".into(), id: 223, age: 36 }
+}
+
+fn review(year: u16) -> Review {
+    Review { department: "Sales".into(), employee: 223, year, rating: 5 }
+}
+
+fn key() -> Selection<Employee, Point> {
+    Employee::key("Sales", 223)
+}
+
+fn rows(employees: &Employees) -> Vec<String> {
+    let untyped = employees.table().store().untyped("Company").unwrap();
+    let bags = block_on(untyped.query(Selection::partition("Sales")).collect()).unwrap();
+    bags.iter().map(|bag| bag.key().row_key.to_string()).collect()
+}
+
+#[test]
+fn pat_ck_3_a_part_needs_its_owner() {
+    let (employees, store) = employees();
+    let error = block_on(employees.insert_part(key(), &review(2012))).unwrap_err();
+    assert!(error.is_not_found() && error.operation() == Some(0));
+    block_on(employees.table().insert(&ada())).unwrap();
+    store.heal();
+    block_on(employees.insert_part(key(), &review(2012))).unwrap();
+    assert_eq!(store.calls(), [Call::Submit]);
+    insta::assert_snapshot!(rows(&employees).join(" "), @"empid_000223 empid_000223_2012");
+    assert_eq!(block_on(employees.insert_part(key(), &review(2012))).unwrap_err().operation(), Some(1));
+    let group: EmployeeWithReviews = block_on(employees.table().read_group(key())).unwrap();
+    assert_eq!(
+        (group.employee.value(), group.reviews.len()),
+        (&ada(), 1),
+        "the owner is touched, not changed"
+    );
+}
+
+#[test]
+fn pat_ck_3_a_part_of_another_owner_is_refused() {
+    let (employees, store) = employees();
+    let elsewhere = Review { department: "Marketing".into(), ..review(2012) };
+    let of_another = Review { employee: 224, ..review(2012) };
+    for part in [elsewhere, of_another] {
+        let error = block_on(employees.insert_part(key(), &part)).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-CK-3")));
+    }
+    assert_eq!(block_on(employees.insert_part(key(), &ada())).unwrap_err().rule(), Some("PAT-CK-3"));
+    assert_eq!(store.calls(), []);
+}
+
+#[test]
+fn pat_ck_3_a_delete_takes_all_parts_and_nobody_elses() {
+    let (employees, store) = employees();
+    for id in [222, 223, 224] {
+        block_on(employees.table().insert(&Employee { id, ..ada() })).unwrap();
+        let part = Review { employee: id, ..review(2012) };
+        block_on(employees.insert_part(Employee::key("Sales", id), &part)).unwrap();
+    }
+    store.heal();
+    assert_eq!(block_on(employees.delete(key())).unwrap(), 2);
+    assert_eq!(store.calls(), [Call::Query, Call::Submit]);
+    assert_eq!(rows(&employees), ["empid_000222", "empid_000222_2012", "empid_000224", "empid_000224_2012"]);
+    assert!(block_on(employees.delete(key())).unwrap_err().is_not_found());
+}
+
+#[test]
+fn pat_ck_3_a_part_inserted_in_between_is_deleted_too() {
+    let (employees, store) = employees();
+    block_on(employees.table().insert(&ada())).unwrap();
+    let other = employees.clone();
+    store.script(move |_, number| {
+        let other = other.clone();
+        match number {
+            1 => {
+                Fault::Meanwhile(Box::new(move || block_on(other.insert_part(key(), &review(2012))).unwrap()))
+            }
+            _ => Fault::None,
+        }
+    });
+    assert_eq!(block_on(employees.delete(key())).unwrap(), 2);
+    assert_eq!(rows(&employees), [""; 0]);
+}
+
+#[test]
+fn egt_2_more_parts_than_a_transaction_takes_are_refused_whole() {
+    let (employees, _) = employees();
+    block_on(employees.table().insert(&ada())).unwrap();
+    for year in 0..100 {
+        block_on(employees.insert_part(key(), &review(year))).unwrap();
+    }
+    assert_eq!(block_on(employees.delete(key())).unwrap_err().rule(), Some("EGT-2"));
+    assert_eq!(rows(&employees).len(), 101);
+    let review = employees.table().store().table::<Review>();
+    block_on(review.delete(Review::key("Sales", 223, 7), IfMatch::Any)).unwrap();
+    assert_eq!(block_on(sendable(employees.delete(key()))).unwrap(), 100);
+}
+
+#[test]
+fn pat_ck_3_beside_each_other_no_part_outlives_its_owner() {
+    let (employees, _) = employees();
+    std::thread::scope(|scope| {
+        for thread in 0..3_u16 {
+            let employees = employees.clone();
+            scope.spawn(move || {
+                for number in 0..30 {
+                    let _ = block_on(employees.insert_part(key(), &review(thread * 100 + number)));
+                }
+            });
+        }
+        scope.spawn(|| {
+            for _ in 0..30 {
+                let _ = block_on(employees.table().insert(&ada()));
+                let _ = block_on(employees.delete(key()));
+                let left = rows(&employees);
+                assert!(left.is_empty() || left[0] == "empid_000223", "{left:?}");
+            }
+        });
+    });
+    match block_on(employees.delete(key())) {
+        Ok(_) => {}
+        Err(error) => assert!(error.is_not_found()),
+    }
+    assert_eq!(rows(&employees), [""; 0]);
+}

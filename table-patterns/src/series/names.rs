@@ -1,0 +1,120 @@
+//! Names of slots, made while it compiles: `Hour00` to `Hour23`.
+
+/// The digits that the last of so many slots needs.
+#[doc(hidden)]
+#[must_use]
+pub const fn digits(last: usize) -> usize {
+    let (mut digits, mut rest) = (1, last / 10);
+    while rest > 0 {
+        digits += 1;
+        rest /= 10;
+    }
+    digits
+}
+
+/// The texts of all names, one after another.
+#[doc(hidden)]
+#[must_use]
+#[expect(clippy::indexing_slicing, reason = "runs while it compiles: a wrong place does not compile")]
+#[expect(clippy::cast_possible_truncation, reason = "a digit fits a byte")]
+pub const fn texts<const WIDTH: usize, const COUNT: usize>(
+    prefix: &str,
+    first: usize,
+) -> [[u8; WIDTH]; COUNT] {
+    let mut texts = [[b'0'; WIDTH]; COUNT];
+    let mut slot = 0;
+    while slot < COUNT {
+        let mut at = 0;
+        while at < prefix.len() {
+            texts[slot][at] = prefix.as_bytes()[at];
+            at += 1;
+        }
+        let (mut place, mut rest) = (WIDTH, first + slot);
+        while place > prefix.len() {
+            place -= 1;
+            texts[slot][place] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        slot += 1;
+    }
+    texts
+}
+
+/// Looks at the texts as names.
+#[doc(hidden)]
+#[must_use]
+#[expect(clippy::indexing_slicing, reason = "runs while it compiles: a wrong place does not compile")]
+pub const fn names<const WIDTH: usize, const COUNT: usize>(
+    texts: &'static [[u8; WIDTH]; COUNT],
+) -> [&'static str; COUNT] {
+    let mut names = [""; COUNT];
+    let mut slot = 0;
+    while slot < COUNT {
+        names[slot] = match str::from_utf8(&texts[slot]) {
+            Ok(name) => name,
+            Err(_) => panic!("the name of a slot is no UTF-8"),
+        };
+        slot += 1;
+    }
+    names
+}
+
+/// Whether two texts are the same.
+pub(crate) const fn is_same(left: &str, right: &str) -> bool {
+    let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
+    while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
+        if *a != *b {
+            return false;
+        }
+        (left, right) = (left_rest, right_rest);
+    }
+    left.is_empty() && right.is_empty()
+}
+
+/// Names of slots: a word, the number of the first, how many. All numbers have the width of the last one's, so that the names
+/// sort as the slots do (DQ-10).
+///
+/// ```
+/// use table_patterns::slot_names;
+///
+/// const DAYS: &[&str] = slot_names!("Day", 1, 31);
+/// assert_eq!((DAYS[0], DAYS[30]), ("Day01", "Day31"));
+/// ```
+#[macro_export]
+macro_rules! slot_names {
+    ($word:literal, $first:literal, $count:literal) => {{
+        const WIDTH: usize = $word.len() + $crate::series::digits($first + $count - 1);
+        static TEXTS: [[u8; WIDTH]; $count] = $crate::series::texts($word, $first);
+        static NAMES: [&str; $count] = $crate::series::names(&TEXTS);
+        &NAMES
+    }};
+}
+
+/// The hours of a day: `Hour00` to `Hour23` (PAT-SER).
+pub const HOURS: &[&str] = slot_names!("Hour", 0, 24);
+/// The minutes of an hour: `Minute00` to `Minute59`.
+pub const MINUTES: &[&str] = slot_names!("Minute", 0, 60);
+/// The days of a month: `Day01` to `Day31`.
+pub const DAYS_OF_MONTH: &[&str] = slot_names!("Day", 1, 31);
+/// The months of a year: `Month01` to `Month12`.
+pub const MONTHS: &[&str] = slot_names!("Month", 1, 12);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_one_width_and_sort_as_slots() {
+        for (names, first, last, count) in [
+            (HOURS, "Hour00", "Hour23", 24),
+            (MINUTES, "Minute00", "Minute59", 60),
+            (DAYS_OF_MONTH, "Day01", "Day31", 31),
+            (MONTHS, "Month01", "Month12", 12),
+            (slot_names!("Day", 1, 366), "Day001", "Day366", 366),
+            (slot_names!("S", 0, 10), "S0", "S9", 10),
+        ] {
+            assert_eq!((names.first(), names.last(), names.len()), (Some(&first), Some(&last), count));
+            assert!(names.is_sorted_by(|left, right| left < right));
+        }
+    }
+}

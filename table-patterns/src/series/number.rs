@@ -1,0 +1,41 @@
+//! Numbers that slots can count with.
+
+use table_core::property::Property;
+
+/// A slot's value that can be added to.
+#[diagnostic::on_unimplemented(
+    message = "a slot of `{Self}` cannot be incremented",
+    note = "`i32`, `i64` and `f64` can; `set` takes any property"
+)]
+pub trait SlotNumber: Property + Copy {
+    /// No value yet.
+    const ZERO: Self;
+
+    /// The sum; `None` if the type cannot hold it.
+    fn sum(self, other: Self) -> Option<Self>;
+}
+
+impl SlotNumber for i32 {
+    const ZERO: Self = 0;
+
+    fn sum(self, other: Self) -> Option<Self> {
+        self.checked_add(other)
+    }
+}
+
+impl SlotNumber for i64 {
+    const ZERO: Self = 0;
+
+    fn sum(self, other: Self) -> Option<Self> {
+        self.checked_add(other)
+    }
+}
+
+/// Rounded, and infinite above the largest number, as sums of floats are.
+impl SlotNumber for f64 {
+    const ZERO: Self = 0.0;
+
+    fn sum(self, other: Self) -> Option<Self> {
+        Some(self + other)
+    }
+}

@@ -1,0 +1,112 @@
+//! One entity with its slots, as it is read and written.
+
+use table_core::entity::{FromEntity, ProjectionOf, ToEntity};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
+use table_core::property::{self, Property};
+use table_core::query::{EntityRef, Select};
+use table_core::row::{Row, RowWriter};
+
+use crate::series::Series;
+
+/// An entity with its slots. A projection of `E`: whatever reads `E` from a table can read this.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesRow<E: Series> {
+    /// The entity without its slots.
+    pub entity: E,
+    slots: Vec<Option<E::Value>>,
+}
+
+impl<E: Series> SeriesRow<E> {
+    /// The entity with all slots empty.
+    #[must_use]
+    pub fn new(entity: E) -> Self {
+        Self { entity, slots: E::SLOTS.iter().map(|_| None).collect() }
+    }
+
+    /// The entity with these values in the slots from the first on.
+    ///
+    /// # Errors
+    /// `OutOfRangeInput` for more values than slots.
+    pub fn with_values(entity: E, values: impl IntoIterator<Item = Option<E::Value>>) -> Result<Self> {
+        let mut row = Self::new(entity);
+        for (slot, value) in values.into_iter().enumerate() {
+            *row.slot_mut(slot)? = value;
+        }
+        Ok(row)
+    }
+
+    /// The value of a slot, from 0 on; `None` if it has none, or there is no such slot.
+    #[must_use]
+    pub fn slot(&self, slot: usize) -> Option<&E::Value> {
+        self.slots.get(slot)?.as_ref()
+    }
+
+    /// The place of a slot's value.
+    ///
+    /// # Errors
+    /// `OutOfRangeInput` if there is no such slot.
+    pub fn slot_mut(&mut self, slot: usize) -> Result<&mut Option<E::Value>> {
+        self.slots.get_mut(slot).ok_or_else(|| no_slot(slot, E::SLOTS))
+    }
+
+    /// All slots, in order.
+    #[must_use]
+    pub fn slots(&self) -> &[Option<E::Value>] {
+        &self.slots
+    }
+}
+
+pub(crate) fn no_slot(slot: usize, slots: &[&str]) -> Error {
+    let message = format!("there is no slot {slot}: they are 0 to {}", slots.len().saturating_sub(1));
+    Error::new(ErrorCode::OutOfRangeInput, message).with_rule("PAT-SER-1")
+}
+
+/// Appends the properties of one row to another.
+pub(crate) fn copy(row: &Row, writer: &mut RowWriter) -> Result<()> {
+    for property in row.view().properties() {
+        let property = property?;
+        writer.property(property.name, property.value);
+    }
+    Ok(())
+}
+
+impl<E: Series> FromEntity for SeriesRow<E> {
+    fn select() -> Select {
+        match E::select() {
+            Select::All => Select::All,
+            Select::Names(names) => {
+                let slots = E::SLOTS.iter().map(|name| (*name).into());
+                Select::names(names.iter().cloned().chain(slots))
+            }
+        }
+    }
+
+    fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
+        let mut hint = 0;
+        let slots = E::SLOTS.iter().map(|name| property::read(entity.row, name, &mut hint));
+        let slots = slots.collect::<Result<_>>()?;
+        Ok(Self { entity: E::from_entity(entity)?, slots })
+    }
+}
+
+impl<E: Series> ProjectionOf<E> for SeriesRow<E> {}
+
+impl<E: Series> ToEntity for SeriesRow<E> {
+    fn entity_key(&self) -> Result<EntityKey> {
+        self.entity.key_of()
+    }
+
+    fn entity_row(&self) -> Result<Row> {
+        let mut writer = RowWriter::with_capacity(E::SLOTS.len() + E::SCHEMA.properties.len());
+        copy(&self.entity.to_row()?, &mut writer)?;
+        for (name, value) in E::SLOTS.iter().zip(&self.slots) {
+            value.write_to(name, &mut writer)?;
+        }
+        Ok(writer.finish())
+    }
+
+    fn design_table() -> Option<&'static str> {
+        Some(E::SCHEMA.table)
+    }
+}

@@ -1,0 +1,202 @@
+use std::time::Duration;
+
+use chrono::NaiveDate;
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::embedded::Engine;
+use table_core::error::ErrorCode;
+use table_core::{Entity, Selection, TableEntity, TableStoreExt};
+
+use super::*;
+use crate::faults::{Call, Fault, FaultyStore, sendable};
+use crate::retry::Retry;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "MessageCounts")]
+#[partition_key(employee)]
+#[row_key(day)]
+struct MessageCounts {
+    #[digits(6)]
+    employee: u32,
+    day: NaiveDate,
+    office: Option<String>,
+}
+
+impl Series for MessageCounts {
+    type Value = i32;
+    const SLOTS: &'static [&'static str] = HOURS;
+}
+
+type Counts = SeriesTable<MessageCounts, FaultyStore<Engine>>;
+
+fn day(day: u32) -> NaiveDate {
+    NaiveDate::from_ymd_opt(2014, 4, day).unwrap()
+}
+
+fn of(day_of_april: u32) -> MessageCounts {
+    MessageCounts { employee: 123, day: day(day_of_april), office: None }
+}
+
+fn counts() -> (Counts, FaultyStore<Engine>) {
+    let store = FaultyStore::new(Engine::in_memory());
+    let table = block_on(store.table::<MessageCounts>().create_if_missing()).unwrap();
+    store.heal();
+    let retry = Retry::new(64, Duration::from_micros(10), Duration::from_millis(2));
+    (SeriesTable::new(table).with_retry(retry), store)
+}
+
+fn read(counts: &Counts, day_of_april: u32) -> SeriesRow<MessageCounts> {
+    block_on(counts.get(MessageCounts::key(123, day(day_of_april)))).unwrap().unwrap().into_value()
+}
+
+#[test]
+fn pat_ser_1_the_layout_is_the_catalogues() {
+    let (counts, store) = counts();
+    let row = SeriesRow::with_values(of(23), (0..24).map(|hour| (hour % 3 > 0).then_some(hour))).unwrap();
+    block_on(counts.put(&row)).unwrap();
+    let rows =
+        block_on(store.untyped("MessageCounts").unwrap().query(Selection::partition("000123")).collect());
+    let stored: &TableEntity = &rows.unwrap()[0];
+    let key = format!("{} | {}", stored.key().partition_key, stored.key().row_key);
+    let names: Vec<&str> = stored.iter().map(|(name, _)| name).collect();
+    insta::assert_snapshot!(format!("{key}\n{}", names.join(" ")), @r"
+    000123 | 20140423
+    Hour01 Hour02 Hour04 Hour05 Hour07 Hour08 Hour10 Hour11 Hour13 Hour14 Hour16 Hour17 Hour19 Hour20 Hour22 Hour23
+    ");
+    store.heal();
+    assert_eq!(read(&counts, 23), row);
+    assert_eq!(store.calls(), [Call::Get]);
+}
+
+#[test]
+fn pat_ser_2_a_slot_is_one_merge_that_keeps_the_rest() {
+    let (counts, store) = counts();
+    let with_office = MessageCounts { office: Some("Oslo".into()), ..of(23) };
+    block_on(counts.set(&with_office, 3, 30)).unwrap();
+    store.heal();
+    block_on(sendable(counts.set_all(&of(23), [(4, 1), (4, 40)]))).unwrap();
+    assert_eq!(store.calls(), [Call::Submit]);
+    let found = read(&counts, 23);
+    assert_eq!((found.slot(3), found.slot(4), found.slot(5)), (Some(&30), Some(&40), None));
+    assert_eq!(found.entity, with_office);
+}
+
+#[test]
+fn pat_ser_3_no_increment_is_lost() {
+    let (counts, _) = counts();
+    std::thread::scope(|scope| {
+        for thread in 0..8_usize {
+            let counts = counts.clone();
+            scope.spawn(move || {
+                for _ in 0..25 {
+                    block_on(sendable(counts.increment_all(&of(23), &[(0, 1), (1 + thread, 2)]))).unwrap();
+                }
+            });
+        }
+    });
+    let found = read(&counts, 23);
+    assert_eq!(found.slot(0), Some(&200));
+    assert!((1..=8).all(|slot| found.slot(slot) == Some(&50)));
+}
+
+#[test]
+fn pat_ser_3_another_write_between_read_and_write_is_seen() {
+    let (counts, store) = counts();
+    // First somebody makes the entity in between, then somebody changes it, then somebody deletes it.
+    let other = counts.clone();
+    let table = store.table::<MessageCounts>();
+    store.script(move |_, at| {
+        let (other, table) = (other.clone(), table.clone());
+        match at {
+            1 => Fault::Meanwhile(Box::new(move || {
+                block_on(other.increment(&of(23), 5, 100)).unwrap();
+            })),
+            // The racing increment above took two requests itself, and so on.
+            5 => Fault::Meanwhile(Box::new(move || drop(block_on(other.set(&of(23), 5, 1_000)).unwrap()))),
+            8 => Fault::Meanwhile(Box::new(move || {
+                block_on(table.delete(MessageCounts::key(123, day(23)), table_core::etag::IfMatch::Any))
+                    .unwrap();
+            })),
+            _ => Fault::None,
+        }
+    });
+    assert_eq!(block_on(counts.increment(&of(23), 5, 7)).unwrap(), 7);
+    assert_eq!(read(&counts, 23).slot(5), Some(&7));
+}
+
+#[test]
+fn pat_ser_3_attempts_are_bounded() {
+    let (counts, store) = counts();
+    let counts = counts.with_retry(Retry::new(3, Duration::ZERO, Duration::ZERO));
+    store.script(|call, _| match call {
+        Call::Submit => Fault::Before(ErrorCode::UpdateConditionNotSatisfied),
+        _ => Fault::None,
+    });
+    let error = block_on(counts.increment(&of(23), 5, 7)).unwrap_err();
+    assert_eq!((error.rule(), error.key()), (Some("PAT-SER-3"), Some(("000123", "20140423"))));
+    assert_eq!(store.calls().len(), 6);
+}
+
+#[test]
+fn con_11_an_increment_whose_answer_is_lost_is_not_repeated() {
+    let (counts, store) = counts();
+    store.script(|call, _| match call {
+        Call::Submit => Fault::After(ErrorCode::OperationTimedOut),
+        _ => Fault::None,
+    });
+    assert!(block_on(counts.increment(&of(23), 5, 7)).unwrap_err().is_ambiguous());
+    store.heal();
+    assert_eq!(read(&counts, 23).slot(5), Some(&7));
+}
+
+#[test]
+fn a_sum_that_does_not_fit_is_refused_whole() {
+    let (counts, _) = counts();
+    block_on(counts.set(&of(23), 5, i32::MAX)).unwrap();
+    let error = block_on(counts.increment_all(&of(23), &[(4, 1), (5, 1)])).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::OutOfRangeInput);
+    assert_eq!(read(&counts, 23).slot(4), None);
+    assert_eq!(block_on(counts.set(&of(23), 24, 1)).unwrap_err().rule(), Some("PAT-SER-1"));
+    assert!(block_on(counts.increment_all(&of(23), &[(1, 1), (1, 1)])).unwrap_err().is_invalid_input());
+}
+
+#[test]
+fn pat_ser_1_several_days_are_one_range_query() {
+    let (counts, store) = counts();
+    for april in [20, 21, 23, 28] {
+        block_on(counts.set(&of(april), 9, 1)).unwrap();
+    }
+    store.heal();
+    let week = block_on(counts.query(MessageCounts::rows(123).day(day(21)..=day(27))).collect()).unwrap();
+    assert_eq!(week.iter().map(|row| row.entity.day).collect::<Vec<_>>(), [day(21), day(23)]);
+    assert_eq!(store.calls(), [Call::Query]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The model is an array a day.
+    #[test]
+    fn pat_ser_2_and_3_series_are_arrays(
+        steps in prop::collection::vec((1_u32..4, 0_usize..24, -5_i32..99, 0..3), 0..40),
+    ) {
+        let (counts, _) = counts();
+        let mut model = [[None; 24]; 4];
+        for (april, slot, value, verb) in steps {
+            let place = &mut model[april as usize][slot];
+            if verb == 0 {
+                *place = Some(value);
+                block_on(counts.set(&of(april), slot, value)).unwrap();
+            } else {
+                *place = Some(place.unwrap_or(0) + value);
+                prop_assert_eq!(Some(block_on(counts.increment(&of(april), slot, value)).unwrap()), *place);
+            }
+        }
+        let found = block_on(counts.query(MessageCounts::partition(123)).collect()).unwrap();
+        let expected: Vec<_> = (1_u32..4)
+            .filter(|april| model[*april as usize] != [None; 24])
+            .map(|april| SeriesRow::with_values(of(april), model[april as usize]).unwrap())
+            .collect();
+        prop_assert_eq!(found, expected);
+    }
+}

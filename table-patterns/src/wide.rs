@@ -1,0 +1,161 @@
+//! Wide entities: one logical entity in several rows of a partition (PAT-WIDE).
+//!
+//! # Context
+//! More than 252 properties, or more than 1 MiB of them: a count for each of 365 days. One row cannot hold it; the whole is
+//! still one thing to the program, written together and read together.
+//!
+//! # Key layout
+//! | PartitionKey | RowKey | properties |
+//! |---|---|---|
+//! | `000123` | `2014_01` | the header's own properties, `Day001` … `Day183`, `WriteId` |
+//! | `000123` | `2014_02` | `Day184` … `Day366`, `WriteId` |
+//!
+//! The header is an entity whose key the parts have, with `_` and the part's number behind its RowKey. Which property is in
+//! which part is declared ([`Wide::PARTS`]), so that one slot is written without reading anything.
+//!
+//! # Guarantee
+//! - A write of several parts is one transaction (PAT-WIDE-2), with one new random `WriteId` in every part, untouched ones too.
+//! - A write of one property, or of several in one part, is one merge.
+//! - A reader never sees half a write (PAT-WIDE-3). It reads the parts by one range query and accepts them only if all have one
+//!   `WriteId`; else it reads again, after a [back-off](crate::retry). Why that is enough: whatever changes two parts changes
+//!   the `WriteId` of all of them, so parts of one `WriteId` lie between the same two such writes, and differ only by merges
+//!   that are whole in their part. It does not matter whether a page is a snapshot, or whether the parts came in one page.
+//! - Merges of single parts have no order among each other for a reader whose answer took several pages: it can see the later
+//!   one without the earlier.
+//! - A part that is missing is an error, never a default (PAT-WIDE-4).
+//!
+//! # Cost
+//! The whole is one range query while it fits a page, whatever the number of parts. A slot is one merge of some hundred bytes. A
+//! write of the whole is one request and one operation a part.
+//!
+//! # Bounds
+//! 99 parts, each of 251 properties and 1 MiB; 4 MiB together, because a write of the whole is one transaction (EGT-3). A part
+//! that is too large is an error that names it.
+//!
+//! # When not to
+//! For a few large values: [a blob](crate::large). For values that are never read together: rows of their own. For at most 251
+//! slots: [a series](crate::series).
+//!
+//! ```
+//! use table_patterns::wide::{Wide, WideReader, WideTable, WideWriter};
+//! use table_patterns::{Entity, Result, TableStoreExt, embedded::Engine, slot_names};
+//!
+//! #[derive(Entity, Clone, Debug, PartialEq)]
+//! #[entity(table = "MessageCounts")]
+//! #[partition_key(employee)]
+//! #[row_key(year)]
+//! struct Year { #[digits(6)] employee: u32, #[digits(4)] year: u16 }
+//!
+//! #[derive(Debug, PartialEq)]
+//! struct YearOfCounts { year: Year, days: Vec<Option<i32>> }
+//!
+//! impl Wide for YearOfCounts {
+//!     type Header = Year;
+//!     const PARTS: &'static [&'static [&'static str]] = &[slot_names!("Day", 1, 183), slot_names!("Day", 184, 183)];
+//!
+//!     fn header(&self) -> Year {
+//!         self.year.clone()
+//!     }
+//!
+//!     fn write(&self, out: &mut WideWriter) -> Result<()> {
+//!         Self::names().zip(&self.days).try_for_each(|(name, count)| out.set(name, count))
+//!     }
+//!
+//!     fn read(year: Year, properties: &WideReader<'_>) -> Result<Self> {
+//!         Ok(Self { year, days: Self::names().map(|name| properties.get(name)).collect::<Result<_>>()? })
+//!     }
+//! }
+//!
+//! # pollster::block_on(async {
+//! let counts = WideTable::<YearOfCounts, _>::new(Engine::in_memory().table::<Year>().create_if_missing().await?);
+//! let year = Year { employee: 123, year: 2014 };
+//! counts.insert(&YearOfCounts { year, days: vec![Some(7); 366] }).await?;
+//! counts.set(Year::key(123, 2014), "Day200", 8).await?;
+//!
+//! let (read, _) = counts.get(Year::key(123, 2014)).await?.expect("just inserted");
+//! assert_eq!((read.days[0], read.days[199]), (Some(7), Some(8)));
+//! # Ok::<(), table_patterns::Error>(())
+//! # }).unwrap();
+//! ```
+
+mod fetch;
+mod patch;
+mod properties;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use table_core::entity::{Entity, FromEntity, PlainEntity};
+use table_core::error::Result;
+use table_core::limits;
+
+use crate::series::is_same;
+pub use patch::WidePatch;
+pub use properties::{WideReader, WideWriter};
+pub use table::{WideTable, WideVersion};
+
+/// The property that all parts of one write share.
+pub const WRITE_ID: &str = "WriteId";
+
+/// A type that is stored as several entities of one partition.
+pub trait Wide: Sized {
+    /// The entity whose key the parts have, and whose own properties stand in the first part.
+    type Header: PlainEntity + FromEntity;
+    /// The names of the properties of each part, in order. Once written, a property stays in its part.
+    const PARTS: &'static [&'static [&'static str]];
+
+    /// The header.
+    fn header(&self) -> Self::Header;
+
+    /// Writes the properties, each under a name of [`PARTS`](Self::PARTS).
+    ///
+    /// # Errors
+    /// Those of [`WideWriter::set`], and the type's own.
+    fn write(&self, out: &mut WideWriter) -> Result<()>;
+
+    /// Makes the type of the properties.
+    ///
+    /// # Errors
+    /// Those of [`WideReader::get`], and the type's own.
+    fn read(header: Self::Header, properties: &WideReader<'_>) -> Result<Self>;
+
+    /// The names of all properties, part after part.
+    #[must_use]
+    fn names() -> impl Iterator<Item = &'static str> {
+        Self::PARTS.iter().flat_map(|part| part.iter().copied())
+    }
+}
+
+/// That the parts can be stored: judged while it compiles.
+const fn check_parts<W: Wide>() {
+    assert!(!W::PARTS.is_empty() && W::PARTS.len() <= 99, "a wide entity has 1 to 99 parts (EGT-2)");
+    let mut parts = W::PARTS;
+    let mut own = W::Header::SCHEMA.properties.len();
+    while let [part, rest @ ..] = parts {
+        assert!(part.len() + own < limits::PROPERTIES, "a part has at most 251 properties (PAT-WIDE-1)");
+        own = 0;
+        let mut at = 0;
+        while let Some((name, after)) = part.split_at(at).1.split_first() {
+            assert!(!is_same(name, WRITE_ID), "`WriteId` is the pattern's own property");
+            assert!(!occurs(name, after), "two properties of a wide entity have one name");
+            let mut others = rest;
+            while let [other, more @ ..] = others {
+                assert!(!occurs(name, other), "two properties of a wide entity have one name");
+                others = more;
+            }
+            at += 1;
+        }
+        parts = rest;
+    }
+}
+
+const fn occurs(name: &str, names: &[&str]) -> bool {
+    let mut names = names;
+    while let [other, more @ ..] = names {
+        if is_same(name, other) {
+            return true;
+        }
+        names = more;
+    }
+    false
+}

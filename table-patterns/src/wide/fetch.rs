@@ -1,0 +1,127 @@
+//! Reading the parts, and judging whether they are one whole.
+
+use std::ops::Bound;
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::ETag;
+use table_core::key::{EntityKey, RowKey};
+use table_core::name::TableName;
+use table_core::property;
+use table_core::query::{KeyRange, Query, TextRange};
+use table_core::row::Row;
+use table_core::store::TableStore;
+use uuid::Uuid;
+
+use crate::retry::Retry;
+use crate::wide::WRITE_ID;
+
+/// A part as it was read.
+struct Part {
+    row: Row,
+    etag: ETag,
+    write: Option<Uuid>,
+}
+
+/// All parts of one write, and their versions.
+pub(super) struct Whole {
+    pub(super) rows: Vec<Row>,
+    pub(super) etags: Vec<ETag>,
+}
+
+/// The RowKey of a part, counted from 0: `2014_01` is the first.
+pub(super) fn row_key(key: &EntityKey, part: usize) -> Result<RowKey> {
+    RowKey::new(format!("{}_{:02}", key.row_key, part + 1))
+}
+
+/// The whole; `None` if no part is there. Reads again while what it finds is of several writes (PAT-WIDE-3).
+pub(super) async fn fetch<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    key: &EntityKey,
+    parts: usize,
+    retry: &Retry,
+) -> Result<Option<Whole>> {
+    let in_place = |error: Error| {
+        error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
+    };
+    let mut before: Option<Vec<Option<ETag>>> = None;
+    for attempt in 0..retry.attempts() {
+        let found = read(store, table, key, parts).await?;
+        if found.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let etags = found.iter().map(|part| part.as_ref().map(|part| part.etag.clone())).collect();
+        match judge(found) {
+            Ok(whole) => return Ok(Some(whole)),
+            // Nobody wrote between two reads, and so none of them met half a write: it is stored like this.
+            Err(error) if before.as_ref() == Some(&etags) => return Err(in_place(error)),
+            Err(_) => before = Some(etags),
+        }
+        retry.wait(attempt).await;
+    }
+    let message = format!(
+        "others wrote the wide entity during each of {} reads: retry later, or write the whole less often",
+        retry.attempts()
+    );
+    Err(in_place(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("PAT-WIDE-3")))
+}
+
+/// The parts as they are now, by one range query.
+async fn read<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    key: &EntityKey,
+    parts: usize,
+) -> Result<Vec<Option<Part>>> {
+    let keys = (0..parts).map(|part| row_key(key, part)).collect::<Result<Vec<_>>>()?;
+    let bound = |key: Option<&RowKey>| key.map_or(Bound::Unbounded, |key| Bound::Included(key.to_string()));
+    let rows = TextRange { lower: bound(keys.first()), upper: bound(keys.last()) };
+    let query = Query::new(KeyRange::rows(key.partition_key.as_str(), rows));
+    let mut found: Vec<Option<Part>> = keys.iter().map(|_| None).collect();
+    let mut from = None;
+    loop {
+        let page = store.query(table, &query, from.as_ref()).await?;
+        for entity in page.rows.iter() {
+            // Rows of others can lie between: `2014_01_07` does.
+            let Some(at) = keys.iter().position(|key| key.as_str() == entity.row_key) else { continue };
+            let write = property::read::<Option<Uuid>>(entity.row, WRITE_ID, &mut 0).map_err(|error| {
+                error.with_table(table.as_str()).with_key(entity.partition_key, entity.row_key)
+            })?;
+            let part =
+                Part { row: Row::from_bytes(entity.row.as_bytes().into()), etag: entity.etag(), write };
+            if let Some(place) = found.get_mut(at) {
+                *place = Some(part);
+            }
+        }
+        from = page.continuation;
+        if from.is_none() {
+            return Ok(found);
+        }
+    }
+}
+
+/// All parts are there, and of one write.
+fn judge(found: Vec<Option<Part>>) -> Result<Whole> {
+    let mut whole = Whole { rows: Vec::with_capacity(found.len()), etags: Vec::with_capacity(found.len()) };
+    let mut first = None;
+    for (number, part) in (1..).zip(found) {
+        let refuse = |what: &str| {
+            let message = format!("part {number:02} of the wide entity {what}");
+            Err(Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-WIDE-4"))
+        };
+        let Some(part) = part else {
+            return refuse("is missing: it was deleted by itself; write the whole again");
+        };
+        let Some(write) = part.write else {
+            return refuse("has no `WriteId`: it was not written as a part; write the whole again");
+        };
+        if *first.get_or_insert(write) != write {
+            return refuse(
+                "is of another write than the first: it was replaced by itself; write the whole again",
+            );
+        }
+        whole.rows.push(part.row);
+        whole.etags.push(part.etag);
+    }
+    Ok(whole)
+}

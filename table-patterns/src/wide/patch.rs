@@ -1,0 +1,121 @@
+//! Single properties of a wide entity, merged without reading it.
+
+use std::fmt;
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::operation::OperationKind;
+use table_core::property::Property;
+use table_core::selection::{Point, Selection};
+use table_core::store::TableStore;
+use uuid::Uuid;
+
+use crate::wide::{Wide, WideTable, WideWriter};
+
+/// New values for some properties of a stored wide entity; all others are kept (PAT-WIDE-2). Made by [`WideTable::patch`].
+#[must_use = "a patch does nothing until it is sent"]
+pub struct WidePatch<'a, W: Wide, S> {
+    table: &'a WideTable<W, S>,
+    key: Selection<W::Header, Point>,
+    properties: Result<WideWriter>,
+}
+
+impl<W: Wide, S: TableStore> WideTable<W, S> {
+    /// Begins a patch of one wide entity.
+    ///
+    /// ```
+    /// # use table_patterns::wide::{Wide, WideReader, WideTable, WideWriter};
+    /// # use table_patterns::{Entity, Result, TableStoreExt, embedded::Engine};
+    /// # #[derive(Entity, Clone)]
+    /// # #[partition_key(employee)]
+    /// # #[row_key(year)]
+    /// # struct Year { #[digits(6)] employee: u32, #[digits(4)] year: u16 }
+    /// # struct Both { year: Year, first: i32, second: i32 }
+    /// # impl Wide for Both {
+    /// #     type Header = Year;
+    /// #     const PARTS: &'static [&'static [&'static str]] = &[&["First"], &["Second"]];
+    /// #     fn header(&self) -> Year { self.year.clone() }
+    /// #     fn write(&self, out: &mut WideWriter) -> Result<()> {
+    /// #         out.set("First", &self.first)?;
+    /// #         out.set("Second", &self.second)
+    /// #     }
+    /// #     fn read(year: Year, properties: &WideReader<'_>) -> Result<Self> {
+    /// #         Ok(Self { year, first: properties.get("First")?, second: properties.get("Second")? })
+    /// #     }
+    /// # }
+    /// # pollster::block_on(async {
+    /// # let table = WideTable::<Both, _>::new(Engine::in_memory().table::<Year>().create_if_missing().await?);
+    /// # table.insert(&Both { year: Year { employee: 123, year: 2014 }, first: 1, second: 1 }).await?;
+    /// table.patch(Year::key(123, 2014)).set("First", 2).set("Second", 2).send().await?; // two parts, one transaction
+    /// let both = table.get(Year::key(123, 2014)).await?.map(|(both, _)| (both.first, both.second));
+    /// assert_eq!(both, Some((2, 2)));
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn patch(&self, key: Selection<W::Header, Point>) -> WidePatch<'_, W, S> {
+        WidePatch { table: self, key, properties: Ok(WideWriter::new(W::PARTS)) }
+    }
+
+    /// Sets one property by one merge of its part.
+    ///
+    /// # Errors
+    /// Those of [`WidePatch::send`].
+    pub async fn set<T: Property>(
+        &self,
+        key: Selection<W::Header, Point>,
+        name: &str,
+        value: T,
+    ) -> Result<()> {
+        self.patch(key).set(name, value).send().await
+    }
+}
+
+impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
+    /// Sets a property. What is wrong with it is told by [`send`](Self::send).
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "as a patch of one entity takes it: values, not references"
+    )]
+    pub fn set<T: Property>(mut self, name: &str, value: T) -> Self {
+        self.properties = self.properties.and_then(|mut properties| {
+            if value.to_value()?.is_none() {
+                let message = "a merge cannot remove a property: use `update`, which replaces the whole";
+                let error = Error::new(ErrorCode::InvalidInput, message).with_rule("MRG-3");
+                return Err(error.with_property(name));
+            }
+            properties.set(name, &value)?;
+            Ok(properties)
+        });
+        self
+    }
+
+    /// Sends the patch: one merge if all properties are in one part, else one transaction that marks every part.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if the wide entity, or a part of it, is not there; `InvalidInput` for a name that is in no part, one
+    /// that is set twice, and a patch of nothing; every limit of an entity (SIZE-6).
+    pub async fn send(self) -> Result<()> {
+        let Self { table, key, properties } = self;
+        let key = key.into_key()?;
+        let properties = properties.map_err(|error| table.in_place(error, &key))?;
+        if properties.is_empty() {
+            let message = "the patch sets nothing: set a property, or do not send it";
+            return Err(table.in_place(Error::new(ErrorCode::InvalidInput, message), &key));
+        }
+        let only = properties.only_part();
+        let rows = properties.finish(only.is_none().then(Uuid::new_v4))?;
+        let touched = rows.into_iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at));
+        let merges = touched.map(|(at, row)| (at, OperationKind::Merge(row, IfMatch::Any)));
+        table.submit(&key, merges).await.map(drop)
+    }
+}
+
+impl<W: Wide, S: fmt::Debug> fmt::Debug for WidePatch<'_, W, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WidePatch")
+            .field("table", &self.table)
+            .field("key", &self.key)
+            .field("properties", &self.properties)
+            .finish()
+    }
+}

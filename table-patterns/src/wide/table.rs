@@ -1,0 +1,220 @@
+//! A table of wide entities: the whole written by one transaction, read as of one write.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use table_core::entity::{Entity, FromEntity};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::EntityKey;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::EntityRef;
+use table_core::row::Row;
+use table_core::selection::{Point, Selection};
+use table_core::store::{Committed, TableStore};
+use table_core::{Table, Transaction};
+use uuid::Uuid;
+
+use crate::retry::Retry;
+use crate::wide::fetch::{fetch, row_key};
+use crate::wide::{Wide, WideReader, WideWriter, check_parts};
+
+/// The version of a wide entity: those of its parts. Another write of any of them makes it stale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WideVersion(Vec<ETag>);
+
+/// A table whose entities are wide: what that is, see [the pattern](crate::wide).
+pub struct WideTable<W: Wide, S> {
+    table: Table<W::Header, S>,
+    retry: Retry,
+    of: PhantomData<fn() -> W>,
+}
+
+impl<W: Wide, S> WideTable<W, S> {
+    /// The wide entities that a table holds.
+    #[must_use]
+    pub fn new(table: Table<W::Header, S>) -> Self {
+        const { check_parts::<W>() }
+        Self { table, retry: Retry::default(), of: PhantomData }
+    }
+
+    /// The same with another back-off, for reads that meet a write and updates that lose races.
+    #[must_use]
+    pub fn with_retry(self, retry: Retry) -> Self {
+        Self { retry, ..self }
+    }
+
+    #[cfg(test)]
+    pub(super) const fn retry(&self) -> &Retry {
+        &self.retry
+    }
+
+    /// The table of the parts.
+    #[must_use]
+    pub const fn table(&self) -> &Table<W::Header, S> {
+        &self.table
+    }
+
+    pub(super) fn in_place(&self, error: Error, key: &EntityKey) -> Error {
+        let error = match error.key() {
+            Some(_) => error,
+            None => error.with_key(key.partition_key.as_str(), key.row_key.as_str()),
+        };
+        match self.table.name() {
+            Ok(name) => error.with_table(name.as_str()),
+            Err(_) => error,
+        }
+    }
+}
+
+impl<W: Wide, S: TableStore> WideTable<W, S> {
+    /// Inserts the whole: all parts or none.
+    ///
+    /// # Errors
+    /// `EntityAlreadyExists` if a part is there; `EntityTooLarge` with the part that is over 1 MiB; `RequestBodyTooLarge`
+    /// if all together are over 4 MiB (EGT-3); those of [`Wide::write`].
+    pub async fn insert(&self, whole: &W) -> Result<WideVersion> {
+        self.write(whole, |_, row| Ok(OperationKind::Insert(row))).await
+    }
+
+    /// Inserts the whole or replaces it, whatever its version: last writer wins.
+    ///
+    /// # Errors
+    /// Those of [`insert`](Self::insert), but `EntityAlreadyExists`.
+    pub async fn insert_or_replace(&self, whole: &W) -> Result<WideVersion> {
+        self.write(whole, |_, row| Ok(OperationKind::InsertOrReplace(row))).await
+    }
+
+    /// Replaces the whole if no part was written since it was read.
+    ///
+    /// # Errors
+    /// `UpdateConditionNotSatisfied`, `ResourceNotFound`, and those of [`insert`](Self::insert).
+    pub async fn replace(&self, whole: &W, version: &WideVersion) -> Result<WideVersion> {
+        self.write(whole, |part, row| Ok(OperationKind::Replace(row, version.of(part)?))).await
+    }
+
+    /// The whole with its version; `None` if there is none. One range query, and again where it met a write (PAT-WIDE-3).
+    ///
+    /// # Errors
+    /// `EntityMismatch` if a part is missing, or was written by itself (PAT-WIDE-4); `UpdateConditionNotSatisfied` if all
+    /// reads of the back-off met a write; those of [`Wide::read`].
+    pub async fn get(&self, key: Selection<W::Header, Point>) -> Result<Option<(W, WideVersion)>> {
+        self.read(&key.into_key()?).await
+    }
+
+    /// Changes the whole: read, `change`, replace, and again if another was faster, after a back-off (CON-3).
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if there is none; `InvalidInput` if `change` changed the key (UPD-6);
+    /// `UpdateConditionNotSatisfied` if all attempts lost their race; those of [`get`](Self::get) and
+    /// [`replace`](Self::replace).
+    pub async fn update(
+        &self,
+        key: Selection<W::Header, Point>,
+        mut change: impl FnMut(&mut W),
+    ) -> Result<(W, WideVersion)> {
+        let key = key.into_key()?;
+        let mut lost = None;
+        for attempt in 0..self.retry.attempts() {
+            let Some((mut whole, version)) = self.read(&key).await? else {
+                let message = "the wide entity to update is not there";
+                let error = Error::new(ErrorCode::ResourceNotFound, message).with_rule("UPD-2");
+                return Err(self.in_place(error, &key));
+            };
+            change(&mut whole);
+            if whole.header().key_of()? != key {
+                let message = "the change altered the key: insert under the new key, delete the old";
+                let error = Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6");
+                return Err(self.in_place(error, &key));
+            }
+            match self.replace(&whole, &version).await {
+                Ok(version) => return Ok((whole, version)),
+                Err(error) if error.is_precondition_failed() => lost = Some(error),
+                Err(error) => return Err(error),
+            }
+            self.retry.wait(attempt).await;
+        }
+        Err(lost.unwrap_or_else(|| Error::new(ErrorCode::InternalError, "no attempt was made")))
+    }
+
+    /// Deletes the whole if no part was written since it was read.
+    ///
+    /// # Errors
+    /// `UpdateConditionNotSatisfied`, `ResourceNotFound`.
+    pub async fn delete(&self, key: Selection<W::Header, Point>, version: &WideVersion) -> Result<()> {
+        let key = key.into_key()?;
+        let deletes = (0..W::PARTS.len()).map(|part| Ok((part, OperationKind::Delete(version.of(part)?))));
+        let deletes = deletes.collect::<Result<Vec<_>>>()?;
+        self.submit(&key, deletes).await.map(drop)
+    }
+
+    async fn read(&self, key: &EntityKey) -> Result<Option<(W, WideVersion)>> {
+        let (store, table) = (self.table.store(), self.table.name()?);
+        let found = fetch(store, table, key, W::PARTS.len(), &self.retry).await?;
+        let Some(found) = found else { return Ok(None) };
+        let [first, ..] = found.rows.as_slice() else { return Ok(None) };
+        let header = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), first.view());
+        let whole = W::Header::from_entity(header)
+            .and_then(|header| W::read(header, &WideReader::new(W::PARTS, &found.rows)))
+            .map_err(|error| self.in_place(error, key))?;
+        Ok(Some((whole, WideVersion(found.etags))))
+    }
+
+    async fn write(
+        &self,
+        whole: &W,
+        kind: impl Fn(usize, Row) -> Result<OperationKind>,
+    ) -> Result<WideVersion> {
+        let header = whole.header();
+        let key = header.key_of()?;
+        let mut writer = WideWriter::new(W::PARTS);
+        let written = writer.append(&header.to_row()?).and_then(|()| whole.write(&mut writer));
+        written.map_err(|error| self.in_place(error, &key))?;
+        let rows = writer.finish(Some(Uuid::new_v4()))?;
+        let operations = rows.into_iter().enumerate().map(|(part, row)| Ok((part, kind(part, row)?)));
+        let committed = self.submit(&key, operations.collect::<Result<Vec<_>>>()?).await?;
+        let etags = committed.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| {
+            let message = "the store acknowledged the write without the ETags it must give: read the whole";
+            self.in_place(Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3"), &key)
+        })?;
+        Ok(WideVersion(etags))
+    }
+
+    /// Writes parts in one transaction.
+    pub(super) async fn submit(
+        &self,
+        key: &EntityKey,
+        parts: impl IntoIterator<Item = (usize, OperationKind)>,
+    ) -> Result<Committed> {
+        let (store, table) = (self.table.store(), self.table.name()?);
+        let in_place = |error| self.in_place(error, key);
+        let limits = store.capabilities().limits;
+        let mut transaction = Transaction::new(key.partition_key.clone(), limits).map_err(in_place)?;
+        for (part, kind) in parts {
+            let row_key = row_key(key, part).map_err(in_place)?;
+            transaction.push(Operation { row_key, kind }).map_err(in_place)?;
+        }
+        store.submit(table, transaction).await
+    }
+}
+
+impl WideVersion {
+    fn of(&self, part: usize) -> Result<IfMatch> {
+        self.0.get(part).cloned().map(IfMatch::ETag).ok_or_else(|| {
+            let message = "the version is of a wide entity with other parts: read the entity again";
+            Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-WIDE-2")
+        })
+    }
+}
+
+impl<W: Wide, S: Clone> Clone for WideTable<W, S> {
+    fn clone(&self) -> Self {
+        Self { table: self.table.clone(), retry: self.retry.clone(), of: PhantomData }
+    }
+}
+
+impl<W: Wide, S: fmt::Debug> fmt::Debug for WideTable<W, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WideTable").field("table", &self.table).field("retry", &self.retry).finish()
+    }
+}

@@ -1,0 +1,297 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::embedded::Engine;
+use table_core::error::ErrorCode;
+use table_core::etag::IfMatch;
+use table_core::{Entity, Selection, TableEntity, TableStoreExt};
+
+use super::*;
+use crate::faults::{Call, Fault, FaultyStore, sendable};
+use crate::retry::Retry;
+use crate::slot_names;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "MessageCounts")]
+#[partition_key(employee)]
+#[row_key(year)]
+struct Counted {
+    #[digits(6)]
+    employee: u32,
+    #[digits(4)]
+    year: u16,
+    office: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct YearOfCounts {
+    year: Counted,
+    days: Vec<Option<i32>>,
+}
+
+impl Wide for YearOfCounts {
+    type Header = Counted;
+    const PARTS: &'static [&'static [&'static str]] =
+        &[slot_names!("Day", 1, 183), slot_names!("Day", 184, 183)];
+
+    fn header(&self) -> Counted {
+        self.year.clone()
+    }
+
+    fn write(&self, out: &mut WideWriter) -> Result<()> {
+        Self::names().zip(&self.days).try_for_each(|(name, count)| out.set(name, count))
+    }
+
+    fn read(year: Counted, properties: &WideReader<'_>) -> Result<Self> {
+        Ok(Self { year, days: Self::names().map(|name| properties.get(name)).collect::<Result<_>>()? })
+    }
+}
+
+type Counts = WideTable<YearOfCounts, FaultyStore<Engine>>;
+
+fn year_of(count: i32) -> YearOfCounts {
+    let year = Counted { employee: 123, year: 2014, office: Some("Oslo".into()) };
+    YearOfCounts { year, days: vec![Some(count); 366] }
+}
+
+fn key() -> Selection<Counted, table_core::selection::Point> {
+    Counted::key(123, 2014)
+}
+
+fn counts() -> (Counts, FaultyStore<Engine>) {
+    let store = FaultyStore::new(Engine::in_memory());
+    let table = block_on(store.table::<Counted>().create_if_missing()).unwrap();
+    store.heal();
+    let retry = Retry::new(64, Duration::from_micros(10), Duration::from_millis(1));
+    (WideTable::new(table).with_retry(retry), store)
+}
+
+/// The same rows, a row a page.
+fn in_small_pages(counts: &Counts, store: &FaultyStore<Engine>) -> Counts {
+    WideTable::new(store.clone().pages_of(1).table()).with_retry(counts.retry().clone())
+}
+
+fn days(counts: &Counts) -> Vec<Option<i32>> {
+    block_on(counts.get(key())).unwrap().unwrap().0.days
+}
+
+#[test]
+fn pat_wide_1_the_layout_is_the_catalogues() {
+    let (counts, store) = counts();
+    block_on(sendable(counts.insert(&year_of(7)))).unwrap();
+    let rows =
+        block_on(store.untyped("MessageCounts").unwrap().query(Selection::partition("000123")).collect());
+    let line = |row: &TableEntity| {
+        let names: Vec<&str> = row.iter().map(|(name, _)| name).collect();
+        let (first, last) = (names[..3].join(" "), names[names.len() - 2..].join(" "));
+        format!("{} | {} | {first} … {last}", row.key().partition_key, row.key().row_key)
+    };
+    let layout: Vec<String> = rows.unwrap().iter().map(line).collect();
+    insta::assert_snapshot!(layout.join("\n"), @r"
+    000123 | 2014_01 | Office Day001 Day002 … Day183 WriteId
+    000123 | 2014_02 | Day184 Day185 Day186 … Day366 WriteId
+    ");
+}
+
+#[test]
+fn pat_wide_3_the_whole_is_one_request_and_a_slot_is_one_merge() {
+    let (counts, store) = counts();
+    block_on(counts.insert(&year_of(7))).unwrap();
+    assert_eq!(store.calls(), [Call::Submit]);
+    store.heal();
+    block_on(sendable(counts.set(key(), "Day200", 8))).unwrap();
+    assert_eq!(store.calls(), [Call::Submit]);
+    store.heal();
+    let (found, _) = block_on(counts.get(key())).unwrap().unwrap();
+    assert_eq!(store.calls(), [Call::Query]);
+    let mut expected = year_of(7);
+    expected.days[199] = Some(8);
+    assert_eq!(found, expected);
+    assert_eq!(block_on(sendable(counts.get(Counted::key(123, 2015)))).unwrap(), None);
+}
+
+#[test]
+fn pat_wide_3_a_read_that_meets_a_write_never_mixes() {
+    for at in 0..2 {
+        let (counts, store) = counts();
+        block_on(counts.insert(&year_of(1))).unwrap();
+        let reader = in_small_pages(&counts, &store);
+        let writes: [fn(&Counts); 4] = [
+            |counts| block_on(counts.insert_or_replace(&year_of(2))).map(drop).unwrap(),
+            |counts| {
+                let patch = YearOfCounts::names().fold(counts.patch(key()), |patch, name| patch.set(name, 2));
+                block_on(patch.send()).unwrap();
+            },
+            |counts| block_on(counts.update(key(), |year| year.days.fill(Some(2)))).map(drop).unwrap(),
+            |counts| {
+                let version = block_on(counts.get(key())).unwrap().unwrap().1;
+                block_on(counts.delete(key(), &version)).unwrap();
+                block_on(counts.insert(&year_of(2))).unwrap();
+            },
+        ];
+        for write in writes {
+            block_on(counts.insert_or_replace(&year_of(1))).unwrap();
+            let other = counts.clone();
+            store.script(move |_, number| {
+                let other = other.clone();
+                if number == at { Fault::Meanwhile(Box::new(move || write(&other))) } else { Fault::None }
+            });
+            let found = days(&reader);
+            assert!(found.iter().all(|day| *day == found[0]), "request {at}: {found:?}");
+            store.heal();
+            assert!(days(&counts).iter().all(|day| *day == Some(2)));
+        }
+    }
+}
+
+#[test]
+fn pat_wide_3_readers_beside_a_writer_see_whole_writes() {
+    let (counts, store) = counts();
+    block_on(counts.insert(&year_of(0))).unwrap();
+    let reader = in_small_pages(&counts, &store);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for count in 1..60 {
+                block_on(counts.insert_or_replace(&year_of(count))).unwrap();
+            }
+            done.store(true, Ordering::SeqCst);
+        });
+        scope.spawn(|| {
+            let mut last = 0;
+            while !done.load(Ordering::SeqCst) {
+                // All reads of the back-off may meet a write; none may see a half of one.
+                match block_on(reader.get(key())) {
+                    Ok(found) => {
+                        let found = found.unwrap().0.days;
+                        assert!(found.iter().all(|day| *day == found[0]), "{found:?}");
+                        assert!(found[0] >= Some(last));
+                        last = found[0].unwrap();
+                    }
+                    Err(error) => assert_eq!(error.rule(), Some("PAT-WIDE-3")),
+                }
+            }
+        });
+    });
+    assert_eq!(days(&reader), vec![Some(59); 366]);
+}
+
+#[test]
+fn pat_wide_4_a_missing_part_is_an_error() {
+    for missing in ["2014_01", "2014_02"] {
+        let (counts, store) = counts();
+        block_on(counts.insert(&year_of(7))).unwrap();
+        let raw = store.untyped("MessageCounts").unwrap();
+        block_on(raw.delete(Selection::point("000123", missing), IfMatch::Any)).unwrap();
+        store.heal();
+        let error = block_on(counts.get(key())).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
+        assert_eq!(error.key(), Some(("000123", "2014")));
+        assert_eq!(store.calls(), [Call::Query; 2], "a second look, and no more");
+        assert!(
+            block_on(counts.patch(key()).set("Day001", 1).set("Day366", 1).send())
+                .unwrap_err()
+                .is_not_found()
+        );
+    }
+}
+
+#[test]
+fn pat_wide_4_a_part_written_by_itself_is_an_error() {
+    let (counts, store) = counts();
+    block_on(counts.insert(&year_of(7))).unwrap();
+    let raw = store.untyped("MessageCounts").unwrap();
+    block_on(raw.insert_or_replace(&TableEntity::new("000123", "2014_02").unwrap().with("Day184", 1)))
+        .unwrap();
+    assert_eq!(block_on(counts.get(key())).unwrap_err().rule(), Some("PAT-WIDE-4"));
+    block_on(counts.insert_or_replace(&year_of(8))).unwrap();
+    // A neighbour whose key lies between the parts is none of them.
+    block_on(raw.insert(&TableEntity::new("000123", "2014_01_07").unwrap().with("Day001", 1))).unwrap();
+    assert_eq!(days(&counts), vec![Some(8); 366]);
+}
+
+#[test]
+fn pat_wide_2_a_write_that_fails_changes_no_part() {
+    let (counts, store) = counts();
+    let version = block_on(counts.insert(&year_of(1))).unwrap();
+    block_on(counts.set(key(), "Day366", 5)).unwrap();
+    let error = block_on(counts.replace(&year_of(2), &version)).unwrap_err();
+    assert!(error.is_precondition_failed() && error.operation() == Some(1));
+    assert!(block_on(counts.delete(key(), &version)).unwrap_err().is_precondition_failed());
+    assert!(block_on(counts.insert(&year_of(3))).unwrap_err().is_already_exists());
+    store.fail_at(0);
+    assert!(block_on(counts.insert_or_replace(&year_of(4))).is_err());
+    store.heal();
+    let mut expected = vec![Some(1); 366];
+    expected[365] = Some(5);
+    assert_eq!(days(&counts), expected);
+}
+
+#[test]
+fn pat_wide_3_updates_lose_nothing() {
+    let (counts, _) = counts();
+    block_on(counts.insert(&year_of(0))).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let counts = counts.clone();
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    let add = |year: &mut YearOfCounts| {
+                        year.days.iter_mut().for_each(|day| *day = day.map(|count| count + 1));
+                    };
+                    block_on(sendable(counts.update(key(), add))).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(days(&counts), vec![Some(40); 366]);
+}
+
+#[test]
+fn pat_wide_1_misuse_is_told() {
+    let (counts, _) = counts();
+    block_on(counts.insert(&year_of(1))).unwrap();
+    for patch in [
+        counts.patch(key()),
+        counts.patch(key()).set("Day367", 1),
+        counts.patch(key()).set("Day001", 1).set("Day001", 2),
+        counts.patch(key()).set("Day001", None::<i32>),
+    ] {
+        assert!(block_on(patch.send()).unwrap_err().is_invalid_input());
+    }
+    let error = block_on(counts.update(key(), |year| year.year.year = 2015)).unwrap_err();
+    assert_eq!(error.rule(), Some("UPD-6"));
+    assert!(block_on(counts.update(Counted::key(9, 9), |_| {})).unwrap_err().is_not_found());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// The model is one array.
+    #[test]
+    fn pat_wide_2_and_4_a_wide_entity_is_an_array(
+        whole in prop::collection::vec(prop::option::of(any::<i32>()), 366),
+        slots in prop::collection::vec((prop::collection::btree_map(1_usize..=366, any::<i32>(), 1..4), any::<bool>()), 0..12),
+    ) {
+        let (counts, _) = counts();
+        let mut model = YearOfCounts { days: whole, ..year_of(0) };
+        block_on(counts.insert(&model)).unwrap();
+        for (values, replace) in slots {
+            for (day, value) in &values {
+                model.days[day - 1] = Some(*value);
+            }
+            if replace {
+                block_on(counts.update(key(), |year| year.days.clone_from(&model.days))).unwrap();
+            } else {
+                let mut patch = counts.patch(key());
+                for (day, value) in &values {
+                    patch = patch.set(&format!("Day{day:03}"), *value);
+                }
+                block_on(patch.send()).unwrap();
+            }
+            prop_assert_eq!(&block_on(counts.get(key())).unwrap().unwrap().0, &model);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The archive: an entity moves from one table to another, as the catalogue's example of work by a queue (PAT-EC).
+//!
+//! # Context
+//! Employees who left go from the table `Current` to the table `Archive`. No transaction spans two tables.
+//!
+//! # Key layout
+//! The entity keeps its key and its properties. The step is a [call](Step::call) of `archive` with JSON: `{"From":…,"To":…,
+//! "PartitionKey":…,"RowKey":…}`.
+//!
+//! # Guarantee
+//! The copy is written before the source is deleted, and the source is deleted only in the version that was copied: whatever dies when,
+//! and whoever writes the source meanwhile, the entity is in one table at least, and in the end in the archive alone, in its last
+//! version. Between the steps a reader finds it in both (PAT-EC-6).
+//!
+//! # Cost
+//! Two look-ups, two writes, and a message.
+//!
+//! # Bounds
+//! An entity that is written to all the time is copied again each time; after some rounds the delivery fails and comes again.
+//!
+//! # When not to
+//! Where all that is moved together fills a table: delete the table (PAT-HVD). Where the move is to be atomic: keep both in one partition.
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::query::Select;
+use table_core::store::TableStore;
+
+use crate::outbox::Step;
+use crate::outbox::rows::{alone, fresh};
+use crate::work::handler::{Call, Handler};
+
+/// The name that the handler is registered under.
+pub const ARCHIVE: &str = "archive";
+
+/// Rounds against others who write the entity meanwhile.
+const ROUNDS: usize = 16;
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Payload {
+    from: String,
+    to: String,
+    partition_key: String,
+    row_key: String,
+}
+
+/// The step that moves an entity to another table, under its key.
+///
+/// ```
+/// use table_patterns::outbox::{Intent, Outbox};
+/// use table_patterns::work::{ARCHIVE, Archive, Worker, archive};
+/// # use table_patterns::{Engine, EntityKey, QueueName, Selection, TableEntity, TableName, TableStoreExt};
+///
+/// # pollster::block_on(async {
+/// let store = Engine::in_memory();
+/// let current = store.untyped("Current")?.create_if_missing().await?;
+/// let archived = store.untyped("Archive")?.create_if_missing().await?;
+/// current.insert(&TableEntity::new("Sales", "000456")?.with("Age", 65)).await?;
+///
+/// let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("archive-work")?);
+/// outbox.create_queues().await?;
+/// let key = EntityKey::new("Sales", "000456")?;
+/// let step = archive(current.name()?, &key, archived.name()?)?;
+/// let intent = Intent::of(key.row_key).step(step);
+/// outbox.enqueue(current.name()?, &key.partition_key, &intent).await?; // PAT-EC-1
+///
+/// Worker::new(outbox).handler(ARCHIVE, Archive::new(store)).run_until_idle().await?;
+/// assert!(current.get(Selection::point("Sales", "000456")).await?.is_none());
+/// assert!(archived.get(Selection::point("Sales", "000456")).await?.is_some());
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// # Errors
+/// `InvalidInput` if both tables are one.
+pub fn archive(from: &TableName, key: &EntityKey, to: &TableName) -> Result<Step> {
+    if from == to {
+        let message = "an entity is archived into another table: name two tables";
+        return Err(Error::new(ErrorCode::InvalidInput, message).with_table(from.as_str()));
+    }
+    let payload = Payload {
+        from: from.as_str().to_owned(),
+        to: to.as_str().to_owned(),
+        partition_key: key.partition_key.as_str().to_owned(),
+        row_key: key.row_key.as_str().to_owned(),
+    };
+    let text = serde_json::to_string(&payload).map_err(|error| {
+        Error::new(ErrorCode::InternalError, "the step has no JSON text").with_source(error)
+    })?;
+    Ok(Step::call(ARCHIVE, text))
+}
+
+/// The handler of [`archive`] steps on a store.
+#[derive(Clone, Debug)]
+pub struct Archive<S> {
+    store: S,
+}
+
+impl<S: TableStore> Archive<S> {
+    /// Moves entities between the tables of this store.
+    pub const fn new(store: S) -> Self {
+        Self { store }
+    }
+
+    async fn move_entity(
+        &self,
+        from: &TableName,
+        key: &EntityKey,
+        to: &TableName,
+        call: Call<'_>,
+    ) -> Result<()> {
+        let limits = self.store.capabilities().limits;
+        for _ in 0..ROUNDS {
+            call.keep().await?;
+            // IMPORTANT: the copy is looked at before the source: if another worker copies a newer version between, and deletes
+            // the source, the write below fails by the copy's version, and the next round finds no source.
+            let copy = self.store.get(to, key, &Select::All).await?;
+            let Some(source) = self.store.get(from, key, &Select::All).await? else {
+                return Ok(()); // QUE-22: an earlier attempt got to its end
+            };
+            let row = fresh(&source.row);
+            let write = match copy {
+                None => Some(OperationKind::Insert(row)),
+                // QUE-23: what an earlier attempt copied is known by its content.
+                Some(copy) if fresh(&copy.row) == row => None,
+                Some(copy) => Some(OperationKind::Replace(row, IfMatch::ETag(copy.etag))),
+            };
+            if let Some(write) = write
+                && !done(self.store.submit(to, alone(key, write, limits)?).await)?
+            {
+                continue;
+            }
+            // IMPORTANT: copied before deleted, and deleted as it was copied: never in neither table, and no change lost.
+            let delete = OperationKind::Delete(IfMatch::ETag(source.etag));
+            // Where another worker deleted it, the next round finds no source.
+            if done(self.store.submit(from, alone(key, delete, limits)?).await)? {
+                return Ok(());
+            }
+        }
+        let message = "the entity was written to all the time while it was archived: try again later";
+        Err(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_table(from.as_str()))
+    }
+}
+
+/// Whether a conditional write was made; `false` where somebody else was quicker.
+fn done<T>(outcome: Result<T>) -> Result<bool> {
+    match outcome {
+        Ok(_) => Ok(true),
+        Err(error)
+            if error.is_precondition_failed()
+                || matches!(error.code(), ErrorCode::EntityAlreadyExists | ErrorCode::ResourceNotFound) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+impl<S: TableStore> Handler for Archive<S> {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let payload: Payload = serde_json::from_str(call.payload).map_err(|error| {
+                Error::new(ErrorCode::InvalidInput, "the step names no entity to archive").with_source(error)
+            })?;
+            let (from, to) = (TableName::new(&payload.from)?, TableName::new(&payload.to)?);
+            let key = EntityKey::new(payload.partition_key, payload.row_key)?;
+            self.move_entity(&from, &key, &to, call).await
+        })
+    }
+}

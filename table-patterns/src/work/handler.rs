@@ -1,0 +1,84 @@
+//! Steps against other stores: what a program registers under a name.
+
+use std::fmt;
+
+use futures_util::future::BoxFuture;
+use table_core::error::Result;
+use table_core::key::PartitionKey;
+use table_core::key::RowKey;
+use table_core::name::TableName;
+
+/// A step that the program takes itself: in a search index, a blob, a file, a mail server, another account.
+///
+/// # Contract
+/// - Taken twice it does what it does once (PAT-EC-2): a delivery may come again, and two may come at one time.
+/// - It may be given an older change after a newer one. A handler that writes what the payload says keeps the
+///   [version](Call::version) where it writes, and leaves a newer one alone; a handler that reads the source anew each time
+///   writes under a condition that another delivery's write breaks, or looks at the source again afterwards.
+/// - Where it works for long it calls [`Call::keep`] now and then, and stops where that fails (QUE-21).
+/// - An error leaves the work to be tried again; after some attempts the message is poison.
+///
+/// ```
+/// use futures_util::future::BoxFuture;
+/// use table_patterns::Result;
+/// use table_patterns::work::{Call, Handler};
+///
+/// struct SearchIndex;
+///
+/// impl Handler for SearchIndex {
+///     fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+///         Box::pin(async move {
+///             call.keep().await?; // before something that takes long
+///             // … store `call.payload` under `call.source`, unless what is there has a larger version than `call.version`
+///             Ok(())
+///         })
+///     }
+/// }
+/// ```
+pub trait Handler: Send + Sync {
+    /// Takes the step.
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>>;
+}
+
+/// The lease of the work that is being done.
+pub(crate) trait Keep: Send + Sync {
+    fn keep(&self) -> BoxFuture<'_, Result<()>>;
+}
+
+/// What a handler is asked to do.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Call<'a> {
+    /// What to do, as it was recorded.
+    pub payload: &'a str,
+    /// The table of the change.
+    pub table: &'a TableName,
+    /// The partition of the change.
+    pub partition_key: &'a PartitionKey,
+    /// The row of the entity that changed.
+    pub source: &'a RowKey,
+    /// Later changes of one entity have larger ones: the [version given](crate::outbox::Intent::version), or the Timestamp of the
+    /// change in [ticks](table_core::ticks). `None` for an intent that has neither.
+    pub version: Option<u64>,
+    pub(crate) lease: &'a dyn Keep,
+}
+
+impl Call<'_> {
+    /// Extends the lease of the work if half of it is over.
+    ///
+    /// # Errors
+    /// `MessageNotFound`, `PopReceiptMismatch` if the work is somebody else's by now: stop.
+    pub async fn keep(&self) -> Result<()> {
+        self.lease.keep().await
+    }
+}
+
+impl fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("payload", &self.payload)
+            .field("source", &self.source)
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}

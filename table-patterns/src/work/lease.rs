@@ -1,0 +1,76 @@
+//! The lease that a worker holds on a message: extended while it works, given up when it is lost (PAT-EC-3, QUE-21).
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::queue::{Lease, QueueName, QueueStore};
+use table_core::ticks;
+
+use crate::pace::{Pace, ticks_of};
+use crate::work::handler::Keep;
+
+/// A message in hand.
+pub(crate) struct Held<'a, Q> {
+    pub(crate) queues: &'a Q,
+    pub(crate) queue: &'a QueueName,
+    pub(crate) pace: &'a Pace,
+    /// How long each extension hides the message.
+    pub(crate) hidden: Duration,
+    /// Until when it is hidden, by the clock of this process: the queue's clock may be another.
+    until: Mutex<(Lease, u64)>,
+}
+
+/// Whether an error of a queue says that the message is somebody else's, or nobody's, by now.
+pub(crate) fn is_lost(error: &Error) -> bool {
+    matches!(error.code(), ErrorCode::MessageNotFound | ErrorCode::PopReceiptMismatch)
+}
+
+impl<'a, Q: QueueStore> Held<'a, Q> {
+    /// A message that was received at an instant.
+    pub(crate) fn new(
+        (queues, queue): (&'a Q, &'a QueueName),
+        pace: &'a Pace,
+        hidden: Duration,
+        (lease, received): (Lease, u64),
+    ) -> Self {
+        let until = received.saturating_add(ticks_of(hidden)).min(ticks::MAX);
+        Self { queues, queue, pace, hidden, until: Mutex::new((lease, until)) }
+    }
+
+    pub(crate) fn lease(&self) -> Lease {
+        self.until.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
+    fn left(&self) -> u64 {
+        self.until.lock().unwrap_or_else(PoisonError::into_inner).1.saturating_sub(self.pace.now())
+    }
+
+    /// Hides the message for another time.
+    pub(crate) async fn hide(&self, hidden: Duration) -> Result<()> {
+        let now = self.pace.now();
+        let lease = self.queues.update(self.queue, &self.lease(), hidden, None).await?;
+        *self.until.lock().unwrap_or_else(PoisonError::into_inner) =
+            (lease, now.saturating_add(ticks_of(hidden)));
+        Ok(())
+    }
+
+    /// Deletes the message; that it is gone, or somebody else's, is no failure (QUE-22).
+    pub(crate) async fn finish(&self) -> Result<()> {
+        let lease = self.lease();
+        match self.queues.delete(self.queue, &lease.message.id, &lease.receipt).await {
+            Err(error) if !is_lost(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<Q: QueueStore> Keep for Held<'_, Q> {
+    fn keep(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            // A lease that is over may still be renewed, unless somebody else has received the message (QUE-11).
+            if self.left() * 2 <= ticks_of(self.hidden) { self.hide(self.hidden).await } else { Ok(()) }
+        })
+    }
+}

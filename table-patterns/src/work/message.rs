@@ -1,0 +1,127 @@
+//! What a message of the work queue says: where intents are, or an intent itself. JSON, version 1.
+
+use serde::{Deserialize, Serialize};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::PartitionKey;
+use table_core::name::TableName;
+
+use crate::outbox::intent::{Intent, Step};
+use crate::outbox::text;
+
+/// Bytes of an intent that travels by itself: with what stands around it a message of poison still fits (QUE-6).
+const INLINE: usize = 40 * 1024;
+
+/// One piece of work.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Work {
+    /// All that is pending in a partition.
+    Partition { table: TableName, partition_key: PartitionKey },
+    /// One outbox row.
+    Row { table: TableName, partition_key: PartitionKey, row_key: String },
+    /// An intent without a row.
+    Inline { table: TableName, partition_key: PartitionKey, intent: Intent },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct WorkText {
+    version: u32,
+    table: String,
+    partition_key: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intent: Option<String>,
+}
+
+impl Work {
+    pub(crate) fn inline(table: &TableName, partition_key: &PartitionKey, intent: &Intent) -> Result<Self> {
+        intent.check()?;
+        let is_guarded = intent.steps().iter().any(|step| matches!(step, Step::Write { guarded: true, .. }));
+        if is_guarded && intent.given_version().is_none() {
+            let message = "an intent that is put on the queue by itself has no version to guard its steps by: \
+                           give it one, take the guards off, or record it in the transaction of a change";
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-EC-8"));
+        }
+        let bytes = text::write(intent)?.len();
+        if bytes > INLINE {
+            let message = format!(
+                "the intent has {bytes} bytes as JSON, and a message holds {INLINE}: record it as a row of an outbox"
+            );
+            return Err(Error::new(ErrorCode::RequestBodyTooLarge, message).with_rule("QUE-6"));
+        }
+        let (table, partition_key) = (table.clone(), partition_key.clone());
+        Ok(Self::Inline { table, partition_key, intent: intent.clone() })
+    }
+
+    pub(crate) const fn place(&self) -> (&TableName, &PartitionKey) {
+        match self {
+            Self::Partition { table, partition_key }
+            | Self::Row { table, partition_key, .. }
+            | Self::Inline { table, partition_key, .. } => (table, partition_key),
+        }
+    }
+
+    pub(crate) fn write(&self) -> Result<String> {
+        let (table, partition_key) = self.place();
+        let text = WorkText {
+            version: 1,
+            table: table.as_str().to_owned(),
+            partition_key: partition_key.as_str().to_owned(),
+            row_key: match self {
+                Self::Row { row_key, .. } => Some(row_key.clone()),
+                _ => None,
+            },
+            intent: match self {
+                Self::Inline { intent, .. } => Some(text::write(intent)?),
+                _ => None,
+            },
+        };
+        serde_json::to_string(&text).map_err(|error| {
+            Error::new(ErrorCode::InternalError, "the message has no JSON text").with_source(error)
+        })
+    }
+
+    /// # Errors
+    /// `FormatTooNew`, `Corrupted`.
+    pub(crate) fn read(message: &str) -> Result<Self> {
+        let text: WorkText = serde_json::from_str(message).map_err(|error| {
+            Error::new(ErrorCode::Corrupted, "the message names no work").with_source(error)
+        })?;
+        if text.version > 1 {
+            let message =
+                format!("the message has version {}; this program knows 1: update it", text.version);
+            return Err(Error::new(ErrorCode::FormatTooNew, message));
+        }
+        let (table, partition_key) = (TableName::new(&text.table)?, PartitionKey::new(text.partition_key)?);
+        Ok(match (text.row_key, text.intent) {
+            (Some(row_key), _) => Self::Row { table, partition_key, row_key },
+            (None, Some(intent)) => Self::Inline { table, partition_key, intent: text::read(&intent)? },
+            (None, None) => Self::Partition { table, partition_key },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::key::RowKey;
+
+    use super::*;
+
+    #[test]
+    fn work_is_read_back_as_it_was() {
+        let (table, partition_key) =
+            (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
+        let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "{}"));
+        for work in [
+            Work::Partition { table: table.clone(), partition_key: partition_key.clone() },
+            Work::Row { table: table.clone(), partition_key: partition_key.clone(), row_key: "r".into() },
+            Work::inline(&table, &partition_key, &intent).unwrap(),
+        ] {
+            assert_eq!(Work::read(&work.write().unwrap()).unwrap(), work);
+        }
+        for text in ["", "{}", "{\"Version\":1}"] {
+            assert_eq!(Work::read(text).unwrap_err().code(), ErrorCode::Corrupted);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Poison: work that failed too often, put aside for a person to look at, and never dropped (PAT-EC-4, QUE-20).
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
+use table_core::key::RowKey;
+use table_core::name::TableName;
+use table_core::query::Select;
+use table_core::queue::{Lease, Message, PutMessage, QueueStore, TimeToLive};
+use table_core::store::TableStore;
+
+use crate::outbox::record::Outbox;
+use crate::outbox::rows::{Note, Pending, Place, alone};
+use crate::work::lease::Held;
+use crate::work::message::Work;
+use crate::work::worker::Worker;
+
+/// How long an entry is hidden while it is requeued.
+const REQUEUE: Duration = Duration::from_mins(1);
+
+/// One piece of work that failed too often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+#[non_exhaustive]
+pub struct PoisonEntry {
+    /// The message that names the work, as it was on the queue.
+    pub work: String,
+    /// The last error, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How often its message had been delivered.
+    pub dequeue_count: u32,
+    /// When it was put aside, in [ticks](table_core::ticks).
+    pub at: u64,
+}
+
+impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
+    /// Puts aside what a message names, each row for itself. The message is deleted afterwards.
+    pub(super) async fn poison(
+        &self,
+        held: &Held<'_, Q>,
+        message: &Message,
+        error: Option<&Error>,
+    ) -> Result<()> {
+        let error = error.map(ToString::to_string);
+        let (dequeue_count, at) = (message.dequeue_count, self.outbox.pace().now());
+        let work = Work::read(&message.text);
+        let (Ok(work @ (Work::Partition { .. } | Work::Row { .. })), None) = (&work, &error) else {
+            let entry = PoisonEntry { work: message.text.clone(), error, dequeue_count, at };
+            return self.put_aside(held, &entry).await;
+        };
+        let is_row = matches!(work, Work::Row { .. });
+        for pending in self.pending(held, work).await? {
+            let Place { table, key } = &pending.place;
+            let work = Work::Row {
+                table: table.clone(),
+                partition_key: key.partition_key.clone(),
+                row_key: key.row_key.as_str().to_owned(),
+            };
+            if !is_row && pending.error.is_none() {
+                // The message named the whole partition, and this row has never failed: it gets a message of its own.
+                self.retry(held, || self.outbox.send(&work)).await?;
+                continue;
+            }
+            let entry = PoisonEntry { work: work.write()?, error: pending.error.clone(), dequeue_count, at };
+            // IMPORTANT: put aside before it is marked: a stop between puts it aside twice, which is better than never.
+            self.put_aside(held, &entry).await?;
+            match self.note(&pending, Note::Poisoned(true)).await {
+                // Done or noted by somebody else meanwhile.
+                Err(error) if error.is_not_found() || error.is_precondition_failed() => {}
+                outcome => outcome?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn put_aside(&self, held: &Held<'_, Q>, entry: &PoisonEntry) -> Result<()> {
+        let text = serde_json::to_string(entry).map_err(|error| {
+            Error::new(ErrorCode::InternalError, "the poison has no JSON text").with_source(error)
+        })?;
+        let queue = self.outbox.queue().poison()?;
+        let queues = self.outbox.queues();
+        let message = PutMessage::new(text).time_to_live(TimeToLive::Never);
+        self.retry(held, || async {
+            match queues.put(&queue, message.clone()).await {
+                Err(error) if error.code() == ErrorCode::QueueNotFound => {
+                    queues.create_queue(&queue).await?;
+                    queues.put(&queue, message.clone()).await
+                }
+                outcome => outcome,
+            }
+        })
+        .await?;
+        self.count(|metrics| metrics.poisoned += 1);
+        Ok(())
+    }
+}
+
+impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
+    /// At most `count` entries of the poison, 1 to 32, which stay where they are.
+    ///
+    /// # Errors
+    /// Those of the queue store; `Corrupted` for a message that is no entry.
+    pub async fn poison(&self, count: usize) -> Result<Vec<PoisonEntry>> {
+        let messages = self.queues().peek(&self.queue().poison()?, count).await?;
+        messages.iter().map(|message| read(&message.text)).collect()
+    }
+
+    /// Gives the next entry of the poison back to the workers, as if it had never failed; `None` if there is none.
+    ///
+    /// # Errors
+    /// Those of the stores. The entry then shows again after a minute.
+    pub async fn requeue_poison(&self) -> Result<Option<PoisonEntry>> {
+        let Some(lease) = self.next_poison().await? else { return Ok(None) };
+        let entry = read(&lease.message.text)?;
+        let again = match Work::read(&entry.work) {
+            Ok(Work::Row { table, partition_key, row_key }) => {
+                let key = EntityKey { partition_key, row_key: RowKey::new(row_key)? };
+                self.unmark(table, key).await?
+            }
+            _ => true,
+        };
+        if again {
+            let message = PutMessage::new(entry.work.as_str()).time_to_live(TimeToLive::Never);
+            self.queues().put(self.queue(), message).await?;
+        }
+        self.finish_poison(&lease).await?;
+        Ok(Some(entry))
+    }
+
+    /// Deletes the next entry of the poison; `None` if there is none. Its row stays in its partition, marked, and no sweep
+    /// brings it back.
+    ///
+    /// # Errors
+    /// Those of the queue store.
+    pub async fn discard_poison(&self) -> Result<Option<PoisonEntry>> {
+        let Some(lease) = self.next_poison().await? else { return Ok(None) };
+        let entry = read(&lease.message.text)?;
+        self.finish_poison(&lease).await?;
+        Ok(Some(entry))
+    }
+
+    async fn next_poison(&self) -> Result<Option<Lease>> {
+        Ok(self.queues().receive(&self.queue().poison()?, 1, REQUEUE).await?.pop())
+    }
+
+    async fn finish_poison(&self, lease: &Lease) -> Result<()> {
+        self.queues().delete(&self.queue().poison()?, &lease.message.id, &lease.receipt).await
+    }
+
+    /// Lets workers see a row again; `false` if it is done.
+    async fn unmark(&self, table: TableName, key: EntityKey) -> Result<bool> {
+        let Some(found) = self.store().get(&table, &key, &Select::All).await? else { return Ok(false) };
+        let pending = Pending::of(Place { table, key }, found.row.view(), found.etag)?;
+        let Place { table, key } = &pending.place;
+        let limits = self.store().capabilities().limits;
+        self.store().submit(table, alone(key, pending.note(Note::Poisoned(false)), limits)?).await?;
+        Ok(true)
+    }
+}
+
+fn read(text: &str) -> Result<PoisonEntry> {
+    serde_json::from_str(text).map_err(|error| {
+        Error::new(ErrorCode::Corrupted, "the message is no entry of the poison").with_source(error)
+    })
+}

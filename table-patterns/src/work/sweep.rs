@@ -1,0 +1,164 @@
+//! Sweeps: what makes the end of every intent certain, whatever messages were lost (PAT-EC-8).
+//!
+//! A sweep looks for outbox rows that are older than their messages should be, and puts a message for each. It finds partitions by
+//! the registry, whose entries are made before the first intent of a partition; so it reads only outboxes. [`Sweep::whole_table`] reads
+//! a table instead, for intents that were recorded without registering their partition, and as an audit.
+
+use std::time::Duration;
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::name::TableName;
+use table_core::query::{EntityRef, Query};
+use table_core::queue::QueueStore;
+use table_core::store::TableStore;
+
+use crate::outbox::record::Outbox;
+use crate::outbox::registry;
+use crate::outbox::rows::{self, Note, Pending, Place, alone};
+use crate::pace::ticks_of;
+use crate::work::message::Work;
+
+/// Finds what was forgotten and puts messages for it.
+///
+/// ```
+/// # use table_patterns::{Engine, QueueName, outbox::Outbox};
+/// use table_patterns::work::Sweep;
+///
+/// # pollster::block_on(async {
+/// # let store = Engine::in_memory();
+/// # let outbox = Outbox::new(store.clone(), store, QueueName::new("work")?);
+/// let report = Sweep::new(outbox).registered().await?; // every few minutes, from anywhere
+/// assert_eq!((report.partitions, report.prompted), (0, 0));
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Debug)]
+pub struct Sweep<S, Q> {
+    outbox: Outbox<S, Q>,
+    after: Duration,
+}
+
+/// What a sweep found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SweepReport {
+    /// Partitions looked into.
+    pub partitions: u64,
+    /// Intents that are not done, poison included.
+    pub pending: u64,
+    /// Messages put.
+    pub prompted: u64,
+    /// Intents that are poison, and left alone.
+    pub poisoned: u64,
+    /// Partitions taken out of the registry.
+    pub forgotten: u64,
+}
+
+impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
+    /// A sweep that prompts for what is older than five minutes, and again every five minutes.
+    #[must_use]
+    pub fn new(outbox: Outbox<S, Q>) -> Self {
+        Self { outbox, after: Duration::from_mins(5) }
+    }
+
+    /// Prompts after another time. It should be longer than workers need for what is in the queue.
+    #[must_use]
+    pub const fn after(mut self, time: Duration) -> Self {
+        self.after = time;
+        self
+    }
+
+    /// Looks into every partition of the registry: one range query each.
+    ///
+    /// # Errors
+    /// Those of the stores; what was prompted before stays so.
+    pub async fn registered(&self) -> Result<SweepReport> {
+        let store = self.outbox.store();
+        let mut report = SweepReport::default();
+        for entry in registry::entries(store).await? {
+            report.partitions += 1;
+            let query = Query::new(rows::range(&entry.partition_key));
+            let before = report.pending;
+            match self.sweep(&entry.table, &query, None, &mut report).await {
+                Err(error) if error.is_table_not_found() => {}
+                outcome => outcome?,
+            }
+            if report.pending == before && registry::forget(store, &entry, self.outbox.pace().now()).await? {
+                report.forgotten += 1;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Reads a whole table for outbox rows: a table scan, bounded by the rows that may be read.
+    ///
+    /// # Errors
+    /// `InvalidInput` if more than `max_rows` were read (DQ-5); those of the stores.
+    pub async fn whole_table(&self, table: &TableName, max_rows: u64) -> Result<SweepReport> {
+        let mut report = SweepReport::default();
+        let query = Query::new(rows::everywhere());
+        self.sweep(table, &query, Some(max_rows), &mut report).await?;
+        Ok(report)
+    }
+
+    async fn sweep(
+        &self,
+        table: &TableName,
+        query: &Query,
+        max_rows: Option<u64>,
+        report: &mut SweepReport,
+    ) -> Result<()> {
+        let (mut from, mut read) = (None, 0_u64);
+        loop {
+            let page = self.outbox.store().query(table, query, from.as_ref()).await?;
+            let returned = u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
+            read = read.saturating_add(page.rows_read.unwrap_or(returned).max(returned));
+            if let Some(most) = max_rows
+                && read > most
+            {
+                let message = format!("the sweep has read {read} entities, its max_rows is {most}: raise it");
+                return Err(Error::new(ErrorCode::InvalidInput, message)
+                    .with_rule("DQ-5")
+                    .with_table(table.as_str()));
+            }
+            for entity in page.rows.iter() {
+                self.row(table, entity, report).await?;
+            }
+            from = page.continuation;
+            if from.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn row(&self, table: &TableName, entity: EntityRef<'_>, report: &mut SweepReport) -> Result<()> {
+        let pending = Pending::read(table, entity)?;
+        report.pending += 1;
+        if pending.poisoned {
+            report.poisoned += 1;
+            return Ok(());
+        }
+        let now = self.outbox.pace().now();
+        let last = pending.prompted.unwrap_or(pending.version);
+        if now.saturating_sub(last) < ticks_of(self.after) {
+            return Ok(());
+        }
+        // IMPORTANT: noted before it is put: of two sweeps at one time one puts a message, and a stop between the two costs one
+        // more period, not a message each period.
+        let Place { table, key } = &pending.place;
+        let limits = self.outbox.store().capabilities().limits;
+        let note = alone(key, pending.note(Note::Prompted(now)), limits)?;
+        match self.outbox.store().submit(table, note).await {
+            Err(error) if error.is_not_found() || error.is_precondition_failed() => return Ok(()),
+            outcome => outcome?,
+        };
+        let work = Work::Row {
+            table: table.clone(),
+            partition_key: key.partition_key.clone(),
+            row_key: key.row_key.as_str().to_owned(),
+        };
+        self.outbox.send(&work).await?;
+        report.prompted += 1;
+        Ok(())
+    }
+}

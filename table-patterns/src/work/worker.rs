@@ -1,0 +1,213 @@
+//! A worker: receives messages, takes the steps they name, and deletes them last (PAT-EC-1 to PAT-EC-5).
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::queue::{Lease, QueueStore};
+use table_core::store::TableStore;
+
+use crate::outbox::record::Outbox;
+use crate::pace::Backoff;
+use crate::work::handler::{Handler, Keep};
+use crate::work::lease::{Held, is_lost};
+use crate::work::metrics::WorkMetrics;
+
+/// How a worker works.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkerOptions {
+    /// How long a message is hidden from others while it is worked on, and by how much that is extended (QUE-21). Whole seconds.
+    pub lease: Duration,
+    /// Messages of one receive, 1 to 32.
+    pub batch: usize,
+    /// Deliveries of a message before it is poison (QUE-20).
+    pub deliveries: u32,
+    /// Attempts at a step within one delivery, for transient faults (PAT-EC-5).
+    pub attempts: u32,
+    /// The wait between these.
+    pub backoff: Backoff,
+    /// The wait between deliveries after a failure; rounded up to whole seconds.
+    pub redelivery: Backoff,
+    /// The wait of [`Worker::run`] while there is nothing to do.
+    pub idle: Duration,
+}
+
+impl Default for WorkerOptions {
+    fn default() -> Self {
+        Self {
+            lease: Duration::from_secs(30),
+            batch: 8,
+            deliveries: 5,
+            attempts: 4,
+            backoff: Backoff { first: Duration::from_millis(100), most: Duration::from_secs(2) },
+            redelivery: Backoff { first: Duration::from_secs(2), most: Duration::from_mins(10) },
+            idle: Duration::from_secs(1),
+        }
+    }
+}
+
+/// A worker on the queue of an [`Outbox`]. Many may work on one queue, in as many processes as you like (PAT-EC-7).
+///
+/// It works on one message at a time; for more at once have more workers. Its futures are `Send` and need no particular runtime.
+pub struct Worker<S, Q> {
+    pub(crate) outbox: Outbox<S, Q>,
+    pub(crate) handlers: HashMap<String, Arc<dyn Handler>>,
+    pub(crate) options: WorkerOptions,
+    metrics: Mutex<WorkMetrics>,
+}
+
+impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
+    /// A worker with the default options and no handlers.
+    #[must_use]
+    pub fn new(outbox: Outbox<S, Q>) -> Self {
+        Self::with_options(outbox, WorkerOptions::default())
+    }
+
+    /// A worker with options.
+    #[must_use]
+    pub fn with_options(outbox: Outbox<S, Q>, options: WorkerOptions) -> Self {
+        Self { outbox, handlers: HashMap::new(), options, metrics: Mutex::default() }
+    }
+
+    /// Registers the handler of the steps that name it.
+    #[must_use]
+    pub fn handler(mut self, name: impl Into<String>, handler: impl Handler + 'static) -> Self {
+        self.handlers.insert(name.into(), Arc::new(handler));
+        self
+    }
+
+    /// What it has done so far.
+    #[must_use]
+    pub fn metrics(&self) -> WorkMetrics {
+        *self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn count(&self, count: impl FnOnce(&mut WorkMetrics)) {
+        count(&mut self.metrics.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Receives once and works off what came; how many messages that were.
+    ///
+    /// What fails is counted, and left to come again after a while; it is no error of this call.
+    ///
+    /// # Errors
+    /// Those of receiving: `QueueNotFound`.
+    pub async fn run_once(&self) -> Result<usize> {
+        // Before the call: the lease is then never thought to be longer than it is.
+        let now = self.outbox.pace().now();
+        let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
+        let leases = queues.receive(queue, self.options.batch, self.options.lease).await?;
+        let received = leases.len();
+        for lease in leases {
+            self.count(|metrics| metrics.received += 1);
+            self.deliver(lease, now).await;
+        }
+        Ok(received)
+    }
+
+    /// Works until no message shows.
+    ///
+    /// # Errors
+    /// Those of [`run_once`](Self::run_once).
+    pub async fn run_until_idle(&self) -> Result<()> {
+        while self.run_once().await? > 0 {}
+        Ok(())
+    }
+
+    /// Works until told to stop, which is asked between receives; waits where there is nothing to do, or receiving fails.
+    pub async fn run(&self, stop: impl Fn() -> bool + Send) {
+        let mut failures = 0;
+        while !stop() {
+            match self.run_once().await {
+                Ok(0) => self.outbox.pace().sleep(self.options.idle).await,
+                Ok(_) => failures = 0,
+                Err(_) => {
+                    let delay = self.options.redelivery.delay(failures, self.outbox.pace().random());
+                    failures += 1;
+                    self.outbox.pace().sleep(delay).await;
+                }
+            }
+        }
+    }
+
+    async fn deliver(&self, lease: Lease, received: u64) {
+        let message = lease.message.clone();
+        let outbox = &self.outbox;
+        let place = (outbox.queues(), outbox.queue());
+        let held = Held::new(place, outbox.pace(), self.options.lease, (lease, received));
+        let outcome = if held.keep().await.is_err() {
+            // It waited behind others until it was somebody else's.
+            self.count(|metrics| metrics.lost += 1);
+            return;
+        } else if message.dequeue_count > self.options.deliveries {
+            self.poison(&held, &message, None).await
+        } else {
+            match self.work(&held, &message.text).await {
+                // No later delivery will read it either.
+                Err(error) if matches!(error.code(), ErrorCode::Corrupted) => {
+                    self.poison(&held, &message, Some(&error)).await
+                }
+                outcome => outcome,
+            }
+        };
+        let outcome = match outcome {
+            // IMPORTANT: the message goes last: a stop before lets another worker do the whole again (PAT-EC-1, PAT-EC-3).
+            Ok(()) => held.finish().await,
+            failed => failed,
+        };
+        match outcome {
+            Ok(()) => {}
+            Err(error) if is_lost(&error) => self.count(|metrics| metrics.lost += 1),
+            Err(_) => {
+                self.count(|metrics| metrics.failures += 1);
+                let again = message.dequeue_count.saturating_sub(1);
+                let delay = self.options.redelivery.delay(again, outbox.pace().random());
+                let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
+                // If this fails too, the message shows again when its lease is over.
+                let _ = held.hide(Duration::from_secs(seconds)).await;
+            }
+        }
+    }
+
+    /// Tries again what a transient fault stopped, with back-off, while the lease holds.
+    pub(crate) async fn retry<T, F>(&self, held: &Held<'_, Q>, attempt: impl Fn() -> F + Send) -> Result<T>
+    where
+        F: Future<Output = Result<T>> + Send,
+    {
+        let mut made = 0;
+        loop {
+            let error = match attempt().await {
+                Err(error) if is_transient(&error) => error,
+                outcome => return outcome,
+            };
+            made += 1;
+            if made >= self.options.attempts {
+                return Err(error);
+            }
+            self.count(|metrics| metrics.retries += 1);
+            let pace = self.outbox.pace();
+            pace.sleep(self.options.backoff.delay(made - 1, pace.random())).await;
+            held.keep().await?;
+        }
+    }
+}
+
+/// Whether another attempt soon may succeed.
+fn is_transient(error: &Error) -> bool {
+    matches!(
+        error.code(),
+        ErrorCode::ServerBusy | ErrorCode::OperationTimedOut | ErrorCode::InternalError | ErrorCode::Io
+    )
+}
+
+impl<S, Q> fmt::Debug for Worker<S, Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("outbox", &self.outbox)
+            .field("handlers", &self.handlers.keys())
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,82 @@
+//! The macros in a crate that depends on `table-core` under the name `store`, without a prelude, every lint denied.
+#![no_implicit_prelude]
+#![deny(missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications, warnings)]
+
+/// The designs.
+pub mod design {
+    use ::std::string::String;
+    use ::store::selection::Copies;
+    use ::store::{Entity, KeyPart, Projection, access_patterns};
+
+    /// A badge.
+    #[derive(Clone, Copy, Debug, KeyPart)]
+    #[digits(8)]
+    pub struct Badge(pub u32);
+
+    /// Somebody.
+    #[derive(Debug, Entity)]
+    #[partition_key(department)]
+    #[row_key("empid_", digits(6, r#type), "_", badge)]
+    #[index(ByEmail, unique, row_key("email_", email))]
+    #[index(ByName, row_key("name_", escaped(name), "!", digits(6, r#type), badge), keep(email))]
+    #[index_entity(Namesakes, at_most = 100, table = "Names", row_key(name))]
+    pub struct Employee {
+        /// Where.
+        pub department: String,
+        /// A keyword as a name.
+        pub r#type: u32,
+        /// Opens the door.
+        pub badge: Badge,
+        /// The name.
+        pub name: String,
+        /// Perhaps an address.
+        pub email: ::std::option::Option<String>,
+    }
+
+    /// What a list shows.
+    #[derive(Debug, Projection)]
+    #[projection(of = Employee)]
+    pub struct Contact {
+        /// Perhaps an address.
+        pub email: ::std::option::Option<String>,
+    }
+
+    access_patterns! {
+        /// What the office asks.
+        pub Office for Employee {
+            /// One.
+            by_type(department: &str, r#type: u32, badge: Badge) <= point =
+                Employee::key(department, r#type, badge);
+            /// By address.
+            by_email(department: &str, email: &str) <= point from Copies<EmployeeByEmail> =
+                Employee::by_email(department, email);
+        }
+    }
+
+    /// Levels.
+    #[derive(Debug, Entity)]
+    #[partition_key(tenant, digits(4, session))]
+    #[row_key("")]
+    pub struct Event {
+        /// Whose.
+        pub tenant: String,
+        /// Which.
+        pub session: u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ::std::{assert, assert_eq};
+
+    use crate::design::{Badge, Employee, Event, Office};
+
+    #[test]
+    fn the_runtime_is_found_under_its_other_name() {
+        let key = Office::by_type("Sales", 7, Badge(1)).key();
+        let key = key.map(|key| key.row_key.as_str().len()).ok();
+        assert_eq!(key, ::std::option::Option::Some("empid_000007_00000001".len()));
+        assert_eq!(<Employee as ::store::Entity>::SCHEMA.indexes.len(), 3);
+        assert!(Event::within("contoso").session(1..).ranges().is_ok());
+    }
+}

@@ -1,0 +1,173 @@
+//! One running Azurite: its process, its ports, its end.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use super::install::{AzuriteMissing, install};
+
+const ACCOUNT: &str = "devstoreaccount1";
+/// The emulator's public key (AUTH-30), in the two halves in which the vendor's pages wrap it.
+const KEY: [&str; 2] =
+    ["Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6", "IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="];
+const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];
+/// A bound, not a wait: what is slower than this does not come.
+const START: Duration = Duration::from_mins(2);
+
+/// A running Azurite on ports of its own, with nothing on disk. Dropping it ends it; so does the end of this process, however
+/// it comes, because the server reads from a pipe that only this process holds.
+#[derive(Debug)]
+pub struct AzuriteServer {
+    process: Child,
+    /// By service: `http://127.0.0.1:{port}`.
+    addresses: BTreeMap<&'static str, String>,
+}
+
+impl AzuriteServer {
+    /// Starts a server and waits until all its services listen.
+    ///
+    /// # Errors
+    /// If Azurite cannot be installed or does not start.
+    pub fn start() -> Result<Self, AzuriteMissing> {
+        let folder = install()?;
+        // Port 0 lets the system choose, so that no two servers meet.
+        let mut process = Command::new("node")
+            .arg("serve.cjs")
+            .args(["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"])
+            .args(["--inMemoryPersistence", "--silent", "--disableTelemetry", "--skipApiVersionCheck"])
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| AzuriteMissing::because("`node` cannot be run", error))?;
+        let lines = process.stdout.take().map(lines);
+        let mut server = Self { process, addresses: BTreeMap::new() };
+        while server.addresses.len() < SERVICES.len() {
+            let line = lines.as_ref().map(|lines| lines.recv_timeout(START));
+            let Some(Ok(line)) = line else {
+                return Err(AzuriteMissing("Azurite does not start: see what it says above".to_owned()));
+            };
+            if let Some((service, address)) = listening(&line) {
+                server.addresses.insert(service, address.to_owned());
+            }
+        }
+        Ok(server)
+    }
+
+    /// The server that all tests of this binary share; `None` where there is no Azurite, which is then said on the console.
+    ///
+    /// # Panics
+    /// Where `CI` is `true` and there is no Azurite.
+    pub fn shared() -> Option<&'static Self> {
+        static SHARED: OnceLock<Option<AzuriteServer>> = OnceLock::new();
+        let server = SHARED.get_or_init(|| match Self::start() {
+            Ok(server) => Some(server),
+            Err(error) => {
+                let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
+                assert!(!ci, "no Azurite: {error}");
+                // Not `eprintln!`, which the test harness swallows: a skip is to be seen. Without a console it is not.
+                drop(writeln!(io::stderr(), "SKIPPED, there is no Azurite: {error}"));
+                None
+            }
+        });
+        server.as_ref()
+    }
+
+    /// The process's number.
+    #[must_use]
+    pub fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
+    fn endpoint(&self, service: &str) -> String {
+        let address = self.addresses.get(service).map_or("", String::as_str);
+        format!("{address}/{ACCOUNT}")
+    }
+
+    /// The connection string of its table, queue and blob services (AUTH-31).
+    #[must_use]
+    pub fn connection_string(&self) -> String {
+        format!(
+            "DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={};BlobEndpoint={};QueueEndpoint={};TableEndpoint={};",
+            KEY.concat(),
+            self.endpoint("Blob"),
+            self.endpoint("Queue"),
+            self.endpoint("Table"),
+        )
+    }
+}
+
+impl Drop for AzuriteServer {
+    fn drop(&mut self) {
+        // It fails only where the process has ended already.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+/// The service and the address of a line that says that a service listens.
+fn listening(line: &str) -> Option<(&'static str, &str)> {
+    let (service, address) =
+        line.strip_prefix("Azurite ")?.split_once(" service is successfully listening at ")?;
+    Some((SERVICES.into_iter().find(|known| *known == service)?, address.trim()))
+}
+
+/// The lines of a process, read to the end, so that it never waits for a reader.
+fn lines(output: ChildStdout) -> Receiver<String> {
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            // Nobody listens any more once the server runs; what it says is read on all the same.
+            drop(send.send(line));
+        }
+    });
+    receive
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+
+    use super::*;
+
+    fn connects(server: &AzuriteServer, service: &str) -> bool {
+        TcpStream::connect(server.addresses[service].trim_start_matches("http://")).is_ok()
+    }
+
+    #[test]
+    fn a_server_listens_until_its_parent_is_gone() {
+        if AzuriteServer::shared().is_none() {
+            return;
+        }
+        let mut server = AzuriteServer::start().unwrap();
+        assert!(SERVICES.iter().all(|service| connects(&server, service)));
+        // What the system does when this process dies.
+        drop(server.process.stdin.take());
+        assert!(server.process.wait().unwrap().success());
+        assert!(!connects(&server, "Table"));
+    }
+
+    #[test]
+    fn auth_31_the_connection_string_names_all_services() {
+        let Some(server) = AzuriteServer::shared() else { return };
+        let text = server.connection_string();
+        for service in SERVICES {
+            let port = server.addresses[service].rsplit(':').next().unwrap();
+            assert!(
+                text.contains(&format!("{service}Endpoint=http://127.0.0.1:{port}/devstoreaccount1;")),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_names_a_service_and_its_address() {
+        let line = "Azurite Queue service is successfully listening at http://127.0.0.1:41505";
+        assert_eq!(listening(line), Some(("Queue", "http://127.0.0.1:41505")));
+        assert_eq!(listening("Azurite Queue service is starting at http://127.0.0.1:0"), None);
+    }
+}

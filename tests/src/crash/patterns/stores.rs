@@ -1,0 +1,290 @@
+//! The tables under torture, one for each pattern, and the folder of blobs beside them.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use table_core::embedded::{Clock, Engine};
+use table_core::{Entity, Error, ErrorCode, QueueName, Result, TableName, TableStoreExt, ticks};
+use table_patterns::blob::object_store::ObjectStore;
+use table_patterns::blob::object_store::local::LocalFileSystem;
+use table_patterns::feed::Feed;
+use table_patterns::index::{IndexedStore, IndexedTable};
+use table_patterns::large::{BlobRef, Large, LargeTable};
+use table_patterns::log_tail::{LogStamp, LogTail};
+use table_patterns::outbox::Outbox;
+use table_patterns::periods::{Period, PeriodTables, Periodic};
+use table_patterns::series::{self, Series, SeriesTable};
+use table_patterns::slot_names;
+use table_patterns::wide::{Wide, WideReader, WideTable, WideWriter};
+use table_patterns::work::{Worker, WorkerOptions};
+
+use crate::crash::process;
+
+/// An entity with an index of every kind, here and elsewhere.
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each index has words of its own, which clippy takes for repetitions"
+)]
+#[derive(Clone, Debug, Entity, PartialEq)]
+#[entity(table = "Company")]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+#[index(ByEmail, unique, row_key("email_", email))]
+#[index(ByAge, row_key("age_", age, "_", id))]
+#[index(EmailDirectory, unique, partition_key("email_", department), row_key(email))]
+#[index(Ages, table = "Ages", partition_key("age_", age), row_key(id, "_", department))]
+#[index_entity(ByLastName, at_most = 1000, row_key("lastname_", last_name))]
+#[index_entity(Namesakes, at_most = 1000, table = "Namesakes", row_key(last_name))]
+pub(super) struct Employee {
+    pub(super) department: String,
+    #[digits(6)]
+    pub(super) id: u32,
+    pub(super) last_name: String,
+    #[digits(3)]
+    pub(super) age: u8,
+    pub(super) email: String,
+}
+
+#[derive(Clone, Debug, Entity, PartialEq)]
+#[entity(table = "Counts")]
+#[partition_key(series)]
+#[row_key(day)]
+pub(super) struct Counts {
+    #[digits(3)]
+    pub(super) series: u32,
+    #[digits(3)]
+    pub(super) day: u32,
+}
+
+impl Series for Counts {
+    type Value = i64;
+    const SLOTS: &'static [&'static str] = series::HOURS;
+}
+
+#[derive(Clone, Debug, Entity, PartialEq)]
+#[entity(table = "Events")]
+#[partition_key(log)]
+#[row_key(stamp)]
+pub(super) struct Event {
+    #[digits(3)]
+    pub(super) log: u32,
+    pub(super) stamp: LogStamp,
+    pub(super) round: i64,
+    pub(super) hand: i64,
+    pub(super) number: i64,
+}
+
+#[derive(Clone, Debug, Entity, PartialEq)]
+#[entity(table = "Sheets")]
+#[partition_key(book)]
+#[row_key(id)]
+pub(super) struct Sheet {
+    #[digits(3)]
+    pub(super) book: u32,
+    #[digits(6)]
+    pub(super) id: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct WholeSheet {
+    pub(super) sheet: Sheet,
+    pub(super) values: Vec<i64>,
+}
+
+impl Wide for WholeSheet {
+    type Header = Sheet;
+    const PARTS: &'static [&'static [&'static str]] =
+        &[slot_names!("Cell", 1, 3), slot_names!("Cell", 4, 3), slot_names!("Cell", 7, 3)];
+
+    fn header(&self) -> Sheet {
+        self.sheet.clone()
+    }
+
+    fn write(&self, out: &mut WideWriter) -> Result<()> {
+        Self::names().zip(&self.values).try_for_each(|(name, value)| out.set(name, value))
+    }
+
+    fn read(sheet: Sheet, properties: &WideReader<'_>) -> Result<Self> {
+        Ok(Self { sheet, values: Self::names().map(|name| properties.get(name)).collect::<Result<_>>()? })
+    }
+}
+
+#[derive(Clone, Debug, Entity, PartialEq)]
+#[entity(table = "Documents")]
+#[partition_key(shelf)]
+#[row_key(id)]
+pub(super) struct Document {
+    #[digits(3)]
+    pub(super) shelf: u32,
+    #[digits(6)]
+    pub(super) id: u32,
+    pub(super) number: i64,
+    pub(super) content: Option<BlobRef>,
+}
+
+impl Large for Document {
+    fn blob(&self) -> Option<&BlobRef> {
+        self.content.as_ref()
+    }
+
+    fn set_blob(&mut self, blob: BlobRef) {
+        self.content = Some(blob);
+    }
+}
+
+#[derive(Clone, Debug, Entity, PartialEq)]
+#[entity(table = "Attempts")]
+#[partition_key(user)]
+#[row_key(at)]
+pub(super) struct Attempt {
+    #[digits(3)]
+    pub(super) user: u32,
+    pub(super) at: DateTime<Utc>,
+    pub(super) key: String,
+}
+
+impl Periodic for Attempt {
+    const PERIOD: Period = Period::Hour;
+
+    fn instant(&self) -> DateTime<Utc> {
+        self.at
+    }
+}
+
+/// The partitions of the employees.
+pub(super) const DEPARTMENTS: [&str; 2] = ["Sales", "Marketing"];
+/// The prefix of the blobs.
+const BLOBS: &str = "documents";
+/// Periods that are kept beside the present one.
+pub(super) const KEPT: u16 = 2;
+/// The partition of the rows with a feed.
+pub(super) const FED: &str = "fed";
+
+pub(super) type Company = IndexedTable<Employee, Engine, Outbox<Engine, Engine>>;
+
+/// Where the messages of the outbox are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queues {
+    /// Beside the tables: a kill leaves them, some of them leased.
+    Durable,
+    /// In memory: a kill loses all of them, so that only a sweep finds what is pending (PAT-EC-8).
+    Lost,
+}
+
+impl Queues {
+    /// Those of a round: by turns.
+    pub(super) const fn of_round(round: u32) -> Self {
+        if round.is_multiple_of(2) { Self::Lost } else { Self::Durable }
+    }
+}
+
+/// The stores of one folder, opened by one process.
+pub struct Stores {
+    pub(super) engine: Engine,
+    pub(super) outbox: Outbox<Engine, Engine>,
+    pub(super) company: Company,
+    pub(super) counts: SeriesTable<Counts, Engine>,
+    pub(super) events: LogTail<Event, Engine>,
+    pub(super) sheets: WideTable<WholeSheet, Engine>,
+    pub(super) blobs: Arc<dyn ObjectStore>,
+    pub(super) documents: LargeTable<Document, Engine>,
+    pub(super) feed: Feed<Engine>,
+    pub(super) fed: TableName,
+}
+
+impl Stores {
+    /// Opens what is in a folder, and makes what is missing.
+    ///
+    /// # Errors
+    /// Those of the engine; `Io` for the folder of blobs.
+    pub async fn open(folder: &Path, queues: Queues) -> Result<Self> {
+        let io = |error| Error::new(ErrorCode::Io, "no folder for blobs").with_source(error);
+        std::fs::create_dir_all(folder.join("blobs")).map_err(io)?;
+        let blobs = LocalFileSystem::new_with_prefix(folder.join("blobs"))
+            .map_err(|error| Error::new(ErrorCode::Io, "the folder of blobs").with_source(error))?;
+        let blobs: Arc<dyn ObjectStore> = Arc::new(blobs);
+        let engine = process::open(&folder.join("tables"))?;
+        let queues = match queues {
+            Queues::Durable => engine.clone(),
+            Queues::Lost => Engine::in_memory(),
+        };
+        let outbox = Outbox::new(engine.clone(), queues, QueueName::new("indexes")?);
+        outbox.create_queues().await?;
+        let fed = TableName::new("Fed")?;
+        engine.create_table_if_missing(&fed).await?;
+        let documents = engine.table::<Document>().create_if_missing().await?;
+        Ok(Self {
+            company: engine.indexed_through::<Employee, _>(outbox.clone()).create_if_missing().await?,
+            counts: SeriesTable::new(engine.table::<Counts>().create_if_missing().await?),
+            events: LogTail::new(engine.table::<Event>().create_if_missing().await?),
+            sheets: WideTable::new(engine.table::<Sheet>().create_if_missing().await?),
+            // Small parts, so that uploads have several.
+            documents: LargeTable::new(documents, Arc::clone(&blobs), BLOBS).part_bytes(8 * 1024),
+            feed: Feed::new(engine.clone()),
+            blobs,
+            fed,
+            outbox,
+            engine,
+        })
+    }
+
+    pub(super) fn worker(&self) -> Worker<Engine, Engine> {
+        self.worker_with(WorkerOptions::default())
+    }
+
+    pub(super) fn worker_with(&self, options: WorkerOptions) -> Worker<Engine, Engine> {
+        Worker::with_options(self.outbox.clone(), options).settles(&self.company)
+    }
+
+    /// The tables of the hours, at an hour of the torture's own calendar.
+    pub(super) fn attempts(&self, hour: u32) -> PeriodTables<Attempt, Engine> {
+        let now = ticks::from_datetime(instant(hour, 0)).unwrap_or_default();
+        PeriodTables::new(self.engine.clone()).keep(KEPT).ahead(1).with_clock(Clock::new(move || now))
+    }
+}
+
+impl fmt::Debug for Stores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stores").field("engine", &self.engine).finish_non_exhaustive()
+    }
+}
+
+/// An instant of an hour, so many milliseconds in.
+pub(super) fn instant(hour: u32, milliseconds: u32) -> DateTime<Utc> {
+    // 2014-01-01.
+    let begun = DateTime::from_timestamp_secs(1_388_534_400).unwrap_or_default();
+    begun + TimeDelta::hours(hour.into()) + TimeDelta::milliseconds(milliseconds.into())
+}
+
+/// How an hour is told.
+pub(super) fn hour_text(hour: u32) -> String {
+    format!("{hour:07}")
+}
+
+/// What a document of this number holds.
+pub(super) fn content(number: i64) -> Vec<u8> {
+    let length = usize::try_from(number.rem_euclid(40_000)).unwrap_or_default();
+    number.to_be_bytes().into_iter().cycle().take(length).collect()
+}
+
+impl Employee {
+    pub(super) fn told(&self) -> (String, String) {
+        let Self { department, id, last_name, age, email } = self;
+        (format!("{department}/{id}"), format!("{last_name}:{age}:{email}"))
+    }
+}
+
+impl WholeSheet {
+    pub(super) fn told(&self) -> (String, String) {
+        let values: Vec<String> = self.values.iter().map(ToString::to_string).collect();
+        (format!("{}/{}", self.sheet.book, self.sheet.id), values.join(","))
+    }
+}
+
+impl Event {
+    pub(super) fn told(&self) -> (String, String) {
+        (format!("{}/{}/{}/{}", self.log, self.round, self.hand, self.number), "appended".to_owned())
+    }
+}

@@ -1,0 +1,144 @@
+//! The check itself: it finds nothing where all is well, and each kind of damage.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use pollster::block_on;
+use table_core::query::{KeyRange, Query};
+use table_core::{EntityKey, IfMatch, QueueStore, Result, TableName, TableStore, TableStoreExt};
+use table_patterns::blob::object_store::ObjectStoreExt;
+
+use super::stores::{Counts, Queues, Stores};
+use super::{HANDS, Hand, Ledger, Line, Recovery, check};
+
+/// What all hands do in turns, so many each, with what they told.
+fn worked(folder: &Path, steps: usize) -> (Stores, Ledger) {
+    let stores = block_on(Stores::open(folder, Queues::Durable)).unwrap();
+    let ledger = Mutex::new(Ledger::default());
+    let tell = |line: Line| {
+        ledger.lock().unwrap_or_else(PoisonError::into_inner).record(line);
+    };
+    let mut hands: Vec<_> = (0..HANDS.len()).map(|number| Hand::new(&stores, number, 0, 1, &tell)).collect();
+    for _ in 0..steps {
+        for hand in &mut hands {
+            block_on(hand.step()).unwrap();
+        }
+    }
+    drop(hands);
+    (stores, ledger.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What the check finds after some damage.
+fn found(recovery: Recovery, damage: impl AsyncFnOnce(&Stores) -> Result<()>) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let (stores, mut ledger) = worked(folder.path(), 30);
+    block_on(damage(&stores)).unwrap();
+    match block_on(check(&stores, &mut ledger, recovery)) {
+        Ok(wrong) => wrong.join("\n"),
+        Err(error) => format!("unreadable: {error}"),
+    }
+}
+
+/// Deletes the first row of a table whose `RowKey` has a prefix.
+async fn delete_first(stores: &Stores, table: &str, prefix: &str) -> Result<()> {
+    let name = TableName::new(table)?;
+    let page = stores.engine.query(&name, &Query::new(KeyRange::ALL), None).await?;
+    let entity = page.rows.iter().find(|entity| entity.row_key.starts_with(prefix)).unwrap();
+    let key = EntityKey::new(entity.partition_key, entity.row_key)?;
+    stores.engine.untyped(table)?.delete(&key, IfMatch::Any).await
+}
+
+#[test]
+fn nothing_is_found_where_nothing_was_damaged_and_the_ledger_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stores, mut ledger) = worked(folder.path(), 45);
+    for _ in 0..2 {
+        assert_eq!(block_on(check(&stores, &mut ledger, Recovery::Whole)).unwrap(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn pat_ec_8_lost_messages_are_found_where_no_sweep_ran_and_mended_where_one_did() {
+    let lose = async |stores: &Stores| stores.outbox.queues().clear(stores.outbox.queue()).await;
+    let wrong = found(Recovery::WithoutSweep, lose);
+    assert!(wrong.contains("Missing") && wrong.contains("Ages lacks"), "{wrong}");
+    assert_eq!(found(Recovery::Whole, lose), "");
+}
+
+#[test]
+fn pat_intra_4_a_missing_and_a_superfluous_row_of_an_index_are_found() {
+    for prefix in ["email_", "age_", "lastname_"] {
+        let wrong = found(Recovery::Whole, async |stores| delete_first(stores, "Company", prefix).await);
+        assert!(wrong.contains("Missing") && wrong.contains("Company lacks"), "{prefix}: {wrong}");
+    }
+    let wrong = found(Recovery::Whole, async |stores| delete_first(stores, "Company", "empid_").await);
+    assert!(wrong.contains("Dangling") && wrong.contains("was acknowledged"), "{wrong}");
+}
+
+#[test]
+fn pat_inter_3_a_missing_copy_elsewhere_is_found_once_it_had_been_settled() {
+    let damage = async |stores: &Stores| {
+        stores.worker().run_until_idle().await?;
+        delete_first(stores, "Ages", "").await
+    };
+    let wrong = found(Recovery::Whole, damage);
+    assert!(wrong.contains("Missing") && wrong.contains("Ages lacks"), "{wrong}");
+}
+
+#[test]
+fn pat_ser_3_an_increment_too_few_or_too_many_is_found() {
+    for by in [-1, 1] {
+        let damage = async |stores: &Stores| {
+            stores.counts.increment(&Counts { series: 1, day: 0 }, 0, by).await.map(drop)
+        };
+        let wrong = found(Recovery::Whole, damage);
+        assert!(wrong.starts_with("series 0/0: "), "{wrong}");
+    }
+}
+
+#[test]
+fn pat_log_4_a_lost_event_is_found() {
+    let wrong = found(Recovery::Whole, async |stores| delete_first(stores, "Events", "").await);
+    assert!(wrong.starts_with("log ") && wrong.contains("None is stored"), "{wrong}");
+}
+
+#[test]
+fn pat_wide_4_a_part_that_is_missing_is_found() {
+    let wrong = found(Recovery::Whole, async |stores| delete_first(stores, "Sheets", "").await);
+    assert!(wrong.starts_with("unreadable: "), "{wrong}");
+}
+
+#[test]
+fn pat_large_2_a_lost_blob_and_an_orphan_are_found() {
+    let damage = async |stores: &Stores| {
+        let documents = stores.documents.table().scan("damage").max_rows(100).collect().await?;
+        let path = documents[0].content.as_ref().unwrap().path().into();
+        stores.blobs.delete(&path).await.unwrap();
+        Ok(())
+    };
+    let wrong = found(Recovery::Whole, damage);
+    assert!(wrong.starts_with("large "), "{wrong}");
+    // Replaced values are orphans until they are collected.
+    let wrong = found(Recovery::WithoutCollection, async |_| Ok(()));
+    assert!(wrong.contains("nobody names the blob"), "{wrong}");
+}
+
+#[test]
+fn pat_hvd_1_a_row_lost_and_a_table_made_anew_are_found() {
+    let tables = async |stores: &Stores| stores.attempts(0).tables().await;
+    let wrong = found(Recovery::Whole, async |stores| {
+        let table = tables(stores).await?.pop().unwrap().0;
+        stores.engine.delete_table(&table).await
+    });
+    assert!(wrong.starts_with("period ") && wrong.contains("None is stored"), "{wrong}");
+    let wrong = found(Recovery::Whole, async |stores| {
+        stores.engine.create_table(&TableName::new("Attempts2014010100")?).await
+    });
+    assert!(wrong.contains("its table is there"), "{wrong}");
+}
+
+#[test]
+fn pat_ec_8_a_change_that_the_feed_does_not_tell_is_found() {
+    let wrong = found(Recovery::Whole, async |stores| delete_first(stores, "Fed", "\u{FFFC}feed_").await);
+    assert!(wrong.starts_with("feed row_"), "{wrong}");
+}

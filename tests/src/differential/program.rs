@@ -1,0 +1,219 @@
+//! Random programs for a pair of stores, small enough that many of them meet many states.
+//!
+//! Not generated, because Azurite is known to differ there:
+//! - AZ-4: the sign of zero, and with it `-0.0`.
+//! - AZ-7, AZ-9: keys, names and values at or over their limits.
+//! - AZ-13: `$top` of 0, or over 1,000.
+//! - AZ-14: comparisons with a constant of another type than the property has, and of instants below a millisecond: each name
+//!   has one type here; `not not`; constants with an exponent.
+//! - AZ-5: filters on Timestamp, which differs anyway.
+//! - EGT-6, not among the AZ rules: in a batch, a write without properties (500) and one to the empty RowKey
+//!   (`PropertiesNeedValue`).
+//! - TBL-2, not among the AZ rules: a table under another case than that of its creation.
+
+use std::ops::Bound;
+
+use chrono::DateTime;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use table_core::filter::{Comparison, Filter};
+use table_core::query::{KeyRange, Select, TextRange};
+use table_core::{Query, Value};
+use uuid::Uuid;
+
+use crate::random::{Condition, Properties, Write};
+
+const PARTITIONS: [&str; 4] = ["a", "b", "O'Neil & co", "\u{1F600}"];
+const ROWS: [&str; 8] = ["", "'", "1", "10", "2", "a b+c%", "\u{1F600}", "\u{FF21}"];
+/// One type each.
+const NAMES: [&str; 8] = ["Bin", "Bool", "Dbl", "Guid", "I32", "I64", "Text", "Time"];
+
+/// Writes to one partition, as one transaction.
+pub type Writes = (&'static str, Vec<(&'static str, Write)>);
+
+/// One step of a program, on the one table that it has.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Submit a transaction.
+    Submit(Writes),
+    /// Read one entity.
+    Get(&'static str, &'static str, Select),
+    /// Read all pages of a query.
+    Query(Query),
+    /// Read a first page, submit, and read on.
+    QueryAcross(Query, Writes),
+    /// Delete the table, and create it again.
+    Recreate,
+}
+
+/// Mostly the first few: there operations meet.
+fn partition() -> impl Strategy<Value = &'static str> {
+    prop_oneof![3 => Just("a"), 1 => select(PARTITIONS.to_vec())]
+}
+
+fn row() -> impl Strategy<Value = &'static str> {
+    prop_oneof![3 => select(vec!["1", "10", "2"]), 1 => select(ROWS.to_vec())]
+}
+
+fn value(name: &'static str) -> BoxedStrategy<Value> {
+    match name {
+        "Bin" => vec(0_u8..3, 0..3).prop_map(Value::Binary).boxed(),
+        "Bool" => any::<bool>().prop_map(Value::Boolean).boxed(),
+        "Dbl" => select(vec![0.0, 0.5, -2.25, 5.0]).prop_map(Value::Double).boxed(),
+        "Guid" => (0_u128..3).prop_map(|number| Value::Guid(Uuid::from_u128(number << 64))).boxed(),
+        "I32" => prop_oneof![-3..7, Just(i32::MIN), Just(i32::MAX)].prop_map(Value::Int32).boxed(),
+        "I64" => prop_oneof![-3_i64..7, Just(i64::MIN), Just(i64::MAX)].prop_map(Value::Int64).boxed(),
+        "Time" => (0_i64..4)
+            .prop_filter_map("in the calendar", |day| {
+                DateTime::from_timestamp(1_600_000_000 + day * 86_400, 500_000_000).map(Value::DateTime)
+            })
+            .boxed(),
+        _ => select(vec!["", "a", "b", "B", "é", "'", "\u{1F600}", "{\"<&>\"}\r\n"])
+            .prop_map(Value::from)
+            .boxed(),
+    }
+}
+
+fn property() -> impl Strategy<Value = (&'static str, Value)> {
+    select(NAMES.to_vec()).prop_flat_map(|name| (Just(name), value(name)))
+}
+
+fn properties() -> impl Strategy<Value = Properties> {
+    let not_in_filters =
+        select(vec![f64::NAN, f64::INFINITY, 1e300]).prop_map(|number| ("Dbl", Value::Double(number)));
+    vec(prop_oneof![20 => property(), 1 => not_in_filters], 0..5).prop_map(|mut properties| {
+        properties.sort_by_key(|(name, _)| *name);
+        properties.dedup_by_key(|(name, _)| *name);
+        properties
+    })
+}
+
+fn comparison() -> impl Strategy<Value = Filter> {
+    let operator = select(Comparison::ALL.to_vec());
+    let of_property = (property(), operator.clone()).prop_map(|((name, value), operator)| {
+        // Order says nothing of them, and FIL-14 and Azurite do not say the same.
+        let unordered = matches!(value, Value::Binary(_) | Value::Guid(_) | Value::Boolean(_));
+        let equality = matches!(operator, Comparison::Eq | Comparison::Ne);
+        Filter::compare(name, if unordered && !equality { Comparison::Eq } else { operator }, value)
+    });
+    let of_key = |name, texts: &[&'static str]| {
+        let text = select(texts.to_vec());
+        (text, select(Comparison::ALL.to_vec()))
+            .prop_map(move |(text, operator)| Filter::compare(name, operator, text))
+    };
+    prop_oneof![6 => of_property, 1 => of_key("PartitionKey", &PARTITIONS), 1 => of_key("RowKey", &ROWS)]
+}
+
+fn filter() -> impl Strategy<Value = Filter> {
+    let leaf = prop_oneof![2 => comparison(), 1 => comparison().prop_map(|filter| !filter)];
+    leaf.prop_recursive(2, 6, 2, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(left, right)| left.and(right)),
+            (inner.clone(), inner).prop_map(|(left, right)| left.or(right)),
+        ]
+    })
+}
+
+fn texts(pool: &'static [&'static str]) -> impl Strategy<Value = TextRange> {
+    let bound = move || {
+        (select(pool), 0..3).prop_map(|(text, kind)| match kind {
+            0 => Bound::Included(text.to_owned()),
+            1 => Bound::Excluded(text.to_owned()),
+            _ => Bound::Unbounded,
+        })
+    };
+    prop_oneof![
+        2 => Just(TextRange::ALL),
+        2 => select(pool).prop_map(TextRange::exactly),
+        1 => select(pool).prop_map(TextRange::prefix),
+        2 => (bound(), bound()).prop_map(|(lower, upper)| TextRange { lower, upper }),
+    ]
+}
+
+fn selected() -> impl Strategy<Value = Select> {
+    let names = select(vec![vec!["I32"], vec!["Text", "Dbl"], vec!["Missing"]]).prop_map(Select::names);
+    prop_oneof![3 => Just(Select::All), 1 => names]
+}
+
+fn query() -> impl Strategy<Value = Query> {
+    let keys = (texts(&PARTITIONS), texts(&ROWS));
+    (keys, option::of(filter()), selected(), option::of(1_usize..5)).prop_map(
+        |((partition_key, row_key), filter, select, top)| Query {
+            keys: KeyRange { partition_key, row_key },
+            filter,
+            select,
+            top,
+        },
+    )
+}
+
+fn write() -> impl Strategy<Value = Write> {
+    let condition = || prop_oneof![3 => Just(Condition::Any), 3 => Just(Condition::Version(0)), 1 => (1_usize..3).prop_map(Condition::Version)];
+    prop_oneof![
+        3 => properties().prop_map(Write::Insert),
+        2 => (properties(), condition()).prop_map(|(properties, condition)| Write::Replace(properties, condition)),
+        2 => (properties(), condition()).prop_map(|(properties, condition)| Write::Merge(properties, condition)),
+        4 => properties().prop_map(Write::InsertOrReplace),
+        3 => properties().prop_map(Write::InsertOrMerge),
+        2 => condition().prop_map(Write::Delete),
+    ]
+}
+
+/// Each row once: that a second time is refused is the transaction's own matter.
+fn writes() -> impl Strategy<Value = Writes> {
+    let rows = vec((row(), write()), 1..5).prop_map(|mut rows| {
+        rows.sort_by_key(|(row, _)| *row);
+        rows.dedup_by_key(|(row, _)| *row);
+        if rows.len() > 1 {
+            rows.retain(|(row, _)| !row.is_empty());
+            for (_, write) in &mut rows {
+                fill(write);
+            }
+        }
+        rows
+    });
+    (partition(), rows)
+}
+
+/// Gives a write that has no property one.
+fn fill(write: &mut Write) {
+    match write {
+        Write::Insert(properties)
+        | Write::Replace(properties, _)
+        | Write::Merge(properties, _)
+        | Write::InsertOrReplace(properties)
+        | Write::InsertOrMerge(properties)
+            if properties.is_empty() =>
+        {
+            properties.push(("I32", Value::Int32(1)));
+        }
+        _ => {}
+    }
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        30 => writes().prop_map(Step::Submit),
+        8 => (partition(), row(), selected()).prop_map(|(p, r, s)| Step::Get(p, r, s)),
+        20 => query().prop_map(Step::Query),
+        6 => (query(), writes()).prop_map(|(query, writes)| Step::QueryAcross(query, writes)),
+        1 => Just(Step::Recreate),
+    ]
+}
+
+/// The program of a number: always the same.
+///
+/// # Panics
+/// If the strategy gives up, which it has no reason to.
+#[must_use]
+pub fn program(number: u64, steps: usize) -> Vec<Step> {
+    let mut seed = [0_u8; 32];
+    seed[..8].copy_from_slice(&number.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+    let tree = vec(step(), 1..=steps).new_tree(&mut TestRunner::new_with_rng(Config::default(), rng));
+    tree.unwrap_or_else(|reason| panic!("{reason}")).current()
+}

@@ -1,0 +1,29 @@
+//! The smallest program that still shows a difference.
+
+use super::program::Step;
+
+/// Leaves out steps, one after the other, as long as `differs` still tells of a difference; the last it told, and the steps.
+///
+/// ```
+/// use tests::differential::{program::Step, smallest};
+///
+/// let program = vec![Step::Recreate; 5];
+/// let (steps, difference) = smallest(program, "five".into(), |steps| (steps.len() >= 2).then(|| steps.len().to_string()));
+/// assert_eq!((steps.len(), difference.as_str()), (2, "2"));
+/// ```
+pub fn smallest(
+    mut program: Vec<Step>,
+    mut difference: String,
+    mut differs: impl FnMut(&[Step]) -> Option<String>,
+) -> (Vec<Step>, String) {
+    let mut at = program.len();
+    while let Some(earlier) = at.checked_sub(1) {
+        at = earlier;
+        let mut fewer = program.clone();
+        fewer.remove(at);
+        if let Some(found) = differs(&fewer) {
+            (program, difference) = (fewer, found);
+        }
+    }
+    (program, difference)
+}

@@ -1,0 +1,220 @@
+//! Stores under control: killed before or after any call, or stepped so that a test decides who goes on.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use table_core::query::{Continuation, Page, Query, Select};
+use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore};
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
+use table_core::{EntityKey, Error, ErrorCode, Result, TableName, Transaction};
+
+/// When a process dies, as seen by its calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Death {
+    /// The call is not made.
+    Before,
+    /// The call is made, and nobody hears of its outcome.
+    After,
+}
+
+/// Decides what becomes of the calls of one process, to all its stores.
+#[derive(Clone, Debug, Default)]
+pub struct Control(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    calls: AtomicUsize,
+    /// The call to die at, counted from one; 0 is none.
+    death: AtomicUsize,
+    after: AtomicBool,
+    dead: AtomicBool,
+    /// Whether calls wait to be let through, and how many have come to wait.
+    stepped: AtomicBool,
+    /// Every so many calls one is refused with `ServerBusy`; 0 is never.
+    busy: AtomicUsize,
+    waits: AtomicUsize,
+}
+
+impl Control {
+    /// A process that dies at its `call`-th call, counted from one.
+    #[must_use]
+    pub fn dying(call: usize, death: Death) -> Self {
+        let control = Self::default();
+        control.0.death.store(call, Ordering::SeqCst);
+        control.0.after.store(death == Death::After, Ordering::SeqCst);
+        control
+    }
+
+    /// A process of which every so many calls one is refused with `ServerBusy`.
+    #[must_use]
+    pub fn busy(every: usize) -> Self {
+        let control = Self::default();
+        control.0.busy.store(every, Ordering::SeqCst);
+        control
+    }
+
+    /// A process that stops before each call until it is [stepped](Self::step).
+    #[must_use]
+    pub fn stepped(self) -> Self {
+        self.0.stepped.store(true, Ordering::SeqCst);
+        self
+    }
+
+    /// How many calls were made.
+    #[must_use]
+    pub fn calls(&self) -> usize {
+        self.0.calls.load(Ordering::SeqCst)
+    }
+
+    /// Whether the process is dead.
+    #[must_use]
+    pub fn is_dead(&self) -> bool {
+        self.0.dead.load(Ordering::SeqCst)
+    }
+
+    /// A store as the process sees it.
+    pub fn over<T>(&self, store: T) -> Controlled<T> {
+        Controlled { store, control: self.clone() }
+    }
+
+    /// Lets a stepped process go on to its next call, or to its end, which is then given.
+    pub fn step<F: Future + Unpin>(&self, process: &mut F) -> Option<F::Output> {
+        let waits = self.0.waits.load(Ordering::SeqCst);
+        loop {
+            match pin!(&mut *process).poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(output) => return Some(output),
+                Poll::Pending if self.0.waits.load(Ordering::SeqCst) > waits => return None,
+                // The store is at work on a thread of its own.
+                Poll::Pending => std::thread::yield_now(),
+            }
+        }
+    }
+
+    async fn wait(&self) {
+        let mut waited = !self.0.stepped.load(Ordering::SeqCst);
+        std::future::poll_fn(|context| {
+            if std::mem::replace(&mut waited, true) {
+                return Poll::Ready(());
+            }
+            self.0.waits.fetch_add(1, Ordering::SeqCst);
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+
+    async fn around<T>(&self, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        self.wait().await;
+        let dead = || Err(Error::new(ErrorCode::EngineClosed, "the process is dead"));
+        if self.is_dead() {
+            return dead();
+        }
+        let call_number = self.0.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        let busy = self.0.busy.load(Ordering::SeqCst);
+        if busy > 0 && call_number.is_multiple_of(busy) {
+            return Err(Error::new(ErrorCode::ServerBusy, "busy, as asked for"));
+        }
+        let dies = call_number == self.0.death.load(Ordering::SeqCst);
+        if dies && !self.0.after.load(Ordering::SeqCst) {
+            self.0.dead.store(true, Ordering::SeqCst);
+            return dead();
+        }
+        let outcome = call.await;
+        if dies {
+            self.0.dead.store(true, Ordering::SeqCst);
+            return dead();
+        }
+        outcome
+    }
+}
+
+/// A store whose calls a [`Control`] decides.
+#[derive(Clone, Debug)]
+pub struct Controlled<T> {
+    store: T,
+    control: Control,
+}
+
+impl<T: fmt::Display> fmt::Display for Controlled<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "controlled {}", self.store)
+    }
+}
+
+impl<S: TableStore> TableStore for Controlled<S> {
+    fn capabilities(&self) -> &Capabilities {
+        self.store.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.control.around(self.store.create_table(table)).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.control.around(self.store.delete_table(table)).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.control.around(self.store.list_tables(prefix, from, top)).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.control.around(self.store.get(table, key, select)).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.control.around(self.store.query(table, query, from)).await
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        self.control.around(self.store.submit(table, transaction)).await
+    }
+}
+
+impl<Q: QueueStore> QueueStore for Controlled<Q> {
+    async fn create_queue(&self, queue: &QueueName) -> Result<bool> {
+        self.control.around(self.store.create_queue(queue)).await
+    }
+
+    async fn delete_queue(&self, queue: &QueueName) -> Result<()> {
+        self.control.around(self.store.delete_queue(queue)).await
+    }
+
+    async fn approximate_count(&self, queue: &QueueName) -> Result<u64> {
+        self.control.around(self.store.approximate_count(queue)).await
+    }
+
+    async fn put(&self, queue: &QueueName, message: PutMessage) -> Result<Lease> {
+        self.control.around(self.store.put(queue, message)).await
+    }
+
+    async fn receive(&self, queue: &QueueName, count: usize, hidden: Duration) -> Result<Vec<Lease>> {
+        self.control.around(self.store.receive(queue, count, hidden)).await
+    }
+
+    async fn peek(&self, queue: &QueueName, count: usize) -> Result<Vec<Message>> {
+        self.control.around(self.store.peek(queue, count)).await
+    }
+
+    async fn update(
+        &self,
+        queue: &QueueName,
+        lease: &Lease,
+        hidden: Duration,
+        text: Option<String>,
+    ) -> Result<Lease> {
+        self.control.around(self.store.update(queue, lease, hidden, text)).await
+    }
+
+    async fn delete(&self, queue: &QueueName, id: &MessageId, receipt: &PopReceipt) -> Result<()> {
+        self.control.around(self.store.delete(queue, id, receipt)).await
+    }
+
+    async fn clear(&self, queue: &QueueName) -> Result<()> {
+        self.control.around(self.store.clear(queue)).await
+    }
+}

@@ -1,0 +1,20 @@
+//! Behaviour, crash and model tests of the workspace, as a library that every backend is run against.
+
+pub mod azurite;
+pub mod compare;
+pub mod crash;
+pub mod differential;
+pub mod employee;
+pub mod faults;
+pub mod model;
+pub mod power;
+pub mod random;
+pub mod rules;
+pub mod suite;
+
+pub use model::ModelStore;
+
+/// The README's program, compiled and run with the other examples of this package.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

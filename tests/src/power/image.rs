@@ -1,0 +1,107 @@
+//! What may be on the disk when the power is back.
+//!
+//! A sector that was written n times since its last sync holds any of its n + 1 versions, independently of every other
+//! sector: that is dropping, tearing between sectors, and reordering at once. One sector in eight that changed is torn inside.
+
+use std::collections::BTreeMap;
+
+use rand::RngExt;
+use rand::rngs::StdRng;
+
+use crate::power::disk::{Change, FileState, State};
+
+const SECTOR: usize = 512;
+
+/// How much of what was not synced survives.
+#[derive(Clone, Copy)]
+enum Mood {
+    Nothing,
+    Everything,
+    Some,
+}
+
+pub(super) fn after_power_loss(state: &State, random: &mut StdRng) -> State {
+    let mood = match random.random_range(0..4) {
+        0 => Mood::Nothing,
+        1 => Mood::Everything,
+        _ => Mood::Some,
+    };
+    // A file system keeps the order of its names: some first part of the changes is there.
+    let kept = match mood {
+        Mood::Nothing => 0,
+        Mood::Everything => state.pending_names.len(),
+        Mood::Some => random.random_range(0..=state.pending_names.len()),
+    };
+    let mut names = state.durable_names.clone();
+    for change in state.pending_names.iter().take(kept) {
+        change.apply(&mut names);
+    }
+    let files = state.files.iter().map(|file| contents(file, mood, random)).collect();
+    State::settled(files, names)
+}
+
+fn contents(file: &FileState, mood: Mood, random: &mut StdRng) -> Vec<u8> {
+    match mood {
+        Mood::Nothing => file.durable.clone(),
+        Mood::Everything => file.current.clone(),
+        Mood::Some => some(file, random),
+    }
+}
+
+fn some(file: &FileState, random: &mut StdRng) -> Vec<u8> {
+    let mut versions: BTreeMap<usize, usize> = BTreeMap::new();
+    for sector in file.pending.iter().flat_map(sectors) {
+        *versions.entry(sector).or_default() += 1;
+    }
+    let mut left: BTreeMap<usize, usize> =
+        versions.into_iter().map(|(sector, count)| (sector, random.random_range(0..=count))).collect();
+    let mut bytes = file.durable.clone();
+    let mut length = bytes.len();
+    // The length is one number of the file's own: some first part of its changes has happened.
+    let lengths = random.random_range(0..=file.pending.len());
+    for (index, change) in file.pending.iter().enumerate() {
+        match change {
+            Change::SetLength(new) => {
+                if index < lengths {
+                    length = *new;
+                }
+                bytes.resize(bytes.len().max(*new), 0);
+                if *new < bytes.len() && index < lengths {
+                    bytes.truncate(*new);
+                }
+            }
+            Change::Write { offset, bytes: written } => {
+                let end = offset + written.len();
+                bytes.resize(bytes.len().max(end), 0);
+                if index < lengths {
+                    length = length.max(end);
+                }
+                for sector in sectors(change) {
+                    let Some(left) = left.get_mut(&sector).filter(|left| **left > 0) else { continue };
+                    *left -= 1;
+                    let from = (sector * SECTOR).max(*offset);
+                    let mut to = ((sector + 1) * SECTOR).min(end);
+                    if *left == 0 && random.random_ratio(1, 8) {
+                        to = random.random_range(from..=to);
+                    }
+                    if let (Some(target), Some(source)) =
+                        (bytes.get_mut(from..to), written.get(from - offset..to - offset))
+                    {
+                        target.copy_from_slice(source);
+                    }
+                }
+            }
+        }
+    }
+    bytes.resize(length, 0);
+    bytes
+}
+
+fn sectors(change: &Change) -> std::ops::Range<usize> {
+    match change {
+        Change::Write { offset, bytes } if !bytes.is_empty() => {
+            offset / SECTOR..(offset + bytes.len()).div_ceil(SECTOR)
+        }
+        _ => 0..0,
+    }
+}

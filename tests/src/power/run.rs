@@ -1,0 +1,60 @@
+//! One run of writers on a simulated disk until the power fails, and what is found afterwards.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pollster::FutureExt;
+use table_core::embedded::{Engine, EngineOptions};
+
+use crate::crash::{Evidence, Writer, check};
+use crate::power::SimulatedDisk;
+
+/// An engine on this disk, whose checkpoints and rotations come every few transactions.
+///
+/// # Errors
+/// Those of opening.
+pub fn open(disk: &SimulatedDisk) -> table_core::Result<Engine> {
+    EngineOptions::new()
+        .disk(Arc::new(disk.clone()))
+        .checkpoint_bytes(24 * 1024)
+        .recent_bytes(96 * 1024)
+        .open("/simulated")
+}
+
+/// Writes with so many concurrent writers, `steps` transactions each, until all are done or the disk fails.
+///
+/// Returns what was acknowledged, and the first error if there was one.
+#[must_use]
+pub fn write(
+    disk: &SimulatedDisk,
+    evidence: Evidence,
+    writers: usize,
+    steps: usize,
+) -> (Evidence, Option<table_core::Error>) {
+    let evidence = Mutex::new(evidence);
+    let outcome = open(disk).and_then(|engine| {
+        Writer::create_table(&engine).block_on()?;
+        std::thread::scope(|scope| {
+            let (engine, evidence) = (&engine, &evidence);
+            let work = |number: usize| -> table_core::Result<()> {
+                let mut writer = Writer::resume(engine, number).block_on()?;
+                for _ in 0..steps {
+                    let acknowledged = writer.step(engine).block_on()?;
+                    evidence.lock().unwrap_or_else(PoisonError::into_inner).record(acknowledged);
+                }
+                Ok(())
+            };
+            let threads: Vec<_> = (0..writers).map(|number| scope.spawn(move || work(number))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().unwrap_or(Ok(())))
+        })
+    });
+    (evidence.into_inner().unwrap_or_else(PoisonError::into_inner), outcome.err())
+}
+
+/// What is wrong with a disk after the power is back, given what had been acknowledged before.
+#[must_use]
+pub fn findings(disk: &SimulatedDisk, evidence: &Evidence) -> Vec<String> {
+    match open(disk).and_then(|engine| check(&engine, evidence).block_on()) {
+        Ok(wrong) => wrong,
+        Err(error) => vec![format!("the engine does not come back: {error}")],
+    }
+}

@@ -1,0 +1,195 @@
+//! Random programs for a store: what the model test runs, as data that proptest can shrink.
+
+use std::ops::Bound;
+
+use chrono::{DateTime, Utc};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use table_core::filter::{Comparison, Filter};
+use table_core::query::{KeyRange, Select, TextRange};
+use table_core::{Query, Value};
+use uuid::Uuid;
+
+/// Few tables, partitions and rows, so that operations meet; some from each class that sorts differently somewhere.
+pub const TABLES: [&str; 3] = ["Alpha", "Beta", "alphabet"];
+/// `PartitionKey`s.
+pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
+/// `RowKey`s.
+pub const ROWS: [&str; 9] = ["", "'", "1", "10", "2", "a", "\u{D7FF}", "\u{1F600}", "\u{E000}"];
+const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
+
+/// Which version a condition names.
+#[derive(Clone, Copy, Debug)]
+pub enum Condition {
+    /// Any.
+    Any,
+    /// The one that many writes of this key ago, deleted ones counted; one that never was if there are fewer.
+    Version(usize),
+}
+
+/// What a write does; properties are given by [`Properties`].
+#[derive(Clone, Debug)]
+pub enum Write {
+    /// Insert.
+    Insert(Properties),
+    /// Replace.
+    Replace(Properties, Condition),
+    /// Merge.
+    Merge(Properties, Condition),
+    /// Insert or replace.
+    InsertOrReplace(Properties),
+    /// Insert or merge.
+    InsertOrMerge(Properties),
+    /// Delete.
+    Delete(Condition),
+}
+
+/// Properties by name; a name twice counts once.
+pub type Properties = Vec<(&'static str, Value)>;
+
+/// One step of a program. Tables and cursors are given by number.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Create a table.
+    Create(usize),
+    /// Delete a table.
+    Drop(usize),
+    /// List tables by prefix, in pages of a size.
+    List(&'static str, usize),
+    /// Submit a transaction.
+    Submit(usize, &'static str, Vec<(&'static str, Write)>),
+    /// Read one entity.
+    Get(usize, &'static str, &'static str, Select),
+    /// Read the first page of a query and keep its continuation as a cursor.
+    Begin(usize, Query),
+    /// Read the next page of a cursor, with another page size.
+    Continue(usize, usize),
+    /// Read all pages of a query.
+    Drain(usize, Query),
+    /// Close and open again, where the backend can; orderly or not.
+    Reopen(bool),
+}
+
+fn instant() -> impl Strategy<Value = DateTime<Utc>> {
+    (-11_000_000_000_i64..200_000_000_000)
+        .prop_filter_map("in the calendar", |s| DateTime::from_timestamp(s, 700))
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        select(vec!["", "1", "5", "a", "b", "B", "é", "\u{1F600}", "\u{FF21}"]).prop_map(Value::from),
+        prop_oneof![Just(5), Just(i32::MIN), -3..7].prop_map(Value::Int32),
+        prop_oneof![Just(5), Just(i64::MAX), Just(i64::MIN), -3_i64..7].prop_map(Value::Int64),
+        prop_oneof![Just(5.0), Just(-0.0), Just(0.5), -3.0..7.0].prop_map(Value::Double),
+        any::<bool>().prop_map(Value::Boolean),
+        instant().prop_map(Value::DateTime),
+        (0_u128..3).prop_map(|number| Value::Guid(Uuid::from_u128(number))),
+        vec(0_u8..3, 0..3).prop_map(Value::Binary),
+    ]
+}
+
+fn properties() -> impl Strategy<Value = Properties> {
+    let not_finite = select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY]).prop_map(Value::Double);
+    let stored = prop_oneof![12 => value(), 1 => not_finite];
+    vec((select(NAMES.to_vec()), stored), 0..4).prop_map(|mut properties| {
+        properties.sort_by_key(|(name, _)| *name);
+        properties.dedup_by_key(|(name, _)| *name);
+        properties
+    })
+}
+
+fn filter() -> impl Strategy<Value = Filter> {
+    let name = select(NAMES.to_vec()).boxed();
+    let key = select(vec!["PartitionKey", "RowKey", "Timestamp"]);
+    let name = prop_oneof![5 => name.clone(), 1 => key];
+    let leaf = prop_oneof![
+        5 => (name, select(Comparison::ALL.to_vec()), value())
+            .prop_map(|(name, operator, value)| Filter::compare(name, operator, value)),
+        1 => select(NAMES.to_vec()).prop_map(Filter::flag),
+    ];
+    leaf.prop_recursive(3, 8, 2, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(left, right)| left.and(right)),
+            (inner.clone(), inner.clone()).prop_map(|(left, right)| left.or(right)),
+            inner.prop_map(|filter| !filter),
+        ]
+    })
+}
+
+fn texts(pool: &'static [&'static str]) -> impl Strategy<Value = TextRange> {
+    let bound = move || {
+        (select(pool), 0..3).prop_map(|(text, kind)| match kind {
+            0 => Bound::Included(text.to_owned()),
+            1 => Bound::Excluded(text.to_owned()),
+            _ => Bound::Unbounded,
+        })
+    };
+    prop_oneof![
+        2 => Just(TextRange::ALL),
+        2 => select(pool).prop_map(TextRange::exactly),
+        1 => select(pool).prop_map(TextRange::prefix),
+        3 => (bound(), bound()).prop_map(|(lower, upper)| TextRange { lower, upper }),
+    ]
+}
+
+fn selected() -> impl Strategy<Value = Select> {
+    let names = select(vec![vec!["A"], vec!["B", "a"], vec!["Missing"]]).prop_map(Select::names);
+    prop_oneof![3 => Just(Select::All), 1 => names]
+}
+
+fn query() -> impl Strategy<Value = Query> {
+    let keys = (texts(&PARTITIONS), texts(&ROWS));
+    (keys, option::of(filter()), selected(), option::of(1_usize..6)).prop_map(
+        |((partition_key, row_key), filter, select, top)| Query {
+            keys: KeyRange { partition_key, row_key },
+            filter,
+            select,
+            top,
+        },
+    )
+}
+
+fn write() -> impl Strategy<Value = Write> {
+    let condition = || {
+        prop_oneof![
+            2 => Just(Condition::Any),
+            4 => Just(Condition::Version(0)),
+            1 => (1_usize..4).prop_map(Condition::Version),
+        ]
+    };
+    prop_oneof![
+        4 => properties().prop_map(Write::Insert),
+        2 => (properties(), condition()).prop_map(|(properties, condition)| Write::Replace(properties, condition)),
+        2 => (properties(), condition()).prop_map(|(properties, condition)| Write::Merge(properties, condition)),
+        4 => properties().prop_map(Write::InsertOrReplace),
+        3 => properties().prop_map(Write::InsertOrMerge),
+        2 => condition().prop_map(Write::Delete),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    // The first table mostly: there things meet.
+    let table = || prop_oneof![6 => Just(0_usize), 1 => Just(1_usize), 1 => Just(2_usize)];
+    let (partition, row) = (|| select(PARTITIONS.to_vec()), || select(ROWS.to_vec()));
+    prop_oneof![
+        2 => (0..TABLES.len()).prop_map(Step::Create),
+        1 => (0..TABLES.len()).prop_map(Step::Drop),
+        1 => (select(vec!["", "A", "alpha", "B", "x"]), 1_usize..4).prop_map(|(prefix, top)| Step::List(prefix, top)),
+        16 => (table(), partition(), vec((row(), write()), 1..6)).prop_map(|(t, p, w)| Step::Submit(t, p, w)),
+        4 => (table(), partition(), row(), selected()).prop_map(|(t, p, r, s)| Step::Get(t, p, r, s)),
+        4 => (table(), query()).prop_map(|(table, query)| Step::Begin(table, query)),
+        6 => (0_usize..4, 1_usize..6).prop_map(|(cursor, top)| Step::Continue(cursor, top)),
+        4 => (table(), query()).prop_map(|(table, query)| Step::Drain(table, query)),
+        2 => any::<bool>().prop_map(Step::Reopen),
+    ]
+}
+
+/// A program of at most `steps` steps that begins by creating the first table.
+pub fn program(steps: usize) -> impl Strategy<Value = Vec<Step>> {
+    vec(step(), 1..steps).prop_map(|mut steps| {
+        steps.insert(0, Step::Create(0));
+        steps
+    })
+}

@@ -1,0 +1,36 @@
+//! The behaviour suite: what every backend must do, one async function a scenario, named by the rules it shows.
+//!
+//! A scenario takes any [`TableStore`](table_core::TableStore) and makes tables of its own, so that scenarios can run beside
+//! one another and again on a store that lives on. It panics where the backend breaks the rule.
+//! [`for_each_scenario!`](crate::for_each_scenario) names them all.
+
+#![expect(missing_docs, reason = "the name of a scenario says what it shows")]
+#![expect(clippy::missing_panics_doc, reason = "a scenario panics where the backend breaks the rule")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a scenario panics where the backend breaks the rule"
+)]
+
+pub mod concurrency;
+pub mod delete;
+pub mod etag;
+pub mod filters;
+pub mod get;
+pub mod if_match;
+pub mod insert;
+pub mod keys;
+pub mod limits;
+pub mod merge;
+pub mod paging;
+pub mod properties;
+pub mod queries;
+pub mod queues;
+mod registry;
+pub mod scene;
+pub mod select;
+pub mod tables;
+pub mod top;
+pub mod transactions;
+pub mod update;
+pub mod upsert;

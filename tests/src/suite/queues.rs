@@ -1,0 +1,102 @@
+//! The behaviour suite of queues: what every [`QueueStore`] must do (QUE-2 to QUE-16), one async function a scenario.
+//!
+//! A scenario makes a queue of its own and lets time pass by a function of the caller's: an engine's clock is set, another
+//! backend is waited for. [`for_each_queue_scenario!`](crate::for_each_queue_scenario) names them all.
+
+pub mod delivery;
+pub mod messages;
+pub mod names;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use chrono::Utc;
+use table_core::queue::{Lease, PutMessage, QueueName};
+use table_core::{QueueStore, Result};
+
+/// A fresh queue of a store.
+pub struct QueueScene<'a, Q> {
+    pub store: &'a Q,
+    pub queue: QueueName,
+    /// Lets this much time pass for the store.
+    pub pass: &'a (dyn Fn(Duration) + Sync),
+}
+
+impl<Q> std::fmt::Debug for QueueScene<'_, Q> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("QueueScene").field("queue", &self.queue).finish_non_exhaustive()
+    }
+}
+
+/// So many seconds.
+#[must_use]
+pub const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// The texts of what was received.
+#[must_use]
+pub fn texts(leases: &[Lease]) -> Vec<&str> {
+    leases.iter().map(|lease| lease.message.text.as_str()).collect()
+}
+
+/// A name that no queue of the store has had.
+#[must_use]
+pub fn fresh_name() -> QueueName {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let moment = Utc::now().timestamp_micros();
+    QueueName::new(&format!("suite-{}-{moment}-{count}", std::process::id())).unwrap()
+}
+
+impl<'a, Q: QueueStore> QueueScene<'a, Q> {
+    pub async fn new(store: &'a Q, pass: &'a (dyn Fn(Duration) + Sync)) -> Self {
+        let queue = fresh_name();
+        assert!(store.create_queue(&queue).await.unwrap());
+        Self { store, queue, pass }
+    }
+
+    pub async fn put(&self, text: &str) -> Lease {
+        self.store.put(&self.queue, PutMessage::new(text)).await.unwrap()
+    }
+
+    pub async fn receive(&self, count: usize, hidden: u64) -> Vec<Lease> {
+        self.store.receive(&self.queue, count, seconds(hidden)).await.unwrap()
+    }
+
+    pub async fn delete(&self, lease: &Lease) -> Result<()> {
+        self.store.delete(&self.queue, &lease.message.id, &lease.receipt).await
+    }
+}
+
+/// Hands the names of all scenarios of queues to a macro, once for each family: `$run! { family, [scenario, …] }`.
+#[macro_export]
+macro_rules! for_each_queue_scenario {
+    ($run:ident) => {
+        $run! { names, [
+            que_3_a_queue_is_created_once,
+            que_3_and_13_what_is_not_there_is_not_found,
+            que_3_queues_do_not_share_messages,
+        ] }
+        $run! { messages, [
+            que_5_what_is_put_is_received_as_it_was,
+            que_6_a_text_has_at_most_64_kib_of_utf8,
+            que_7_a_message_whose_time_is_over_is_gone,
+            que_7_a_message_without_an_end_stays,
+            que_8_times_out_of_range_are_refused,
+            que_9_a_batch_has_1_to_32_messages,
+            que_10_peek_changes_nothing,
+            que_3_clear_deletes_hidden_messages_too,
+        ] }
+        $run! { delivery, [
+            que_8_a_message_put_hidden_shows_later,
+            que_10_a_received_message_is_hidden_and_shows_again,
+            que_11_a_receipt_stays_valid_until_somebody_else_receives,
+            que_11_the_receipt_of_a_put_deletes,
+            que_12_an_update_gives_a_new_receipt_text_and_time,
+            que_13_of_a_deleted_message_nothing_is_left,
+            que_14_delivery_is_about_in_the_order_of_puts,
+            que_14_receivers_at_one_time_share_nothing,
+        ] }
+    };
+}

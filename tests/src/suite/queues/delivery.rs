@@ -1,0 +1,132 @@
+//! Who gets a message, when, and how long it is theirs (QUE-8, QUE-10 to QUE-14).
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use table_core::queue::PutMessage;
+use table_core::{ErrorCode, QueueStore};
+
+use super::{QueueScene, seconds, texts};
+use crate::suite::scene::refused;
+
+pub async fn que_8_a_message_put_hidden_shows_later<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    store.put(&scene.queue, PutMessage::new("x").hidden(seconds(2))).await.unwrap();
+    assert!(scene.receive(32, 30).await.is_empty());
+    assert!(store.peek(&scene.queue, 32).await.unwrap().is_empty());
+    pass(seconds(3));
+    assert_eq!(texts(&scene.receive(32, 30).await), ["x"]);
+}
+
+pub async fn que_10_a_received_message_is_hidden_and_shows_again<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    scene.put("x").await;
+    for count in 1..=3 {
+        let taken = scene.receive(32, 2).await;
+        assert_eq!(taken[0].message.dequeue_count, count);
+        assert!(scene.receive(32, 2).await.is_empty());
+        pass(seconds(3));
+    }
+}
+
+pub async fn que_11_a_receipt_stays_valid_until_somebody_else_receives<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    scene.put("late").await;
+    let taken = scene.receive(1, 1).await;
+    pass(seconds(2));
+    scene.delete(&taken[0]).await.unwrap();
+
+    scene.put("taken over").await;
+    let first = scene.receive(1, 1).await;
+    pass(seconds(2));
+    let second = scene.receive(1, 30).await;
+    refused(scene.delete(&first[0]).await, ErrorCode::PopReceiptMismatch);
+    let late = store.update(&scene.queue, &first[0], seconds(30), None).await;
+    refused(late, ErrorCode::PopReceiptMismatch);
+    scene.delete(&second[0]).await.unwrap();
+}
+
+pub async fn que_11_the_receipt_of_a_put_deletes<Q: QueueStore>(store: &Q, pass: &(dyn Fn(Duration) + Sync)) {
+    let scene = QueueScene::new(store, pass).await;
+    let lease = scene.put("x").await;
+    scene.delete(&lease).await.unwrap();
+    assert!(scene.receive(32, 30).await.is_empty());
+}
+
+pub async fn que_12_an_update_gives_a_new_receipt_text_and_time<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    let put = scene.put("step 1").await;
+    let first = scene.receive(1, 30).await;
+    let second = store.update(&scene.queue, &first[0], seconds(30), Some("step 2".into())).await.unwrap();
+    refused(scene.delete(&first[0]).await, ErrorCode::PopReceiptMismatch);
+    let third = store.update(&scene.queue, &second, Duration::ZERO, None).await.unwrap();
+    assert_ne!((&first[0].receipt, &second.receipt), (&second.receipt, &third.receipt));
+    let taken = scene.receive(1, 30).await;
+    assert_eq!(texts(&taken), ["step 2"]);
+    let message = &taken[0].message;
+    // Neither the count nor the end is changed by an update.
+    assert_eq!((message.dequeue_count, &message.id), (2, &put.message.id));
+    assert_eq!(message.expires, first[0].message.expires);
+    scene.delete(&taken[0]).await.unwrap();
+}
+
+pub async fn que_13_of_a_deleted_message_nothing_is_left<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    scene.put("x").await;
+    let taken = scene.receive(1, 1).await;
+    scene.delete(&taken[0]).await.unwrap();
+    refused(scene.delete(&taken[0]).await, ErrorCode::MessageNotFound);
+    let update = store.update(&scene.queue, &taken[0], seconds(1), None).await;
+    refused(update, ErrorCode::MessageNotFound);
+    pass(seconds(2));
+    assert!(scene.receive(32, 1).await.is_empty());
+}
+
+pub async fn que_14_delivery_is_about_in_the_order_of_puts<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    let put: Vec<String> = (0..40).map(|n| format!("{n:02}")).collect();
+    for text in &put {
+        scene.put(text).await;
+    }
+    let mut taken = Vec::new();
+    while taken.len() < put.len() {
+        let more = scene.receive(7, 600).await;
+        assert!(!more.is_empty(), "a message was lost after {}", taken.len());
+        taken.extend(more.into_iter().map(|lease| lease.message.text));
+    }
+    // The order is not promised; that each comes once, while it is hidden, is.
+    taken.sort();
+    assert_eq!(taken, put);
+}
+
+pub async fn que_14_receivers_at_one_time_share_nothing<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    for n in 0..20 {
+        scene.put(&n.to_string()).await;
+    }
+    let taken = join_all((0..10).map(|_| scene.receive(3, 600))).await;
+    let ids: Vec<_> = taken.iter().flatten().map(|lease| lease.message.id.clone()).collect();
+    assert_eq!((ids.len(), ids.iter().collect::<BTreeSet<_>>().len()), (20, 20));
+}

@@ -1,0 +1,132 @@
+//! What a message is: its text, its life, how many at once (QUE-5 to QUE-10).
+
+use std::time::Duration;
+
+use table_core::queue::{PutMessage, TimeToLive};
+use table_core::{ErrorCode, QueueStore};
+
+use super::{QueueScene, seconds, texts};
+use crate::suite::scene::refused;
+
+const RANGE: ErrorCode = ErrorCode::OutOfRangeQueryParameterValue;
+
+pub async fn que_5_what_is_put_is_received_as_it_was<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    for text in ["plain", "<a href=\"x\">&amp;'</a>", "é\u{1F600}", "{\"n\":1}"] {
+        let put = scene.put(text).await;
+        let taken = scene.receive(1, 30).await;
+        assert_eq!(texts(&taken), [text]);
+        let message = &taken[0].message;
+        assert_eq!((&message.id, message.dequeue_count), (&put.message.id, 1));
+        // Seven days, give or take what a backend rounds to (QUE-7).
+        let life = message.expires.unwrap() - message.inserted;
+        assert!((life.num_seconds() - 604_800).abs() <= 1, "{life}");
+        scene.delete(&taken[0]).await.unwrap();
+    }
+    assert!(scene.receive(1, 30).await.is_empty());
+}
+
+pub async fn que_6_a_text_has_at_most_64_kib_of_utf8<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    for most in ["x".repeat(65_536), "é".repeat(32_768)] {
+        scene.put(&most).await;
+        let taken = scene.receive(1, 30).await;
+        assert_eq!(taken[0].message.text, most);
+        let more = format!("{most}x");
+        let code = ErrorCode::RequestBodyTooLarge;
+        refused(store.put(&scene.queue, PutMessage::new(more.as_str())).await, code);
+        refused(store.update(&scene.queue, &taken[0], seconds(1), Some(more)).await, code);
+        scene.delete(&taken[0]).await.unwrap();
+    }
+}
+
+pub async fn que_7_a_message_whose_time_is_over_is_gone<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    let short = PutMessage::new("short").time_to_live(TimeToLive::For(seconds(2)));
+    let lease = store.put(&scene.queue, short).await.unwrap();
+    scene.put("long").await;
+    pass(seconds(3));
+    assert_eq!(texts(&scene.receive(32, 1).await), ["long"]);
+    refused(scene.delete(&lease).await, ErrorCode::MessageNotFound);
+}
+
+pub async fn que_7_a_message_without_an_end_stays<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    let message = PutMessage::new("for ever").time_to_live(TimeToLive::Never);
+    store.put(&scene.queue, message).await.unwrap();
+    let taken = scene.receive(1, 1).await;
+    assert_eq!((texts(&taken), taken[0].message.expires), (vec!["for ever"], None));
+}
+
+pub async fn que_8_times_out_of_range_are_refused<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    let most = seconds(604_800);
+    let put = |message: PutMessage| store.put(&scene.queue, message);
+    let long = TimeToLive::Never;
+    put(PutMessage::new("x").time_to_live(long).hidden(most)).await.unwrap();
+    refused(put(PutMessage::new("x").time_to_live(long).hidden(most + seconds(1))).await, RANGE);
+    refused(put(PutMessage::new("x").time_to_live(TimeToLive::For(Duration::ZERO))).await, RANGE);
+    let dead_at_once = PutMessage::new("x").time_to_live(TimeToLive::For(seconds(5))).hidden(seconds(5));
+    refused(put(dead_at_once).await, ErrorCode::InvalidQueryParameterValue);
+    refused(store.receive(&scene.queue, 1, Duration::ZERO).await, RANGE);
+    refused(store.receive(&scene.queue, 1, most + seconds(1)).await, RANGE);
+    let lease = scene.put("x").await;
+    refused(store.update(&scene.queue, &lease, most + seconds(1), None).await, RANGE);
+    store.update(&scene.queue, &lease, most, None).await.unwrap();
+}
+
+pub async fn que_9_a_batch_has_1_to_32_messages<Q: QueueStore>(store: &Q, pass: &(dyn Fn(Duration) + Sync)) {
+    let scene = QueueScene::new(store, pass).await;
+    for n in 0..33 {
+        scene.put(&n.to_string()).await;
+    }
+    for count in [0, 33] {
+        refused(store.receive(&scene.queue, count, seconds(1)).await, RANGE);
+        refused(store.peek(&scene.queue, count).await, RANGE);
+    }
+    assert_eq!(store.peek(&scene.queue, 32).await.unwrap().len(), 32);
+    assert_eq!(scene.receive(32, 30).await.len(), 32);
+    assert_eq!(scene.receive(32, 30).await.len(), 1);
+    assert_eq!(store.approximate_count(&scene.queue).await.unwrap(), 33);
+}
+
+pub async fn que_10_peek_changes_nothing<Q: QueueStore>(store: &Q, pass: &(dyn Fn(Duration) + Sync)) {
+    let scene = QueueScene::new(store, pass).await;
+    scene.put("x").await;
+    for _ in 0..2 {
+        let seen = store.peek(&scene.queue, 32).await.unwrap();
+        assert_eq!((seen.len(), seen[0].dequeue_count, seen[0].text.as_str()), (1, 0, "x"));
+    }
+    assert_eq!(scene.receive(1, 30).await[0].message.dequeue_count, 1);
+    assert!(store.peek(&scene.queue, 32).await.unwrap().is_empty());
+}
+
+pub async fn que_3_clear_deletes_hidden_messages_too<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let scene = QueueScene::new(store, pass).await;
+    scene.put("taken").await;
+    let taken = scene.receive(1, 30).await;
+    scene.put("waiting").await;
+    store.clear(&scene.queue).await.unwrap();
+    assert_eq!(store.approximate_count(&scene.queue).await.unwrap(), 0);
+    refused(scene.delete(&taken[0]).await, ErrorCode::MessageNotFound);
+    scene.put("later").await;
+    assert_eq!(texts(&scene.receive(32, 30).await), ["later"]);
+}

@@ -1,0 +1,49 @@
+//! Queues come and go (QUE-2, QUE-3).
+
+use std::time::Duration;
+
+use table_core::queue::{MessageId, PopReceipt, PutMessage};
+use table_core::{ErrorCode, QueueStore};
+
+use super::{QueueScene, fresh_name, seconds};
+use crate::suite::scene::refused;
+
+pub async fn que_3_a_queue_is_created_once<Q: QueueStore>(store: &Q, pass: &(dyn Fn(Duration) + Sync)) {
+    let scene = QueueScene::new(store, pass).await;
+    scene.put("kept").await;
+    assert!(!store.create_queue(&scene.queue).await.unwrap());
+    assert_eq!(store.peek(&scene.queue, 1).await.unwrap().len(), 1);
+    store.delete_queue(&scene.queue).await.unwrap();
+}
+
+pub async fn que_3_and_13_what_is_not_there_is_not_found<Q: QueueStore>(
+    store: &Q,
+    pass: &(dyn Fn(Duration) + Sync),
+) {
+    let missing = fresh_name();
+    let code = ErrorCode::QueueNotFound;
+    refused(store.delete_queue(&missing).await, code);
+    refused(store.approximate_count(&missing).await, code);
+    refused(store.put(&missing, PutMessage::new("x")).await, code);
+    refused(store.receive(&missing, 1, seconds(1)).await, code);
+    refused(store.peek(&missing, 1).await, code);
+    refused(store.clear(&missing).await, code);
+
+    let scene = QueueScene::new(store, pass).await;
+    let lease = scene.put("x").await;
+    let id = MessageId::new("00000000-0000-0000-0000-0000000000ff");
+    refused(store.delete(&scene.queue, &id, &lease.receipt).await, ErrorCode::MessageNotFound);
+    let id = &lease.message.id;
+    let receipt = PopReceipt::new("AgAAAAMAAAAAAAAAF/+abc=");
+    let error = store.delete(&scene.queue, id, &receipt).await.unwrap_err();
+    assert_eq!(error.code().status(), 400, "{error}"); // QUE-13; some say InvalidQueryParameterValue
+}
+
+pub async fn que_3_queues_do_not_share_messages<Q: QueueStore>(store: &Q, pass: &(dyn Fn(Duration) + Sync)) {
+    let (one, other) = (QueueScene::new(store, pass).await, QueueScene::new(store, pass).await);
+    let lease = one.put("one").await;
+    assert!(other.receive(32, 30).await.is_empty());
+    let gone = store.delete(&other.queue, &lease.message.id, &lease.receipt).await;
+    refused(gone, ErrorCode::MessageNotFound);
+    assert_eq!(one.receive(32, 30).await.len(), 1);
+}

@@ -1,0 +1,52 @@
+//! Every scenario of the behaviour suite.
+
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use table_azure::AzureTables;
+use tests::suite;
+
+use crate::deviations::{DEVIATIONS, Fails};
+
+macro_rules! family {
+    ($family:ident, [$($scenario:ident,)*]) => {
+        mod $family {
+            $(#[test]
+            fn $scenario() {
+                let name = concat!(stringify!($family), "::", stringify!($scenario));
+                super::store(name, |store| pollster::block_on(crate::behaviour::suite::$family::$scenario(store)));
+            })*
+        }
+    };
+}
+
+/// Runs a scenario. One that is known to meet a deviation must fail, so that the list does not outlive what it tells of.
+fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
+    let Some(connection) = crate::azurite() else { return };
+    let store = AzureTables::from_connection_string(&connection).unwrap();
+    let Some((_, fails, rules, why)) = DEVIATIONS.iter().find(|(scenario, ..)| *scenario == name) else {
+        return scenario(&store);
+    };
+    drop(writeln!(io::stderr(), "SKIPPED on Azurite: {name} ({rules}: {why})"));
+    if *fails == Fails::Always {
+        let failed = catch_unwind(AssertUnwindSafe(|| scenario(&store))).is_err();
+        assert!(failed, "{name} holds on Azurite: strike it from the deviations");
+    }
+}
+
+/// Every deviation is of a scenario that there is.
+#[test]
+fn deviations_name_scenarios() {
+    let mut names = Vec::new();
+    macro_rules! collect {
+        ($family:ident, [$($scenario:ident,)*]) => {
+            $(names.push(concat!(stringify!($family), "::", stringify!($scenario)));)*
+        };
+    }
+    tests::for_each_scenario!(collect);
+    for (name, ..) in DEVIATIONS {
+        assert!(names.contains(name), "{name}");
+    }
+}
+
+tests::for_each_scenario!(family);

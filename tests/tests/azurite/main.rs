@@ -1,0 +1,23 @@
+//! Azurite as a backend: the behaviour suite, the suite of queues, signatures, policies and blobs on it.
+//!
+//! Where it is known to differ from the service, [`deviations`] says so with the rule, and the test holds it to that.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test panics where something is not as it should be"
+)]
+
+mod behaviour;
+mod blobs;
+mod deviations;
+mod differential;
+mod queues;
+mod signatures;
+
+use tests::azurite::AzuriteServer;
+
+/// The connection string of this binary's server; `None`, said on the console, where there is no Azurite.
+fn azurite() -> Option<String> {
+    AzuriteServer::shared().map(AzuriteServer::connection_string)
+}

@@ -1,0 +1,28 @@
+//! Every scenario of queues.
+
+use std::thread;
+
+use table_azure::AzureQueues;
+use tests::suite;
+
+macro_rules! family {
+    ($family:ident, [$($scenario:ident,)*]) => {
+        mod $family {
+            $(#[test]
+            fn $scenario() {
+                super::store(|store| {
+                    // Here the time that passes is what is tested: the server's clock cannot be set.
+                    pollster::block_on(crate::queues::suite::queues::$family::$scenario(store, &super::thread::sleep));
+                });
+            })*
+        }
+    };
+}
+
+fn store(scenario: impl FnOnce(&AzureQueues)) {
+    if let Some(connection) = crate::azurite() {
+        scenario(&AzureQueues::from_connection_string(&connection).unwrap());
+    }
+}
+
+tests::for_each_queue_scenario!(family);

@@ -1,0 +1,378 @@
+//! The design stored with a table: written when it is opened, compared from then on.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+
+use std::error::Error as _;
+
+use futures_util::TryStreamExt;
+use pollster::block_on;
+use table_core::schema::{Evolution, StoredSchema, Verdict, evolve};
+use table_core::table::LAYOUTS;
+use table_core::{
+    Engine, Entity, ErrorCode, IfMatch, Result, Selection, TableName, TableStore, TableStoreExt,
+};
+
+/// The design that rows were first stored under.
+mod first {
+    #[derive(table_core::Entity, Debug)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        pub age: i32,
+    }
+
+    pub(super) fn ada() -> Employee {
+        Employee { department: "Sales".to_owned(), id: 223, age: 36 }
+    }
+}
+
+/// With a nickname: compatible.
+mod nickname {
+    #[derive(table_core::Entity, Debug)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", number)]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub number: u32,
+        pub nickname: Option<String>,
+        pub age: i32,
+    }
+}
+
+/// With an index and a wider age: needs backfill.
+mod indexed {
+    #[derive(table_core::Entity, Debug)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index(ByAge, row_key("age_", age, "_", id))]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        pub age: i64,
+    }
+}
+
+/// With eight digits: needs rewrite.
+mod eight {
+    #[derive(table_core::Entity, Debug)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(8)]
+        pub id: u32,
+        pub age: i32,
+    }
+}
+
+async fn stored(store: &Engine) -> Vec<(String, String)> {
+    let query = store.untyped(LAYOUTS).unwrap().query(Selection::partition("company"));
+    let found = query.collect().await.unwrap();
+    let text = |value| match value {
+        Some(table_core::Value::String(text)) => text,
+        _ => String::new(),
+    };
+    found
+        .into_iter()
+        .map(|layout| (layout.key().row_key.as_str().to_owned(), text(layout.get("Fingerprint").cloned())))
+        .collect()
+}
+
+#[test]
+fn the_design_is_stored_once_and_changes_nothing_when_it_is_the_same() -> Result<()> {
+    block_on(async {
+        let store = Engine::in_memory();
+        let table = store.table::<first::Employee>().open().await?;
+        let fingerprint = first::Employee::SCHEMA.fingerprint().to_string();
+        assert_eq!(stored(&store).await, [("Employee".to_owned(), fingerprint)]);
+        let bag = store.untyped(LAYOUTS)?.get(Selection::point("company", "Employee")).await?.unwrap();
+        table.insert(&first::ada()).await?;
+        let table = table.open().await?;
+        let again = store.untyped(LAYOUTS)?.get(Selection::point("company", "Employee")).await?.unwrap();
+        assert_eq!(again.etag(), bag.etag(), "not written again");
+        let layout = table.stored_layout().await?.unwrap();
+        assert_eq!(layout.schema, StoredSchema::of(first::Employee::SCHEMA));
+        assert!(layout.pending.is_empty() && layout.accepted.is_none());
+        // An ordinary table of the store, and none of the program's.
+        let names: Vec<String> = store.tables("").map_ok(|name| name.to_string()).try_collect().await?;
+        assert_eq!(names, ["Company"]);
+        let names = store.list_tables("", None, 10).await?.names;
+        assert_eq!(names.iter().map(TableName::as_str).collect::<Vec<_>>(), ["Company", LAYOUTS]);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_compatible_design_takes_the_place_of_the_old_one_and_back() -> Result<()> {
+    block_on(async {
+        let store = Engine::in_memory();
+        store.table::<first::Employee>().open().await?.insert(&first::ada()).await?;
+        let table = store.table::<nickname::Employee>().open().await?;
+        assert_eq!(table.get(nickname::Employee::key("Sales", 223)).await?.unwrap().nickname, None);
+        let layout = table.stored_layout().await?.unwrap();
+        assert_eq!(layout.schema, StoredSchema::of(nickname::Employee::SCHEMA));
+        store.table::<first::Employee>().open().await?;
+        Ok(())
+    })
+}
+
+#[test]
+fn what_has_to_be_gone_over_is_noted_until_it_is_gone() -> Result<()> {
+    block_on(async {
+        let store = Engine::in_memory();
+        store.table::<first::Employee>().open().await?.insert(&first::ada()).await?;
+        let table = store.table::<indexed::Employee>().open().await?;
+        assert_eq!(table.stored_layout().await?.unwrap().pending, ["index ByAge", "property Age"]);
+        let table = table.open().await?;
+        assert_eq!(table.stored_layout().await?.unwrap().pending, ["index ByAge", "property Age"]);
+        Ok(())
+    })
+}
+
+#[test]
+fn evo_6_a_widened_number_is_read_and_misjudged_by_a_filter_until_it_is_written_again() -> Result<()> {
+    block_on(async {
+        let store = Engine::in_memory();
+        let old = store.table::<first::Employee>().open().await?;
+        old.insert(&first::ada()).await?;
+        let new = store.table::<indexed::Employee>().open().await?;
+        let read = new.get(indexed::Employee::key("Sales", 223)).await?.unwrap();
+        assert_eq!(read.age, 36); // ENG-12
+        let adults = || {
+            let partition = indexed::Employee::partition("Sales");
+            new.query(partition).filter(indexed::Employee::AGE.ge(30_i64))
+        };
+        assert_eq!(adults().collect().await?.len(), 0, "FIL-16");
+
+        let mut row = store
+            .untyped("Company")?
+            .get(Selection::point("Sales", "empid_000223"))
+            .await?
+            .unwrap()
+            .into_value();
+        row.insert("Age", 36_i64);
+        store.untyped("Company")?.replace(&row, IfMatch::Any).await?;
+        assert_eq!(adults().collect().await?.len(), 1);
+        Ok(())
+    })
+}
+
+/// Rows of `wide` are read as `narrow`: a property fewer, one that may be absent, a text without a separator.
+mod narrow {
+    #[derive(table_core::Entity, Debug)]
+    #[entity(table = "Rooms")]
+    #[partition_key(team)]
+    #[row_key("row")]
+    pub(crate) struct Row {
+        pub team: String,
+        pub age: Option<i32>,
+    }
+}
+
+mod wide {
+    #[derive(table_core::Entity, Debug)]
+    #[entity(table = "Rooms")]
+    #[partition_key(team)]
+    #[row_key("row")]
+    pub(crate) struct Row {
+        #[without('_')]
+        pub team: String,
+        pub age: i32,
+        pub room: String,
+    }
+}
+
+#[test]
+fn evo_3_and_4_and_12_old_rows_are_read() -> Result<()> {
+    block_on(async {
+        let store = Engine::in_memory();
+        let old = wide::Row { team: "a".to_owned(), age: 36, room: "7".to_owned() };
+        store.table::<wide::Row>().open().await?.insert(&old).await?;
+        let evolution = evolve(&StoredSchema::of(wide::Row::SCHEMA), &StoredSchema::of(narrow::Row::SCHEMA));
+        let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
+        assert_eq!((evolution.verdict(), rules), (Verdict::Compatible, vec!["EVO-12", "EVO-3", "EVO-4"]));
+        let table = store.table::<narrow::Row>().open().await?;
+        let read = table.get(narrow::Row::key("a")).await?.unwrap();
+        assert_eq!((read.team.as_str(), read.age), ("a", Some(36)));
+        Ok(())
+    })
+}
+
+#[test]
+fn an_index_is_pending_over_rows_of_no_known_design_and_not_over_none() -> Result<()> {
+    block_on(async {
+        let store = Engine::in_memory();
+        let table = store.table::<indexed::Employee>().open().await?;
+        assert!(table.stored_layout().await?.unwrap().pending.is_empty(), "a new table");
+
+        let store = Engine::in_memory();
+        store.table::<first::Employee>().create_if_missing().await?;
+        let table = store.table::<indexed::Employee>().open().await?;
+        assert!(table.stored_layout().await?.unwrap().pending.is_empty(), "an empty table");
+
+        let store = Engine::in_memory();
+        store.create_table_if_missing(&TableName::new("Company")?).await?;
+        store.table::<first::Employee>().insert(&first::ada()).await?;
+        let table = store.table::<indexed::Employee>().open().await?;
+        assert_eq!(table.stored_layout().await?.unwrap().pending, ["index ByAge"]);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_mismatch_names_the_verdict_and_the_rule_and_changes_nothing() -> Result<()> {
+    block_on(async {
+        let store = Engine::in_memory();
+        store.table::<first::Employee>().open().await?.insert(&first::ada()).await?;
+        let before = stored(&store).await;
+        let error = store.table::<eight::Employee>().open().await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-11")));
+        assert_eq!(
+            error.to_string(),
+            "LayoutMismatch: the stored layout of `Employee` does not go with the program's: needs rewrite (EVO-11 needs \
+             rewrite: RowKey, `id`: digits(6) of 6 becomes digits(8) of 8; old rows lie under other keys, and not every value \
+             has to fit: copy every row to its new key, then delete the old one); when old rows are as the new design has \
+             them, say so with `accept_layout` (table `Company`; rule EVO-11)"
+        );
+        let evolution = error.source().and_then(|source| source.downcast_ref::<Evolution>()).unwrap();
+        assert_eq!(evolution.verdict(), Verdict::NeedsRewrite);
+        assert_eq!(stored(&store).await, before);
+        Ok(())
+    })
+}
+
+#[test]
+fn an_accepted_design_says_why() -> Result<()> {
+    block_on(async {
+        let store = Engine::in_memory();
+        let old = store.table::<first::Employee>().open().await?;
+        old.insert(&first::ada()).await?;
+        let new = store.table::<eight::Employee>();
+        new.insert(&eight::Employee { department: "Sales".to_owned(), id: 223, age: 36 }).await?;
+        old.delete(first::Employee::key("Sales", 223), IfMatch::Any).await?;
+        assert!(store.table::<eight::Employee>().open().await.is_err());
+        new.accept_layout("rewritten in May").await?;
+        let new = new.open().await?;
+        let layout = new.stored_layout().await?.unwrap();
+        assert_eq!(layout.accepted.as_deref(), Some("rewritten in May (needs rewrite: EVO-11)"));
+        assert_eq!(layout.schema, StoredSchema::of(eight::Employee::SCHEMA));
+        Ok(())
+    })
+}
+
+#[test]
+fn an_empty_table_takes_any_design() -> Result<()> {
+    block_on(async {
+        let store = Engine::in_memory();
+        store.table::<first::Employee>().open().await?;
+        store.table::<eight::Employee>().open().await?;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_deleted_table_has_no_design() -> Result<()> {
+    block_on(async {
+        let store = Engine::in_memory();
+        let table = store.table::<first::Employee>().open().await?;
+        assert!(table.delete_table().await?);
+        assert_eq!(stored(&store).await, []);
+
+        // Deleted behind its back and made again: the old design means nothing.
+        let table = table.open().await?;
+        let name = table.name()?.clone();
+        store.delete_table(&name).await?;
+        let table = store.table::<eight::Employee>().open().await?;
+        assert_eq!(table.stored_layout().await?.unwrap().schema, StoredSchema::of(eight::Employee::SCHEMA));
+        Ok(())
+    })
+}
+
+#[test]
+fn a_table_opened_by_another_name_has_a_design_of_its_own() -> Result<()> {
+    block_on(async {
+        let store = Engine::in_memory();
+        store.table::<first::Employee>().open().await?;
+        let archive = store.table_named::<eight::Employee>("Archive")?.open().await?;
+        assert_eq!(archive.stored_layout().await?.unwrap().schema.table, "Archive");
+        Ok(())
+    })
+}
+
+#[test]
+fn a_design_that_cannot_be_read_stops_the_program() -> Result<()> {
+    block_on(async {
+        let store = Engine::in_memory();
+        store.table::<first::Employee>().open().await?;
+        let layouts = store.untyped(LAYOUTS)?;
+        let mut stored = layouts.get(Selection::point("company", "Employee")).await?.unwrap().into_value();
+        stored.insert("Schema", "schema 2\n");
+        layouts.insert_or_replace(&stored).await?;
+        let error = store.table::<first::Employee>().open().await.unwrap_err();
+        assert_eq!((error.code(), error.table()), (ErrorCode::FormatTooNew, Some(LAYOUTS)));
+        stored.insert("Schema", "entity Employee\n");
+        layouts.insert_or_replace(&stored).await?;
+        let error = store.table::<first::Employee>().open().await.unwrap_err();
+        assert_eq!((error.code(), error.key()), (ErrorCode::Corrupted, Some(("company", "Employee"))));
+        Ok(())
+    })
+}
+
+#[test]
+fn the_waiting_table_does_the_same() -> Result<()> {
+    let store = Engine::in_memory().blocking();
+    store.table::<first::Employee>().open()?.insert(&first::ada())?;
+    let wider = store.table::<eight::Employee>();
+    assert_eq!(wider.clone().open().unwrap_err().code(), ErrorCode::LayoutMismatch);
+    wider.accept_layout("given up")?;
+    assert_eq!(
+        wider.open()?.stored_layout()?.unwrap().accepted.as_deref(),
+        Some("given up (needs rewrite: EVO-11)")
+    );
+    Ok(())
+}
+
+#[test]
+fn programs_that_open_at_once_agree() {
+    let store = Engine::in_memory();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| block_on(store.table::<first::Employee>().open()).unwrap());
+        }
+    });
+    assert_eq!(block_on(stored(&store)).len(), 1);
+}
+
+#[test]
+fn the_design_outlives_the_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Engine::open(folder.path()).unwrap();
+    block_on(async { open().table::<first::Employee>().open().await?.insert(&first::ada()).await }).unwrap();
+    let error = block_on(open().table::<eight::Employee>().open()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::LayoutMismatch);
+}
+
+#[test]
+fn whoever_creates_a_table_that_is_there_is_held_to_its_design() {
+    let store = Engine::in_memory();
+    block_on(async {
+        store.table::<first::Employee>().create_if_missing().await?.insert(&first::ada()).await?;
+        let error = store.table::<eight::Employee>().create_if_missing().await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-11")));
+        let pending = store.table::<indexed::Employee>().create_if_missing().await?;
+        assert_eq!(pending.stored_layout().await?.unwrap().pending, ["index ByAge", "property Age"]);
+        // Without a design there is nothing to compare.
+        store.untyped("Company")?.create_if_missing().await?;
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}

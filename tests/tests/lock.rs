@@ -1,0 +1,181 @@
+//! The lock file: what it holds, what fails, and when it is written anew.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use table_core::ErrorCode;
+use table_core::lock::{Layout, Update, check};
+
+mod v1 {
+    #[derive(table_core::Entity, Debug)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        pub age: i32,
+    }
+}
+
+mod v2 {
+    #[derive(table_core::Entity, Debug)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        pub age: i32,
+        pub nickname: Option<String>,
+    }
+}
+
+mod v3 {
+    #[derive(table_core::Entity, Debug)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(8)]
+        pub id: u32,
+        pub age: i32,
+    }
+}
+
+/// The text of a lock file of one employee, byte by byte.
+const GOLDEN: &str = r#"# The layout of stored entities, checked by `assert_layout!`: read what changed before you commit it.
+
+layout Employee 2f0c8ced834ea206
+schema 1
+entity Employee
+table Company
+PartitionKey department text 0..512 ordered legal
+RowKey "empid_"
+RowKey id digits(6) 6 ordered [0-9]
+property Age Edm.Int32
+sample Sales empid_000223
+row 01 00 00 00 00 00 00 00 00 01 00 02 00 03 00 07 00 00 00 41 67 65 24 00 00 00
+json {
+json   "PartitionKey": "Sales",
+json   "RowKey": "empid_000223",
+json   "Age": 36
+json }
+"#;
+
+fn first() -> [Layout; 1] {
+    [Layout::of(&[v1::Employee { department: "Sales".into(), id: 223, age: 36 }]).unwrap()]
+}
+
+fn second() -> [Layout; 1] {
+    let ada = v2::Employee { department: "Sales".into(), id: 223, age: 36, nickname: Some("A".into()) };
+    [Layout::of(&[ada]).unwrap()]
+}
+
+fn third() -> [Layout; 1] {
+    [Layout::of(&[v3::Employee { department: "Sales".into(), id: 223, age: 36 }]).unwrap()]
+}
+
+struct File {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+fn file(text: Option<&str>) -> File {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("layouts").join("company.lock");
+    if let Some(text) = text {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+    }
+    File { _folder: folder, path }
+}
+
+#[test]
+fn the_text_never_changes() {
+    let file = file(None);
+    let error = check(&file.path, &first(), Update::Never).unwrap_err();
+    assert!(error.to_string().contains("is not there yet"), "{error}");
+    check(&file.path, &first(), Update::Allowed).unwrap();
+    assert_eq!(fs::read_to_string(&file.path).unwrap(), GOLDEN);
+    check(&file.path, &first(), Update::Never).unwrap();
+}
+
+#[test]
+fn the_line_ends_of_a_checkout_do_not_matter() {
+    check(&file(Some(&GOLDEN.replace('\n', "\r\n"))).path, &first(), Update::Never).unwrap();
+}
+
+#[test]
+fn a_compatible_change_fails_until_the_file_is_written_anew() {
+    let file = file(Some(GOLDEN));
+    let error = check(&file.path, &second(), Update::Never).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::LayoutMismatch);
+    let text = error.to_string();
+    for part in [
+        "Employee: compatible\n  EVO-1 compatible: property `Nickname`: Edm.String, may be absent",
+        "\n  + property Nickname Edm.String optional\n",
+        "\n  - layout Employee 2f0c8ced834ea206\n",
+        "`TABLES_UPDATE=1 cargo test`",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert_eq!(fs::read_to_string(&file.path).unwrap(), GOLDEN);
+    check(&file.path, &second(), Update::Allowed).unwrap();
+    check(&file.path, &second(), Update::Never).unwrap();
+}
+
+#[test]
+fn a_rewrite_is_written_by_force_only() {
+    let file = file(Some(GOLDEN));
+    let error = check(&file.path, &third(), Update::Allowed).unwrap_err().to_string();
+    for part in [
+        "Employee: needs rewrite\n  EVO-11",
+        "the golden row 'Sales' / 'empid_000223' does not read: EntityMismatch",
+        "`TABLES_UPDATE=force cargo test`",
+    ] {
+        assert!(error.contains(part), "{part} in {error}");
+    }
+    check(&file.path, &third(), Update::Force).unwrap();
+    check(&file.path, &third(), Update::Never).unwrap();
+}
+
+#[test]
+fn a_codec_that_writes_another_text_under_its_name_is_found_by_the_golden_row() {
+    // As if the codec had once written other digits: the designs are the same, the row is not.
+    let text = GOLDEN.replace("sample Sales empid_000223", "sample Sales empid_0002230");
+    let error = check(&file(Some(&text)).path, &first(), Update::Allowed).unwrap_err().to_string();
+    assert!(
+        error.contains("Employee: needs rewrite\n  the golden row 'Sales' / 'empid_0002230' does not read"),
+        "{error}"
+    );
+}
+
+#[test]
+fn another_sample_is_no_danger() {
+    let file = file(Some(GOLDEN));
+    let bob = v1::Employee { department: "Sales".into(), id: 7, age: 36 };
+    let error = check(&file.path, &[Layout::of(&[bob]).unwrap()], Update::Never).unwrap_err().to_string();
+    assert!(error.contains("Employee: same\n  the design is the same"), "{error}");
+}
+
+#[test]
+fn an_entity_that_came_or_went_is_told() {
+    let other = file(Some(&GOLDEN.replace("Employee", "Person")));
+    let error = check(&other.path, &first(), Update::Never).unwrap_err().to_string();
+    assert!(error.contains("Employee: compatible\n  is not in the file yet"), "{error}");
+    assert!(error.contains("Person: compatible\n  is in the file alone"), "{error}");
+}
+
+#[test]
+fn a_file_that_is_none_is_not_overwritten() {
+    let file = file(Some("hello\n"));
+    for update in [Update::Never, Update::Allowed, Update::Force] {
+        assert_eq!(check(&file.path, &first(), update).unwrap_err().code(), ErrorCode::Corrupted);
+    }
+}

@@ -1,0 +1,183 @@
+//! The setting: employees in departments, and a directory of them by e-mail in another table, kept by an outbox.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use pollster::block_on;
+use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::query::{KeyRange, Query, Select};
+use table_core::row::{RowView, RowWriter};
+use table_core::{
+    EntityKey, IfMatch, Operation, OperationKind, PartitionKey, QueueName, Result, Row, RowKey, TableName,
+    TableStore, Transaction, ValueRef,
+};
+use table_patterns::outbox::{Intent, Outbox, Step};
+use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
+use tests::faults::{Control, Controlled};
+
+pub(crate) type Store = Controlled<Engine>;
+
+/// The stores, with a clock of their own.
+pub(crate) struct Company {
+    pub(crate) engine: Engine,
+    time: Arc<AtomicU64>,
+}
+
+pub(crate) fn employees() -> TableName {
+    TableName::new("Employee").unwrap()
+}
+
+pub(crate) fn directory() -> TableName {
+    TableName::new("Directory").unwrap()
+}
+
+fn row(email: &str, age: i32) -> Row {
+    let mut writer = RowWriter::new();
+    writer.property("Email", ValueRef::String(email));
+    writer.property("Age", ValueRef::Int32(age));
+    writer.finish()
+}
+
+fn read(row: RowView<'_>) -> (String, i32) {
+    let Some(ValueRef::String(email)) = row.find("Email", &mut 0).unwrap() else { panic!("no email") };
+    let Some(ValueRef::Int32(age)) = row.find("Age", &mut 0).unwrap() else { panic!("no age") };
+    (email.to_owned(), age)
+}
+
+/// Where an employee stands in the directory.
+fn place(id: &str, email: &str) -> EntityKey {
+    EntityKey::new("email", format!("{email}_{id}")).unwrap()
+}
+
+impl Company {
+    pub(crate) fn new() -> Self {
+        let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
+        let clock = Arc::clone(&time);
+        let engine = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst))).in_memory();
+        for table in [employees(), directory()] {
+            block_on(engine.create_table(&table)).unwrap();
+        }
+        let company = Self { engine, time };
+        block_on(company.outbox(&Control::default()).create_queues()).unwrap();
+        company
+    }
+
+    pub(crate) fn pass(&self, time: Duration) {
+        self.time.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
+    }
+
+    /// Time passes instead of being waited for.
+    pub(crate) fn pace(&self) -> Pace {
+        let (clock, sleep) = (Arc::clone(&self.time), Arc::clone(&self.time));
+        Pace::new().seed(7).clock(Clock::new(move || clock.load(Ordering::SeqCst))).sleep_by(move |time| {
+            sleep.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
+            Box::pin(async {})
+        })
+    }
+
+    /// The outbox as one process sees it.
+    pub(crate) fn outbox(&self, control: &Control) -> Outbox<Store, Store> {
+        let store = control.over(self.engine.clone());
+        Outbox::with_pace(store.clone(), store, QueueName::new("work").unwrap(), self.pace())
+    }
+
+    pub(crate) fn worker(&self, control: &Control) -> Worker<Store, Store> {
+        let options = WorkerOptions { batch: 3, ..WorkerOptions::default() };
+        Worker::with_options(self.outbox(control), options)
+    }
+
+    /// An employee gets an e-mail and an age, or goes; the directory is to follow.
+    pub(crate) async fn change(
+        &self,
+        outbox: &Outbox<Store, Store>,
+        id: &str,
+        to: Option<(&str, i32)>,
+    ) -> Result<()> {
+        let key = EntityKey::new("Sales", id)?;
+        let found = outbox.store().get(&employees(), &key, &Select::All).await?;
+        let mut intent = Intent::of(RowKey::new(id)?);
+        if let Some(found) = &found {
+            let (old, _) = read(found.row.view());
+            if to.is_none_or(|(email, _)| email != old) {
+                intent = intent.step(Step::delete_if_exists(directory(), place(id, &old)));
+            }
+        }
+        if let Some((email, age)) = to {
+            intent = intent.step(Step::insert_or_replace(directory(), place(id, email), row(email, age)));
+        }
+        if intent.steps().is_empty() {
+            return Ok(());
+        }
+        let kind = match (found.map(|found| IfMatch::ETag(found.etag)), to) {
+            (None, Some((email, age))) => OperationKind::Insert(row(email, age)),
+            (Some(version), Some((email, age))) => OperationKind::Replace(row(email, age), version),
+            (Some(version), None) => OperationKind::Delete(version),
+            (None, None) => return Ok(()),
+        };
+        let mut sales = Transaction::new(PartitionKey::new("Sales")?, outbox.store().capabilities().limits)?;
+        sales.push(Operation { row_key: key.row_key, kind })?;
+        outbox.record(&mut sales, &intent)?;
+        outbox.submit(&employees(), sales).await?;
+        Ok(())
+    }
+
+    fn all(&self, table: &TableName) -> Vec<(EntityKey, Row)> {
+        let (mut all, mut from) = (Vec::new(), None);
+        loop {
+            let page = block_on(self.engine.query(table, &Query::new(KeyRange::ALL), from.as_ref())).unwrap();
+            for entity in page.rows.iter() {
+                let key = EntityKey::new(entity.partition_key, entity.row_key).unwrap();
+                all.push((key, Row::from_bytes(entity.row.as_bytes().into())));
+            }
+            from = page.continuation;
+            if from.is_none() {
+                return all;
+            }
+        }
+    }
+
+    /// Intents that are not done.
+    pub(crate) fn pending(&self) -> usize {
+        self.all(&employees()).iter().filter(|(key, _)| key.row_key.is_reserved()).count()
+    }
+
+    /// What the directory holds.
+    pub(crate) fn directory(&self) -> BTreeMap<EntityKey, (String, i32)> {
+        let rows = self.all(&directory()).into_iter().filter(|(key, _)| !key.row_key.is_reserved());
+        rows.map(|(key, row)| (key, read(row.view()))).collect()
+    }
+
+    /// What it should hold.
+    pub(crate) fn expected(&self) -> BTreeMap<EntityKey, (String, i32)> {
+        let rows = self.all(&employees()).into_iter().filter(|(key, _)| !key.row_key.is_reserved());
+        rows.map(|(key, row)| {
+            let (email, age) = read(row.view());
+            (place(key.row_key.as_str(), &email), (email, age))
+        })
+        .collect()
+    }
+
+    /// Lets time pass, sweeps and works until nothing is left, as the processes that are still alive do.
+    pub(crate) fn recover(&self) {
+        let control = Control::default();
+        let (worker, outbox) = (self.worker(&control), self.outbox(&control));
+        let sweep = Sweep::new(outbox.clone());
+        for _ in 0..6 {
+            self.pass(Duration::from_secs(400));
+            block_on(sweep.registered()).unwrap();
+            block_on(worker.run_until_idle()).unwrap();
+            // What sleepers received too often is poison by now, and somebody looks at it.
+            while block_on(outbox.requeue_poison()).unwrap().is_some() {}
+        }
+    }
+
+    /// That nothing is left to do, and all copies are right.
+    pub(crate) fn assert_settled(&self) {
+        assert_eq!(self.pending(), 0, "intents are left");
+        assert_eq!(self.directory(), self.expected());
+        let depth = block_on(self.outbox(&Control::default()).depth()).unwrap();
+        assert_eq!((depth.waiting, depth.poison), (0, 0));
+    }
+}

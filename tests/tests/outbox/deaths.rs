@@ -1,0 +1,67 @@
+//! Deaths at every step: of writers, of workers, of sweeps (PAT-EC-3, PAT-EC-8).
+
+use std::time::Duration;
+
+use pollster::block_on;
+use table_patterns::work::Sweep;
+use tests::faults::{Control, Death};
+
+use crate::company::Company;
+
+const DEATHS: [Death; 2] = [Death::Before, Death::After];
+
+/// Runs `scene` with a process that dies at each of its calls in turn, before and after, and compares what is left after the
+/// others have gone on. Gives the number of calls.
+fn at_every_call(scene: impl Fn(&Company, &Control)) -> usize {
+    let control = Control::default();
+    scene(&Company::new(), &control);
+    for call in 1..=control.calls() {
+        for death in DEATHS {
+            let company = Company::new();
+            let control = Control::dying(call, death);
+            scene(&company, &control);
+            assert!(control.is_dead(), "call {call} was not made");
+            company.recover();
+            company.assert_settled();
+        }
+    }
+    control.calls()
+}
+
+/// Two employees, of which one has moved.
+fn changes(company: &Company, control: &Control) {
+    let outbox = company.outbox(control);
+    for (id, to) in
+        [("1", Some(("ada", 36))), ("2", Some(("bob", 20))), ("1", Some(("countess", 37))), ("2", None)]
+    {
+        let _ = block_on(company.change(&outbox, id, to));
+    }
+}
+
+#[test]
+fn pat_ec_8_a_writer_dies_at_any_call_and_the_copies_follow_what_was_written() {
+    let calls = at_every_call(changes);
+    assert!(calls >= 10, "{calls}");
+}
+
+#[test]
+fn pat_ec_3_a_worker_dies_at_any_call_and_another_does_the_whole_again() {
+    let calls = at_every_call(|company, control| {
+        changes(company, &Control::default());
+        let _ = block_on(company.worker(control).run_until_idle());
+    });
+    assert!(calls >= 15, "{calls}");
+}
+
+#[test]
+fn pat_ec_8_a_sweep_dies_at_any_call_and_the_next_one_finds_the_rest() {
+    let calls = at_every_call(|company, control| {
+        changes(company, &Control::default());
+        // Every message is lost.
+        let alive = company.outbox(&Control::default());
+        block_on(table_core::QueueStore::clear(alive.queues(), alive.queue())).unwrap();
+        company.pass(Duration::from_secs(301));
+        let _ = block_on(Sweep::new(company.outbox(control)).registered());
+    });
+    assert!(calls >= 4, "{calls}");
+}

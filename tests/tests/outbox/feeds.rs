@@ -1,0 +1,119 @@
+//! Does a change feed give every change of a partition, in order, from any cursor?
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use pollster::block_on;
+use table_core::embedded::{Clock, Engine, EngineOptions, Faults};
+use table_core::row::RowWriter;
+use table_core::{
+    Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction, ValueRef,
+};
+use table_patterns::feed::{Cursor, Feed, FeedChange};
+use table_patterns::work::Pace;
+
+fn table() -> TableName {
+    TableName::new("Employee").unwrap()
+}
+
+fn sales() -> PartitionKey {
+    PartitionKey::new("Sales").unwrap()
+}
+
+/// Writes `n` to the one counter of the partition and records it.
+fn write(store: &Engine, feed: &Feed<Engine>, n: i32) {
+    let mut writer = RowWriter::new();
+    writer.property("N", ValueRef::Int32(n));
+    let counter = RowKey::new("counter").unwrap();
+    let mut transaction = Transaction::new(sales(), store.capabilities().limits).unwrap();
+    let kind = OperationKind::InsertOrReplace(writer.finish());
+    transaction.push(Operation { row_key: counter.clone(), kind }).unwrap();
+    let payload = n.to_string();
+    let change = FeedChange { source: &counter, kind: "set", payload: payload.as_bytes() };
+    feed.record(&mut transaction, change).unwrap();
+    block_on(store.submit(&table(), transaction)).unwrap();
+}
+
+fn numbers(feed: &Feed<Engine>, cursor: &mut Cursor, limit: usize) -> Vec<i32> {
+    let entries = block_on(feed.read(&table(), &sales(), cursor, limit)).unwrap();
+    if let Some(last) = entries.last() {
+        *cursor = last.cursor.clone();
+    }
+    entries.iter().map(|entry| std::str::from_utf8(&entry.payload).unwrap().parse().unwrap()).collect()
+}
+
+fn store(faults: Faults) -> Engine {
+    let store = EngineOptions::new().faults(faults).in_memory();
+    block_on(store.create_table(&table())).unwrap();
+    store
+}
+
+#[test]
+fn pat_ec_8_changes_come_in_the_order_of_their_transactions_whatever_the_writers_clocks_say() {
+    let store = store(Faults::default());
+    let minutes = |minutes: u64| {
+        let clock = move || Clock::default().now() - minutes * 600_000_000;
+        Feed::with_pace(store.clone(), Pace::new().clock(Clock::new(clock)))
+    };
+    // Each writer's clock is behind the one before: by the RowKeys the order is the other way round.
+    for n in 0..9 {
+        write(&store, &minutes(n), i32::try_from(n).unwrap());
+    }
+    let (feed, mut cursor) = (Feed::new(store.clone()), Cursor::default());
+    assert_eq!(numbers(&feed, &mut cursor, 4), [0, 1, 2, 3]);
+    let kept = cursor.clone();
+    assert_eq!(numbers(&feed, &mut cursor, 100), [4, 5, 6, 7, 8]);
+    assert!(numbers(&feed, &mut cursor, 100).is_empty());
+    write(&store, &minutes(9), 9);
+    assert_eq!(numbers(&feed, &mut cursor, 100), [9]);
+
+    // At least once: from a cursor that was kept all that follows comes again; trimmed is what was read.
+    assert_eq!(block_on(feed.trim(&table(), &sales(), &kept)).unwrap(), 4);
+    let mut again = Cursor::default();
+    assert_eq!(numbers(&feed, &mut again, 100), [4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn pat_ec_8_a_reader_beside_writers_with_crooked_clocks_misses_nothing_between_two_pages() {
+    // Pages of three: what is written between two of them comes into pages that were read already.
+    let faults = Faults { page_entities: std::num::NonZeroUsize::new(3), ..Faults::default() };
+    let store = store(faults);
+    let finished = AtomicBool::new(false);
+    let seen = thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for n in 0..300_i32 {
+                let minutes = u64::from(n.unsigned_abs()) * 7 % 9;
+                let clock = Clock::new(move || Clock::default().now() - minutes * 600_000_000);
+                write(&store, &Feed::with_pace(store.clone(), Pace::new().clock(clock)), n);
+            }
+            finished.store(true, Ordering::SeqCst);
+        });
+        let (feed, mut cursor, mut seen) = (Feed::new(store.clone()), Cursor::default(), Vec::new());
+        loop {
+            let is_last = finished.load(Ordering::SeqCst);
+            let more = numbers(&feed, &mut cursor, 10);
+            if more.is_empty() && is_last {
+                break;
+            }
+            seen.extend(more);
+        }
+        writer.join().unwrap();
+        seen
+    });
+    assert_eq!(seen, (0..300).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_cursor_can_be_kept_as_text() {
+    let store = store(Faults::default());
+    let feed = Feed::new(store.clone()).skew(Duration::from_secs(1));
+    for n in 0..3 {
+        write(&store, &feed, n);
+    }
+    let mut cursor = Cursor::default();
+    numbers(&feed, &mut cursor, 2);
+    let text = serde_json::to_string(&cursor).unwrap();
+    let mut back: Cursor = serde_json::from_str(&text).unwrap();
+    assert_eq!(numbers(&feed, &mut back, 10), [2]);
+}

@@ -1,0 +1,188 @@
+//! Work that cannot be done: transient faults, poison, its inspection and its way back (PAT-EC-4, PAT-EC-5, QUE-20).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use pollster::block_on;
+use table_core::query::Select;
+use table_core::queue::{PutMessage, QueueStore};
+use table_core::{Error, ErrorCode, PartitionKey, Result, RowKey, TableStore};
+use table_patterns::outbox::{Intent, Step};
+use table_patterns::work::{Call, Handler, Sweep};
+use tests::faults::Control;
+
+use crate::company::{Company, employees};
+
+/// Fails so many times, then succeeds.
+#[derive(Clone, Default)]
+struct Mail {
+    failures: Arc<AtomicU32>,
+    sent: Arc<AtomicU32>,
+}
+
+impl Handler for Mail {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            call.keep().await?;
+            assert_eq!((call.payload, call.source.as_str()), ("hello", "1"));
+            let left = self.failures.load(Ordering::SeqCst);
+            if left > 0 {
+                self.failures.store(left - 1, Ordering::SeqCst);
+                return Err(Error::new(ErrorCode::Unsupported, "the mail server says no"));
+            }
+            self.sent.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        })
+    }
+}
+
+fn sales() -> PartitionKey {
+    PartitionKey::new("Sales").unwrap()
+}
+
+fn record_mail(company: &Company) {
+    let outbox = company.outbox(&Control::default());
+    let limits = table_core::limits::Limits::PORTABLE;
+    let mut transaction = table_core::Transaction::new(sales(), limits).unwrap();
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "hello"));
+    outbox.record(&mut transaction, &intent).unwrap();
+    block_on(outbox.submit(&employees(), transaction)).unwrap();
+}
+
+/// Delivers until nothing shows, letting time pass between the deliveries.
+fn deliveries(
+    company: &Company,
+    worker: &table_patterns::work::Worker<crate::company::Store, crate::company::Store>,
+) {
+    for _ in 0..12 {
+        block_on(worker.run_until_idle()).unwrap();
+        company.pass(Duration::from_secs(700));
+    }
+}
+
+#[test]
+fn pat_ec_4_what_fails_five_deliveries_is_poison_and_comes_back_when_asked() {
+    let (company, mail) = (Company::new(), Mail::default());
+    mail.failures.store(u32::MAX, Ordering::SeqCst);
+    record_mail(&company);
+    let worker = company.worker(&Control::default()).handler("mail", mail.clone());
+    deliveries(&company, &worker);
+    assert_eq!(u32::MAX - mail.failures.load(Ordering::SeqCst), 5); // QUE-20: the sixth delivery is not worked on
+    let metrics = worker.metrics();
+    assert_eq!((metrics.failures, metrics.poisoned, metrics.done), (5, 1, 0));
+
+    let outbox = company.outbox(&Control::default());
+    let entries = block_on(outbox.poison(32)).unwrap();
+    assert_eq!((entries.len(), entries[0].dequeue_count), (1, 6));
+    assert!(entries[0].error.as_ref().unwrap().contains("the mail server says no"));
+    assert_eq!(block_on(outbox.depth()).unwrap().poison, 1);
+
+    // No sweep brings it back, and it is not lost either.
+    let report = block_on(Sweep::new(outbox.clone()).registered()).unwrap();
+    assert_eq!((report.pending, report.poisoned, report.prompted), (1, 1, 0));
+
+    mail.failures.store(0, Ordering::SeqCst);
+    assert_eq!(block_on(outbox.requeue_poison()).unwrap().unwrap(), entries[0]);
+    assert!(block_on(outbox.requeue_poison()).unwrap().is_none());
+    deliveries(&company, &worker);
+    assert_eq!(mail.sent.load(Ordering::SeqCst), 1);
+    company.assert_settled();
+}
+
+#[test]
+fn pat_ec_4_what_never_failed_is_not_made_poison_by_its_neighbour() {
+    let (company, mail) = (Company::new(), Mail::default());
+    mail.failures.store(u32::MAX, Ordering::SeqCst);
+    record_mail(&company);
+    let worker = company.worker(&Control::default()).handler("mail", mail);
+    for _ in 0..5 {
+        assert_eq!(block_on(worker.run_once()).unwrap(), 1);
+        company.pass(Duration::from_mins(12));
+    }
+    // The message that is about to become poison names the whole partition; the new row's own is lost.
+    let alive = company.outbox(&Control::default());
+    let old = block_on(alive.queues().receive(alive.queue(), 1, Duration::from_mins(1))).unwrap();
+    block_on(company.change(&alive, "1", Some(("ada", 36)))).unwrap();
+    let new = block_on(alive.queues().receive(alive.queue(), 1, Duration::from_mins(1))).unwrap();
+    block_on(alive.queues().delete(alive.queue(), &new[0].message.id, &new[0].receipt)).unwrap();
+    assert_eq!(old[0].message.dequeue_count, 6);
+    deliveries(&company, &worker);
+    assert_eq!(block_on(alive.depth()).unwrap().poison, 1);
+    assert_eq!((company.pending(), company.directory()), (1, company.expected()));
+}
+
+#[test]
+fn pat_ec_4_an_unknown_message_and_an_unknown_handler_are_poison_with_their_texts() {
+    let company = Company::new();
+    let outbox = company.outbox(&Control::default());
+    block_on(outbox.queues().put(outbox.queue(), PutMessage::new("what is this?"))).unwrap();
+    record_mail(&company);
+    let worker = company.worker(&Control::default());
+    deliveries(&company, &worker);
+    let entries = block_on(outbox.poison(32)).unwrap();
+    assert_eq!(entries.len(), 2);
+    assert_eq!((entries[0].work.as_str(), entries[0].dequeue_count), ("what is this?", 1));
+    assert!(entries[1].error.as_ref().unwrap().contains("no handler of that name"));
+    assert_eq!(block_on(outbox.discard_poison()).unwrap().unwrap(), entries[0]);
+    assert_eq!(block_on(outbox.poison(32)).unwrap().len(), 1);
+}
+
+#[test]
+fn pat_ec_5_transient_faults_are_tried_again_within_the_delivery() {
+    let company = Company::new();
+    let alive = company.outbox(&Control::default());
+    block_on(company.change(&alive, "1", Some(("ada", 36)))).unwrap();
+    let worker = company.worker(&Control::busy(3));
+    for _ in 0..8 {
+        let _ = block_on(worker.run_once());
+        company.pass(Duration::from_mins(1));
+    }
+    assert!(worker.metrics().retries > 0);
+    assert_eq!(worker.metrics().failures, 0);
+    company.assert_settled();
+}
+
+#[test]
+fn pat_ec_1_an_intent_without_a_write_travels_in_its_message() {
+    let (company, mail) = (Company::new(), Mail::default());
+    let outbox = company.outbox(&Control::default());
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "hello"));
+    block_on(outbox.enqueue(&employees(), &sales(), &intent)).unwrap();
+    let worker = company.worker(&Control::default()).handler("mail", mail.clone());
+    deliveries(&company, &worker);
+    assert_eq!(mail.sent.load(Ordering::SeqCst), 1);
+
+    let key = table_core::EntityKey::new("p", "r").unwrap();
+    let guarded =
+        Intent::of(RowKey::new("1").unwrap()).step(Step::delete_if_exists(employees(), key.clone()));
+    let error = block_on(outbox.enqueue(&employees(), &sales(), &guarded)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidInput);
+
+    // With versions of its own the later change wins, whichever comes first.
+    let row = table_core::row::RowWriter::new().finish();
+    let put =
+        Intent::of(RowKey::new("1").unwrap()).step(Step::insert_or_replace(employees(), key.clone(), row));
+    for intent in [guarded.version(2), put.version(1)] {
+        block_on(outbox.enqueue(&employees(), &sales(), &intent)).unwrap();
+        deliveries(&company, &worker);
+    }
+    let found = block_on(company.engine.get(&employees(), &key, &Select::All)).unwrap();
+    assert_eq!((found, worker.metrics().stale), (None, 1));
+}
+
+#[test]
+fn que_20_lag_and_depth_are_plain_numbers() {
+    let company = Company::new();
+    let outbox = company.outbox(&Control::default());
+    block_on(company.change(&outbox, "1", Some(("ada", 36)))).unwrap();
+    assert_eq!(block_on(outbox.depth()).unwrap().waiting, 1);
+    company.pass(Duration::from_secs(5));
+    let worker = company.worker(&Control::default());
+    block_on(worker.run_until_idle()).unwrap();
+    let metrics = worker.metrics();
+    assert_eq!((metrics.received, metrics.done, metrics.steps), (1, 1, 1));
+    assert!(metrics.lag >= Duration::from_millis(4_999) && metrics.lag <= Duration::from_secs(5));
+    assert_eq!(block_on(outbox.depth()).unwrap().waiting, 0);
+}

@@ -1,0 +1,184 @@
+//! Workers beside one another: late, twice, reordered, and as many as you like (PAT-EC-2, PAT-EC-3, PAT-EC-7).
+
+use std::pin::Pin;
+use std::thread;
+use std::time::Duration;
+
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::{PartitionKey, QueueStore};
+use table_patterns::work::{Sweep, Worker};
+use tests::faults::{Control, Death};
+
+use crate::company::{Company, Store, employees};
+
+#[derive(Clone, Debug)]
+enum Event {
+    /// An employee changes.
+    Change {
+        id: u8,
+        email: u8,
+        goes: bool,
+    },
+    /// A worker goes on to its next call.
+    Step(u8),
+    /// A worker dies at this of its next calls; a new one takes its place.
+    Kill {
+        worker: u8,
+        call: u8,
+        after: bool,
+    },
+    /// A message comes twice.
+    Duplicate,
+    /// All messages are lost.
+    Lose,
+    Pass(u16),
+    Sweep,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        5 => (0..3_u8, 0..3_u8, prop::bool::weighted(0.3))
+            .prop_map(|(id, email, goes)| Event::Change { id, email, goes }),
+        24 => (0..3_u8).prop_map(Event::Step),
+        2 => (0..3_u8, 1..12_u8, any::<bool>())
+            .prop_map(|(worker, call, after)| Event::Kill { worker, call, after }),
+        2 => Just(Event::Duplicate),
+        1 => Just(Event::Lose),
+        2 => (1..400_u16).prop_map(Event::Pass),
+        1 => Just(Event::Sweep),
+    ]
+}
+
+type Running = Pin<Box<dyn Future<Output = ()>>>;
+
+/// A worker that waits before each call until it is stepped; for ever, if nobody does: then it is a very slow one.
+struct Process {
+    control: Control,
+    running: Option<Running>,
+}
+
+impl Process {
+    fn start(company: &Company, control: Control) -> Self {
+        let control = control.stepped();
+        let worker: Worker<Store, Store> = company.worker(&control);
+        let running: Running = Box::pin(async move {
+            let _ = worker.run_once().await;
+        });
+        Self { control, running: Some(running) }
+    }
+
+    /// One call; `false` where it has come to its end.
+    fn step(&mut self) -> bool {
+        let Some(running) = &mut self.running else { return false };
+        if self.control.step(running).is_some() {
+            self.running = None;
+        }
+        self.running.is_some()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn pat_ec_2_3_and_8_copies_converge_whoever_stops_sleeps_dies_or_comes_twice(
+        events in prop::collection::vec(event(), 10..160),
+    ) {
+        let company = Company::new();
+        let alive = company.outbox(&Control::default());
+        let mut processes: Vec<Process> =
+            (0..3).map(|_| Process::start(&company, Control::default())).collect();
+        for (n, event) in events.into_iter().enumerate() {
+            match event {
+                Event::Change { id, email, goes } => {
+                    let (id, email) = (id.to_string(), format!("e{email}"));
+                    let to = (!goes).then(|| (email.as_str(), i32::try_from(n).unwrap()));
+                    block_on(company.change(&alive, &id, to)).unwrap();
+                }
+                Event::Step(worker) => {
+                    let process = &mut processes[usize::from(worker)];
+                    if !process.step() {
+                        *process = Process::start(&company, Control::default());
+                    }
+                }
+                Event::Kill { worker, call, after } => {
+                    let death = if after { Death::After } else { Death::Before };
+                    let mut process = Process::start(&company, Control::dying(call.into(), death));
+                    while process.step() {}
+                    // The one that it takes the place of sleeps, and wakes at the very end.
+                    let sleeper = std::mem::replace(&mut processes[usize::from(worker)], process);
+                    processes.push(sleeper);
+                }
+                Event::Duplicate => {
+                    block_on(alive.prompt(&employees(), &PartitionKey::new("Sales").unwrap())).unwrap();
+                }
+                Event::Lose => block_on(alive.queues().clear(alive.queue())).unwrap(),
+                Event::Pass(seconds) => company.pass(Duration::from_secs(seconds.into())),
+                Event::Sweep => {
+                    block_on(Sweep::new(alive.clone()).registered()).unwrap();
+                }
+            }
+        }
+        // The others finish everything, and only then do the sleepers wake up, with what they read long ago.
+        company.recover();
+        for process in &mut processes {
+            while process.step() {}
+        }
+        company.recover();
+        prop_assert_eq!(company.pending(), 0);
+        prop_assert_eq!(company.directory(), company.expected());
+    }
+}
+
+#[test]
+fn pat_ec_7_many_workers_at_one_time_do_all_the_work() {
+    let company = Company::new();
+    let alive = company.outbox(&Control::default());
+    thread::scope(|scope| {
+        for writer in 0..3 {
+            let (company, alive) = (&company, alive.clone());
+            scope.spawn(move || {
+                for n in 0..30 {
+                    let id = format!("{writer}");
+                    let age = i32::try_from(n).unwrap();
+                    let to = (n % 7 != 6).then(|| (["ada", "bob", "eve"][n % 3], age));
+                    block_on(company.change(&alive, &id, to)).unwrap();
+                }
+            });
+        }
+        for _ in 0..4 {
+            let worker = company.worker(&Control::default());
+            scope.spawn(move || {
+                for _ in 0..40 {
+                    block_on(worker.run_once()).unwrap();
+                }
+            });
+        }
+    });
+    company.recover();
+    company.assert_settled();
+}
+
+#[test]
+fn que_21_a_worker_that_lost_its_lease_stops() {
+    let company = Company::new();
+    let alive = company.outbox(&Control::default());
+    block_on(company.change(&alive, "1", Some(("ada", 36)))).unwrap();
+    let control = Control::default().stepped();
+    let worker = company.worker(&control);
+    let mut slow = Box::pin(worker.run_once());
+    // It has received the message, and is about to read.
+    for _ in 0..3 {
+        assert!(control.step(&mut slow).is_none());
+    }
+    company.pass(Duration::from_mins(1));
+    let other = company.worker(&Control::default());
+    block_on(other.run_until_idle()).unwrap();
+    assert_eq!(other.metrics().done, 1);
+    while control.step(&mut slow).is_none() {}
+    drop(slow);
+    let metrics = worker.metrics();
+    assert_eq!((metrics.lost, metrics.done, metrics.failures), (1, 0, 0));
+    company.assert_settled();
+}

@@ -1,0 +1,105 @@
+//! Nothing acknowledged is lost when the power fails, whatever was not synced (design promise 8, CON-1, EGT-9).
+
+use tests::crash::Evidence;
+use tests::power::run::{findings, write};
+use tests::power::{Fault, SimulatedDisk};
+
+const STEPS: usize = 60;
+/// How many different disks are made of one power loss.
+const IMAGES: u64 = 6;
+
+/// Syncs of an undisturbed run: the moments there are to cut at.
+fn syncs(writers: usize) -> u64 {
+    let disk = SimulatedDisk::new();
+    let (evidence, error) = write(&disk, Evidence::default(), writers, STEPS);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
+    disk.syncs()
+}
+
+fn cut_at_every_sync(writers: usize) {
+    let syncs = syncs(writers);
+    assert!(syncs > 20, "only {syncs} syncs: the run does not reach checkpoints");
+    let mut cuts = 0;
+    for cut in 1..=syncs {
+        let disk = SimulatedDisk::new();
+        disk.set_fault(Some(Fault::PowerAtSync(cut)));
+        let (evidence, _) = write(&disk, Evidence::default(), writers, STEPS);
+        cuts += u64::from(disk.has_lost_power());
+        for seed in 0..IMAGES {
+            let image = disk.after_power_loss(cut * IMAGES + seed);
+            let wrong = findings(&image, &evidence);
+            assert!(
+                wrong.is_empty(),
+                "cut at sync {cut}, image {seed}, {writers} writers:\n{}",
+                wrong.join("\n")
+            );
+        }
+    }
+    // Checkpoints run beside the writers, so the number of syncs varies a little from run to run.
+    assert!(cuts * 10 >= syncs * 8, "only {cuts} of {syncs} cuts hit the run");
+}
+
+#[test]
+fn cut_at_every_sync_of_one_writer() {
+    cut_at_every_sync(1);
+}
+
+#[test]
+fn cut_at_every_sync_of_eight_writers() {
+    cut_at_every_sync(8);
+}
+
+#[test]
+fn power_fails_again_and_again_during_recovery_and_after() {
+    for seed in 0..40 {
+        let mut disk = SimulatedDisk::new();
+        let mut evidence = Evidence::default();
+        for round in 0..8 {
+            disk.set_fault(Some(Fault::PowerAtSync(1 + (seed * 7 + round * 13) % 29)));
+            (evidence, _) = write(&disk, evidence, 3, STEPS);
+            disk = disk.after_power_loss(seed * 100 + round);
+            if evidence.writers() > 0 {
+                // The check opens the engine, and so recovers, on a disk of its own: the next round recovers anew.
+                let wrong = findings(&disk.after_power_loss(0), &evidence);
+                assert!(wrong.is_empty(), "seed {seed}, round {round}:\n{}", wrong.join("\n"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failing_sync_is_an_error_and_reopening_recovers() {
+    for sync in 1..60 {
+        let disk = SimulatedDisk::new();
+        disk.set_fault(Some(Fault::SyncFails(sync)));
+        let (evidence, error) = write(&disk, Evidence::default(), 3, STEPS);
+        let wrong = findings(&disk, &evidence);
+        assert!(wrong.is_empty(), "sync {sync} failed ({error:?}):\n{}", wrong.join("\n"));
+        let wrong = findings(&disk.after_power_loss(sync), &evidence);
+        assert!(wrong.is_empty(), "sync {sync} failed, then the power:\n{}", wrong.join("\n"));
+        let (evidence, error) = write(&disk, evidence, 3, STEPS);
+        assert!(error.is_none(), "sync {sync} had failed before: {error:?}");
+        assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_space_again_recovers() {
+    let mut refused = 0;
+    for kilobytes in (0..600).step_by(23) {
+        let disk = SimulatedDisk::new();
+        disk.set_fault(Some(Fault::FullAfter(kilobytes * 1024)));
+        let (evidence, error) = write(&disk, Evidence::default(), 3, STEPS);
+        refused += usize::from(error.is_some());
+        disk.set_fault(None);
+        if evidence.writers() > 0 {
+            let wrong = findings(&disk, &evidence);
+            assert!(wrong.is_empty(), "full after {kilobytes} KiB:\n{}", wrong.join("\n"));
+        }
+        let (evidence, error) = write(&disk, evidence, 3, STEPS);
+        assert!(error.is_none(), "full after {kilobytes} KiB, then not: {error:?}");
+        assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
+    }
+    assert!(refused > 5, "the disk was full in {refused} runs only");
+}

@@ -1,0 +1,371 @@
+//! The typed table: every verb on the engine in memory, with an entity written out by hand.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+
+use std::num::{NonZeroU32, NonZeroUsize};
+
+use futures_util::{StreamExt, TryStreamExt};
+use pollster::block_on;
+use table_core::embedded::{Engine, EngineOptions, Faults};
+use table_core::query::{QueryClass, Requests};
+use table_core::table::UPDATE_ATTEMPTS;
+use table_core::{ErrorCode, IfMatch, Result, Selection, Table, TableEntity, TableStoreExt, Value};
+use tests::employee::{Employee, NameOnly};
+
+fn employees() -> Table<Employee, Engine> {
+    block_on(Engine::in_memory().table::<Employee>().create_if_missing()).unwrap()
+}
+
+/// A table with numbers 0 to `count` in each of these departments, as old as their number.
+fn filled(departments: &[&str], count: u32) -> Table<Employee, Engine> {
+    let table = employees();
+    let age = |id: u32| i32::try_from(id).unwrap();
+    let all = departments.iter().flat_map(|department| {
+        (0..count).map(move |id| Employee { age: age(id), ..Employee::new(department, id) })
+    });
+    block_on(table.bulk().insert_all(all)).unwrap();
+    table
+}
+
+fn ids(employees: &[Employee]) -> Vec<u32> {
+    employees.iter().map(|employee| employee.id).collect()
+}
+
+#[test]
+fn single_writes_do_what_their_rules_say() -> Result<()> {
+    block_on(async {
+        let table = employees();
+        let mut ada = Employee { room: Some("7".into()), ..Employee::new("Sales", 223) };
+        let first = table.insert(&ada).await?;
+        assert!(table.insert(&ada).await.unwrap_err().is_already_exists()); // INS-1
+
+        ada.age = 31;
+        ada.room = None;
+        let second = table.merge(&ada, &first).await?; // MRG-3: None is not sent
+        let read = table.get(Employee::key("Sales", 223)).await?.unwrap();
+        assert_eq!((read.age, read.room.as_deref(), read.etag()), (31, Some("7"), &second));
+
+        assert!(table.replace(&ada, first).await.unwrap_err().is_precondition_failed()); // UPD-3
+        table.replace(&ada, IfMatch::Any).await?; // UPD-1: None is removed
+        assert_eq!(table.get(Employee::key("Sales", 223)).await?.unwrap().into_value(), ada);
+
+        table.insert_or_replace(&Employee::new("Sales", 1)).await?;
+        table.insert_or_merge(&Employee::new("Sales", 2)).await?;
+        table.delete(Employee::key("Sales", 1), IfMatch::Any).await?;
+        let error = table.delete(Employee::key("Sales", 1), IfMatch::Any).await.unwrap_err();
+        assert_eq!((error.code(), error.key()), (ErrorCode::ResourceNotFound, Some(("Sales", "000001"))));
+        assert_eq!(error.table(), Some("Employee"));
+        assert_eq!(table.get(Employee::key("Sales", 1)).await?, None);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_key_that_cannot_be_written_is_told_where_it_is_used() {
+    block_on(async {
+        let table = employees();
+        let error = table.get(Employee::key("Sales", 1_000_000)).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::KeyEncoding);
+        let error = table.insert(&Employee::new("a/b", 1)).await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::KeyEncoding, Some("KEY-3")));
+    });
+}
+
+#[test]
+fn dq_7_get_many_answers_in_the_order_asked() -> Result<()> {
+    let table = filled(&["Sales"], 50);
+    let found = block_on(table.get_many([40, 99, 3, 40].map(|id| Employee::key("Sales", id))))?;
+    let ids: Vec<_> = found.iter().map(|found| found.as_ref().map(|employee| employee.id)).collect();
+    assert_eq!(ids, [Some(40), None, Some(3), Some(40)]);
+    Ok(())
+}
+
+#[test]
+fn con_3_update_repeats_on_conflict_and_counts_right() {
+    let table = employees();
+    block_on(table.insert(&Employee { age: 0, ..Employee::new("Sales", 1) })).unwrap();
+    let stale = block_on(table.get(Employee::key("Sales", 1))).unwrap().unwrap();
+    std::thread::scope(|threads| {
+        for _ in 0..4 {
+            threads.spawn(|| {
+                for _ in 0..25 {
+                    block_on(table.update(&stale, |employee| employee.age += 1)).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(block_on(table.get(Employee::key("Sales", 1))).unwrap().unwrap().age, 100);
+}
+
+#[test]
+fn con_3_update_gives_up_after_a_bounded_number_of_lost_races() {
+    let table = employees();
+    block_on(table.insert(&Employee::new("Sales", 1))).unwrap();
+    let mut attempts = 0;
+    // Another writer is always faster.
+    let error = block_on(table.update(Employee::key("Sales", 1), |employee| {
+        attempts += 1;
+        employee.age += 1;
+        block_on(table.insert_or_replace(&Employee { age: attempts, ..Employee::new("Sales", 1) })).unwrap();
+    }))
+    .unwrap_err();
+    assert_eq!(attempts, i32::try_from(UPDATE_ATTEMPTS).unwrap());
+    assert!(error.is_precondition_failed() && error.to_string().contains(&UPDATE_ATTEMPTS.to_string()));
+}
+
+#[test]
+fn update_keeps_what_the_type_does_not_know_and_removes_what_became_none() -> Result<()> {
+    block_on(async {
+        let table = employees();
+        let untyped = table.store().untyped("Employee")?;
+        let bag = TableEntity::new("Sales", "000001")?
+            .with("FirstName", "Ada")
+            .with("Age", 30)
+            .with("Room", "7")
+            .with("Unknown", 1.5);
+        untyped.insert(&bag).await?;
+        let read = table.get(Employee::key("Sales", 1)).await?.unwrap();
+        for from in [read.clone().into(), Employee::key("Sales", 1).into()] {
+            let from: table_core::table::UpdateFrom<Employee> = from;
+            let updated = table.update(from, |employee| employee.age += 1).await?;
+            let stored = untyped.get(Selection::point("Sales", "000001")).await?.unwrap();
+            assert_eq!((stored.get("Unknown"), stored.len()), (Some(&Value::from(1.5)), 4));
+            assert_eq!((updated.etag(), updated.ticks()), (stored.etag(), stored.ticks()));
+        }
+        let updated = table.update(&read, |employee| employee.room = None).await?;
+        assert_eq!((updated.age, &updated.room), (32, &None), "the stale version was read again");
+        let stored = untyped.get(Selection::point("Sales", "000001")).await?.unwrap();
+        assert_eq!((stored.get("Unknown"), stored.get("Room")), (Some(&Value::from(1.5)), None));
+        // From a current version that was read elsewhere.
+        let with_room = table.update(&updated, |employee| employee.room = Some("8".into())).await?;
+        table.update(&with_room, |employee| employee.room = None).await?;
+        let stored = untyped.get(Selection::point("Sales", "000001")).await?.unwrap();
+        assert_eq!((stored.get("Unknown"), stored.get("Room")), (Some(&Value::from(1.5)), None));
+        Ok(())
+    })
+}
+
+#[test]
+fn upd_6_update_refuses_another_key_and_a_missing_entity() {
+    block_on(async {
+        let table = filled(&["Sales"], 1);
+        let error = table.update(Employee::key("Sales", 0), |employee| employee.id = 9).await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("UPD-6")));
+        let error = table.update(Employee::key("Sales", 7), |_| ()).await.unwrap_err();
+        assert_eq!((error.code(), error.key()), (ErrorCode::ResourceNotFound, Some(("Sales", "000007"))));
+        let refuse = |_: &mut Employee| Err(table_core::Error::new(ErrorCode::Unsupported, "not today"));
+        let error = table.try_update(Employee::key("Sales", 0), refuse).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Unsupported);
+        assert_eq!(table.get(Employee::key("Sales", 0)).await.unwrap().unwrap().age, 0);
+    });
+}
+
+#[test]
+fn mrg_1_patch_sets_single_properties() -> Result<()> {
+    block_on(async {
+        let table = filled(&["Sales"], 2);
+        let key = || Employee::key("Sales", 1);
+        let patched = table.patch(key()).set(Employee::AGE, 30).set(Employee::AGE, 31).send().await?;
+        let read = table.get(key()).await?.unwrap();
+        assert_eq!((read.age, read.first_name.as_str(), read.etag()), (31, "Number 1", &patched));
+        table.patch(key()).set(Employee::FIRST_NAME, "Ada").if_match(&patched).send().await?;
+        let error = table.patch(key()).set(Employee::AGE, 1).if_match(patched).send().await.unwrap_err();
+        assert!(error.is_precondition_failed());
+        let error = table.patch(key()).set(Employee::ROOM, None).send().await.unwrap_err();
+        assert_eq!(error.rule(), Some("MRG-3"));
+        let error = table.patch(Employee::key("Sales", 9)).set(Employee::AGE, 1).send().await.unwrap_err();
+        assert!(error.is_not_found());
+        Ok(())
+    })
+}
+
+#[test]
+fn queries_filter_project_and_limit() -> Result<()> {
+    block_on(async {
+        let table = filled(&["Marketing", "Sales"], 20);
+        let sales = || table.query(Employee::partition("Sales"));
+        assert_eq!(ids(&sales().collect().await?), (0..20).collect::<Vec<_>>());
+        assert_eq!(ids(&table.query(Employee::ids("Sales", 5, 8)).collect().await?), [5, 6, 7]);
+        let filtered = sales().filter(Employee::AGE.ge(15)).filter(Employee::AGE.lt(18));
+        assert_eq!(ids(&filtered.clone().collect().await?), [15, 16, 17]);
+        assert_eq!(ids(&sales().top(3).limit(7).collect().await?), (0..7).collect::<Vec<_>>());
+        assert_eq!(sales().limit(0).collect().await?, []);
+        assert_eq!(sales().limit(7).stream().count().await, 7);
+        assert_eq!(filtered.first().await?.unwrap().id, 15);
+        assert_eq!(table.query(Employee::partition("None")).first().await?, None);
+        let names: Vec<NameOnly> = table.query(Employee::ids("Sales", 3, 4)).project().collect().await?;
+        assert_eq!(names, [NameOnly { first_name: "Number 3".into(), properties: 1 }]); // DQ-13
+        let name = table.get_as::<NameOnly>(Employee::key("Sales", 3)).await?.unwrap();
+        assert_eq!(name.properties, 1); // REQ-8
+        let versioned = sales().top(2).collect_versioned().await?;
+        let etag = table.patch(Employee::key("Sales", 4)).set(Employee::AGE, 1).if_match(versioned[4].etag());
+        etag.send().await?;
+        Ok(())
+    })
+}
+
+#[test]
+fn top_1_pages_follow_their_continuation_as_text_too() -> Result<()> {
+    block_on(async {
+        let table = filled(&["Sales"], 10);
+        let query = table.query(Employee::partition("Sales")).top(4);
+        let mut page = query.page().await?;
+        let mut sizes = vec![page.items.len()];
+        while let Some(continuation) = page.continuation {
+            let later = continuation.to_string().parse()?; // PAGE-7
+            page = query.page_from(&later).await?;
+            sizes.push(page.items.len());
+        }
+        assert_eq!(sizes, [4, 4, 2]);
+        let other = table.query(Employee::partition("Marketing"));
+        let continuation = query.page().await?.continuation.unwrap();
+        assert_eq!(other.page_from(&continuation).await.unwrap_err().rule(), Some("PAGE-9"));
+        Ok(())
+    })
+}
+
+#[test]
+fn a_fan_out_reads_its_ranges_in_order_by_streams_and_by_pages() -> Result<()> {
+    block_on(async {
+        let departments: Vec<String> = (0..20).map(|number| format!("D{number:02}")).collect();
+        let departments: Vec<&str> = departments.iter().map(String::as_str).collect();
+        let table = filled(&departments, 7);
+        // One of them is empty.
+        table.bulk().delete_all((0..7).map(|id| Employee::key("D03", id))).await.unwrap();
+        let expected: Vec<(&str, u32)> = departments
+            .iter()
+            .filter(|department| **department != "D03")
+            .flat_map(|department| (0..7).map(|id| (*department, id)))
+            .collect();
+        let place = |employee: &Employee| (employee.department.clone(), employee.id);
+        let is_expected = |found: Vec<(String, u32)>| {
+            assert_eq!(found.iter().map(|(d, id)| (d.as_str(), *id)).collect::<Vec<_>>(), expected);
+        };
+        let query = table.query(Employee::partitions(&departments)).top(3);
+        assert_eq!(query.class(), QueryClass::FanOut(20));
+        is_expected(query.clone().collect().await?.iter().map(place).collect());
+        let streamed: Vec<_> = query.clone().stream().map_ok(|e| place(&e)).try_collect().await?;
+        is_expected(streamed);
+
+        let mut found = Vec::new();
+        let mut page = query.page().await?;
+        loop {
+            assert!(page.items.len() <= 3);
+            found.extend(page.items.iter().map(|employee| place(employee)));
+            let Some(continuation) = page.continuation else { break };
+            page = query.page_from(&continuation).await?;
+        }
+        is_expected(found);
+        assert_eq!(query.limit(9).collect().await?.len(), 9);
+        Ok(())
+    })
+}
+
+#[test]
+fn dq_5_a_scan_has_a_reason_and_a_bound_that_is_never_a_silent_cut() -> Result<()> {
+    block_on(async {
+        let table = filled(&["Marketing", "Sales"], 600);
+        let scan = |rows| table.scan("monthly audit").max_rows(rows);
+        let mut sum = 0;
+        assert_eq!(scan(1_200).for_each(|employee| sum += employee.age).await?, 1_200);
+        assert_eq!(sum, 2 * (0..600).sum::<i32>());
+        assert_eq!(scan(1_200).filter(Employee::AGE.lt(5)).collect().await?.len(), 10);
+        let error = scan(1_199).collect().await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("DQ-5")));
+        let text = error.to_string();
+        assert!(text.contains("monthly audit") && text.contains("1200") && text.contains("1199"), "{text}");
+        // What is read counts, not what matches.
+        assert!(scan(1_199).filter(Employee::AGE.lt(5)).collect().await.is_err());
+        assert_eq!(scan(5).plan()?.reason.as_deref(), Some("monthly audit"));
+        assert_eq!(employees().scan("empty").max_rows(0).collect().await?, []);
+        Ok(())
+    })
+}
+
+#[test]
+fn plans_are_told_without_asking() -> Result<()> {
+    let table = Table::<Employee, Engine>::of_design(Engine::in_memory()); // not even created
+    let plan = table.query(Employee::ids("Sales", 100, 200)).top(50).plan()?;
+    assert_eq!(plan.class, QueryClass::Range);
+    assert_eq!(plan.requests, Requests::OnePerPage { entities: 50, at_least: 1 });
+    let text = plan.to_string();
+    assert!(text.contains("PartitionKey eq 'Sales' and RowKey ge '000100' and RowKey lt '000200'"), "{text}");
+    let fan_out = table.query(Employee::partitions(&["A", "B"])).plan()?;
+    assert_eq!((fan_out.class, fan_out.lookups.len()), (QueryClass::FanOut(2), 2));
+    Ok(())
+}
+
+#[test]
+fn tables_are_listed_created_once_and_deleted() -> Result<()> {
+    block_on(async {
+        let engine = Engine::in_memory();
+        for name in ["Beta", "Alpha", "Alphabet"] {
+            assert!(engine.create_table_if_missing(&table_core::TableName::new(name)?).await?);
+        }
+        assert!(!engine.create_table_if_missing(&table_core::TableName::new("alpha")?).await?);
+        let names: Vec<String> = engine.tables("Alpha").map_ok(|name| name.to_string()).try_collect().await?;
+        assert_eq!(names, ["Alpha", "Alphabet"]);
+        let table = engine.table_named::<Employee>("Beta")?;
+        assert!(table.delete_table().await? && !table.delete_table().await?);
+        assert!(table.get(Employee::key("Sales", 1)).await.unwrap_err().is_table_not_found());
+        Ok(())
+    })
+}
+
+#[test]
+fn page_13_empty_and_short_pages_lose_nothing() -> Result<()> {
+    let faults = Faults {
+        empty_page_every: NonZeroU32::new(2),
+        page_entities: NonZeroUsize::new(2),
+        partition_pages: true,
+        ..Faults::default()
+    };
+    block_on(async {
+        let table =
+            EngineOptions::new().faults(faults).in_memory().table::<Employee>().create_if_missing().await?;
+        let departments = ["A", "B", "C"];
+        let all = departments.iter().flat_map(|department| (0..7).map(|id| Employee::new(department, id)));
+        table.bulk().insert_all(all).await.unwrap();
+        assert_eq!(table.query(Employee::partition("B")).collect().await?.len(), 7);
+        assert_eq!(table.query(Employee::partition("B")).stream().count().await, 7);
+        assert_eq!(table.query(Employee::partitions(&departments)).collect().await?.len(), 21);
+        assert_eq!(
+            table
+                .query(Employee::partition("C"))
+                .filter(Employee::FIRST_NAME.eq("Number 6"))
+                .first()
+                .await?
+                .map(|e| e.id),
+            Some(6)
+        );
+        assert_eq!(table.scan("all").max_rows(21).collect().await?.len(), 21);
+        let fan_out = table.query(Employee::partitions(&departments));
+        let (mut page, mut count) = (fan_out.page().await?, 0);
+        loop {
+            count += page.items.len();
+            let Some(continuation) = page.continuation else { break };
+            page = fan_out.page_from(&continuation).await?;
+        }
+        assert_eq!(count, 21);
+        Ok(())
+    })
+}
+
+#[test]
+fn futures_and_streams_can_move_between_threads() {
+    fn sends<T: Send>(_: &T) {}
+    let table = employees();
+    let employee = Employee::new("Sales", 1);
+    sends(&table.insert(&employee));
+    sends(&table.get(Employee::key("Sales", 1)));
+    sends(&table.get_many([Employee::key("Sales", 1)]));
+    sends(&table.update(Employee::key("Sales", 1), |employee| employee.age += 1));
+    sends(&table.patch(Employee::key("Sales", 1)).set(Employee::AGE, 1).send());
+    sends(&table.query(Employee::partition("Sales")).collect());
+    sends(&table.query(Employee::partition("Sales")).page());
+    sends(&table.query(Employee::partitions(&["A", "B"])).stream());
+    sends(&table.scan("why").max_rows(1).stream());
+    sends(&table.bulk().insert_all(vec![employee]));
+    sends(&table.transaction(Employee::partition("Sales")).unwrap().commit());
+    sends(&table.store().tables(""));
+}

@@ -1,0 +1,17 @@
+use table_core::{Entity, access_patterns};
+
+#[derive(Entity)]
+#[partition_key("login_", bucket(user, 16))]
+#[row_key(user)]
+struct Login {
+    user: u64,
+}
+
+access_patterns! {
+    /// What the guards ask.
+    Guards for Login {
+        all() <= partitions = Login::all_partitions();
+    }
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key("empid_")]
+#[row_key(id)]
+struct Employee {
+    department: String,
+    id: u32,
+    age: i32,
+}
+
+fn main() {}

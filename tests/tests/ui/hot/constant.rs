@@ -1,0 +1,11 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key("all")]
+#[row_key(id)]
+struct Event {
+    id: u32,
+    kind: String,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use chrono::{DateTime, Utc};
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(hour(at))]
+#[row_key(id)]
+struct Event {
+    at: DateTime<Utc>,
+    id: u32,
+}
+
+fn main() {}

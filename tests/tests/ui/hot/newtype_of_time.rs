@@ -1,0 +1,15 @@
+use chrono::{DateTime, Utc};
+use table_core::{Entity, KeyPart};
+
+#[derive(KeyPart)]
+struct Moment(DateTime<Utc>);
+
+#[derive(Entity)]
+#[partition_key(desc(at))]
+#[row_key(id)]
+struct Event {
+    at: Moment,
+    id: u32,
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+#[index(ByRating, row_key("rating_", rating, "_", id))]
+struct Employee {
+    department: String,
+    id: u32,
+    rating: f64,
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+#[index(ByEmail, unique, row_key("email_", email))]
+#[index(ByEmail, unique, row_key("mail_", email))]
+struct Employee {
+    department: String,
+    id: u32,
+    name: String,
+    email: String,
+}
+
+fn main() {}

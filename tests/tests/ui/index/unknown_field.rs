@@ -1,0 +1,13 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+#[index(ByEmail, unique, row_key("email_", mail))]
+struct Employee {
+    department: String,
+    id: u32,
+    email: String,
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+#[index(ByEmail, unique, row_key("email_", email), when = is_known)]
+struct Employee {
+    department: String,
+    id: u32,
+    email: String,
+}
+
+fn is_known(email: &str) -> bool {
+    !email.is_empty()
+}
+
+fn main() {}

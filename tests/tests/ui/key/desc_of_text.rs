@@ -1,0 +1,11 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(desc(name))]
+struct Employee {
+    department: String,
+    name: String,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(weight)]
+struct Employee {
+    department: String,
+    weight: f64,
+}
+
+fn main() {}

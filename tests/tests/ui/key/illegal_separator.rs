@@ -1,0 +1,11 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(user)]
+#[row_key(without('/', name))]
+struct Event {
+    user: String,
+    name: String,
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+struct Employee {
+    department: String,
+    id: u32,
+    age: i32,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(user)]
+#[row_key(4, id)]
+struct Event {
+    user: String,
+    id: u32,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(manager)]
+struct Employee {
+    department: String,
+    manager: Option<u32>,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(user)]
+#[row_key(digits(0, id))]
+struct Event {
+    user: String,
+    id: u32,
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use table_core::KeyPart;
+
+#[derive(KeyPart)]
+enum Stage {
+    Draft,
+    #[key_part("Draft")]
+    Final,
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use table_core::KeyPart;
+
+#[derive(KeyPart)]
+enum Stage {
+    Draft,
+    Final(u32),
+}
+
+fn main() {}

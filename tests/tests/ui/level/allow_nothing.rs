@@ -1,0 +1,13 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[entity(allow(reason = "five tenants, loaded once"))]
+#[partition_key(active, user)]
+#[row_key(id)]
+struct Event {
+    active: bool,
+    user: String,
+    id: u32,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(active, user)]
+#[row_key(id)]
+struct Event {
+    active: bool,
+    user: String,
+    id: u32,
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(country, state, city, street)]
+#[row_key(number)]
+struct House {
+    country: String,
+    state: String,
+    city: String,
+    street: String,
+    number: u32,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(without('_', tenant), user)]
+#[row_key(id)]
+struct Event {
+    tenant: String,
+    user: String,
+    id: u32,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+struct Employee {
+    department: String,
+    #[property("EmployeeId")]
+    id: u32,
+}
+
+fn main() {}

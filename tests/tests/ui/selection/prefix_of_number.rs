@@ -1,0 +1,14 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+struct Employee {
+    department: String,
+    id: u32,
+    age: i32,
+}
+
+fn main() {
+    let _ = Employee::rows("Sales").id_prefix("1");
+}

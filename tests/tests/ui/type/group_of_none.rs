@@ -1,0 +1,6 @@
+use table_core::EntityGroup;
+
+#[derive(EntityGroup)]
+struct Nothing {}
+
+fn main() {}

@@ -1,0 +1,91 @@
+//! Every ceiling with what it admits, in a crate that denies lints and has no prelude.
+#![no_implicit_prelude]
+#![deny(missing_docs, missing_debug_implementations, unreachable_pub, warnings)]
+
+/// The designs.
+pub mod design {
+    use ::std::string::String;
+    use ::table_core::selection::Copies;
+    use ::table_core::{Entity, access_patterns};
+
+    /// Somebody.
+    #[derive(Debug, Entity)]
+    #[partition_key(department)]
+    #[row_key("empid_", digits(6, id))]
+    #[index(ByEmail, unique, row_key("email_", email))]
+    pub struct Employee {
+        department: String,
+        id: u32,
+        email: String,
+    }
+
+    access_patterns! {
+        /// What the office asks.
+        pub Office for Employee {
+            /// One.
+            by_id(department: &str, id: u32) <= point = Employee::key(department, id);
+            /// One, and it may become several.
+            some(department: &str, id: u32) <= range = Employee::key(department, id);
+            /// The first.
+            first(department: &str, r#type: u32) <= range = Employee::rows(department).id(..r#type);
+            /// All employees of a department.
+            rows(department: &str) <= range = Employee::rows(department);
+            /// All of a department.
+            all(department: &str,) <= partition = Employee::partition(department);
+            /// By address.
+            by_email(department: &str, email: &str) <= point from Copies<EmployeeByEmail> =
+                Employee::by_email(department, email);
+            /// Everybody.
+            audit() <= scan = Employee::scan("audit");
+            /// A department, one day perhaps more.
+            part(department: &str) <= scan = Employee::partition(department);
+        }
+    }
+
+    /// A login.
+    #[derive(Debug, Entity)]
+    #[partition_key("login_", bucket(user, 16))]
+    #[row_key(user)]
+    pub struct Login {
+        user: u64,
+    }
+
+    access_patterns! {
+        /// What the guards ask.
+        pub(crate) Guards for Login {
+            /// All.
+            all() <= fanout(16) = Login::all_partitions();
+            one(user: u64) <= fanout(16) = Login::partition_of(user);
+        }
+    }
+
+    /// An event.
+    #[derive(Debug, Entity)]
+    #[partition_key(tenant, user)]
+    #[row_key(id)]
+    pub struct Event {
+        tenant: String,
+        user: String,
+        id: u64,
+    }
+
+    access_patterns! {
+        Tenants for Event {
+            of(tenant: &str) <= partitions = Event::within(tenant);
+            whole(tenant: &str, user: &str) <= partitions = Event::partition(tenant, user);
+        }
+    }
+
+    access_patterns! {
+        /// Nothing is asked.
+        pub Nobody for Event {}
+    }
+}
+
+fn main() {
+    let _ = design::Office::by_id("Sales", 1);
+    ::std::assert_eq!(design::Office::PATTERNS.len(), 8);
+    ::std::assert_eq!(design::Guards::PATTERNS[0].ceiling, ::table_core::query::QueryClass::FanOut(16));
+    ::std::assert!(design::Nobody::PATTERNS.is_empty());
+    ::std::assert_eq!(design::Office::part("Sales").reason(), "part");
+}

@@ -1,0 +1,56 @@
+//! What a declaration answers for, and what only looks hot.
+#![deny(warnings)]
+
+use chrono::{DateTime, Utc};
+use table_core::Entity;
+
+#[derive(Entity)]
+#[entity(allow(hot_partition, reason = "some ten rows, read together"))]
+#[partition_key("settings")]
+#[row_key(name)]
+pub struct Setting {
+    pub name: String,
+    pub value: String,
+}
+
+#[derive(Entity)]
+#[entity(allow(hot_partition, reason = "one writer, once an hour"))]
+#[partition_key(hour(at))]
+#[row_key(id)]
+pub struct Report {
+    pub at: DateTime<Utc>,
+    pub id: u32,
+}
+
+#[derive(Entity)]
+#[partition_key(hour(at), "_", bucket(id, 16))]
+#[row_key(id)]
+pub struct Spread {
+    pub at: DateTime<Utc>,
+    pub id: u32,
+}
+
+#[derive(Entity)]
+#[partition_key(hour(at), "_", device)]
+#[row_key(id)]
+pub struct Reading {
+    pub at: DateTime<Utc>,
+    #[digits(6)]
+    pub device: u32,
+    pub id: u32,
+}
+
+// A sequence and an identity are one type (PAT-SER): it is not judged.
+#[derive(Entity)]
+#[partition_key(employee)]
+#[row_key(day)]
+#[index_entity(ByKind, at_most = 500, partition_key("kind_", kind), row_key("list"))]
+pub struct Series {
+    pub employee: u32,
+    pub day: u32,
+    pub kind: u32,
+}
+
+fn main() {
+    assert_eq!(Series::SCHEMA.indexes[0].at_most, Some(500));
+}

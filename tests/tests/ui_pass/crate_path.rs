@@ -1,0 +1,22 @@
+//! The runtime under another path, and an entity inside a function.
+#![deny(warnings)]
+
+mod tables {
+    pub use table_core as runtime;
+}
+
+fn main() {
+    #[derive(tables::runtime::Entity)]
+    #[entity(table = "Company", crate = crate::tables::runtime)]
+    #[partition_key(department)]
+    #[row_key(id)]
+    struct Employee {
+        department: String,
+        id: u32,
+    }
+
+    use tables::runtime::Entity;
+    let employee = Employee { department: "Sales".to_owned(), id: 223 };
+    assert_eq!(Employee::SCHEMA.table, "Company");
+    assert_eq!(employee.key_of().unwrap(), Employee::key(&employee.department, &employee.id).key().unwrap());
+}

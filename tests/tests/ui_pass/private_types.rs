@@ -1,0 +1,61 @@
+//! A public entity with a key and a property of private types.
+#![deny(warnings)]
+
+mod inner {
+    use table_core::key::codec::{KeyNewtype, Newtype, Padded};
+    use table_core::key::KeyPart;
+    use table_core::property::Property;
+    use table_core::row::RowWriter;
+    use table_core::{EdmType, Entity, Result, ValueRef};
+
+    struct Id(u32);
+
+    impl KeyNewtype for Id {
+        type Inner = u32;
+
+        fn inner(&self) -> &u32 {
+            &self.0
+        }
+
+        fn from_inner(inner: u32) -> Self {
+            Self(inner)
+        }
+    }
+
+    impl KeyPart for Id {
+        type Codec = Newtype<Padded>;
+    }
+
+    struct Level(i32);
+
+    impl Property for Level {
+        const EDM: EdmType = EdmType::Int32;
+
+        fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()> {
+            self.0.write_to(name, row)
+        }
+
+        fn from_value(value: Option<ValueRef<'_>>) -> Result<Self> {
+            i32::from_value(value).map(Self)
+        }
+    }
+
+    #[derive(Entity)]
+    #[partition_key(id)]
+    #[row_key("")]
+    pub struct Employee {
+        id: Id,
+        level: Level,
+    }
+
+    pub fn check() {
+        let employee = Employee { id: Id(7), level: Level(1) };
+        assert_eq!(employee.key_of().unwrap().partition_key.as_str(), "0000000007");
+        assert_eq!(Employee::LEVEL.name(), "Level");
+        let _ = Employee::partition(Id(7));
+    }
+}
+
+fn main() {
+    inner::check();
+}
