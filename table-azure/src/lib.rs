@@ -30,6 +30,7 @@
 //! ```
 
 mod acl;
+mod ascii;
 mod auth;
 mod batch;
 #[cfg(feature = "blobs")]

@@ -10,6 +10,7 @@ use crate::connection_string::ConnectionString;
 use crate::credential::Credential;
 use crate::http::{Endpoint, Pipeline, PipelineParts, Runtime};
 use crate::options::Options;
+use crate::target::Target;
 
 /// The version that the queue service is spoken to in.
 const VERSION: &str = "2021-12-02";
@@ -50,6 +51,7 @@ pub struct AzureQueues(Arc<Inner>);
 struct Inner {
     pipeline: Pipeline,
     runtime: Runtime,
+    target: Target,
 }
 
 impl AzureQueues {
@@ -92,14 +94,16 @@ impl AzureQueues {
         Self::with_options(endpoint, credential, Options::default())
     }
 
-    /// The same, under these options: of them, how attempts are repeated and the clock. Nothing is read from a secondary,
+    /// The same, under these options: of them, how attempts are repeated, who answers and the clock. Nothing is read from a secondary,
     /// where a message can be seen but not be had.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is none; `Io` if the system has no certificates to trust.
     pub fn with_options(endpoint: &str, credential: Credential, options: Options) -> Result<Self> {
+        let primary = Endpoint::new(endpoint)?;
+        let target = options.target.unwrap_or_else(|| Target::of(&primary));
         let pipeline = Pipeline::new(PipelineParts {
-            primary: Endpoint::new(endpoint)?,
+            primary,
             secondary: None,
             credential,
             scheme: Scheme::Storage,
@@ -108,11 +112,15 @@ impl AzureQueues {
             retry: options.retry,
             clock: options.clock,
         })?;
-        Ok(Self(Arc::new(Inner { pipeline, runtime: Runtime::default() })))
+        Ok(Self(Arc::new(Inner { pipeline, runtime: Runtime::default(), target })))
     }
 
     pub(super) fn pipeline(&self) -> &Pipeline {
         &self.0.pipeline
+    }
+
+    pub(super) fn target(&self) -> Target {
+        self.0.target
     }
 
     /// Runs what a clone of the client does, on whatever executor the caller has.

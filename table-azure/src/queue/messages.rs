@@ -9,9 +9,11 @@ use table_core::{Error, ErrorCode, Result};
 use super::client::AzureQueues;
 use super::failure::{of_answer, of_request};
 use super::lease::{lease, message};
+use crate::ascii;
 use crate::auth::parse_http_date;
 use crate::failure::Failure;
 use crate::http::{Answer, Request, encode};
+use crate::target::Target;
 use crate::xml::{self, Record};
 
 const XML: &str = "application/xml";
@@ -24,7 +26,7 @@ fn at(queue: &QueueName, id: Option<&MessageId>) -> String {
 }
 
 /// The body of a put or an update (QUE-4).
-fn body(queue: &QueueName, text: &str) -> Result<String> {
+fn body(target: Target, queue: &QueueName, text: &str) -> Result<String> {
     check::text(queue, text)?;
     if let Some(illegal) = xml::first_illegal(text) {
         let message = format!(
@@ -33,7 +35,8 @@ fn body(queue: &QueueName, text: &str) -> Result<String> {
         );
         return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("QUE-4"));
     }
-    Ok(format!("<QueueMessage><MessageText>{}</MessageText></QueueMessage>", xml::content(text)))
+    let body = format!("<QueueMessage><MessageText>{}</MessageText></QueueMessage>", xml::content(text));
+    Ok(if target == Target::Emulator { ascii::xml(body) } else { body })
 }
 
 fn records(queue: &QueueName, operation: &str, answer: &Answer) -> Result<Vec<Record>> {
@@ -90,7 +93,7 @@ impl AzureQueues {
         let request = Request::new(OPERATION, Method::POST, at(queue, None))
             .query("visibilitytimeout", &put.hidden.as_secs().to_string())
             .query("messagettl", &life)
-            .body(XML, body(queue, &put.text)?);
+            .body(XML, body(self.target(), queue, &put.text)?);
         let answer = self.send(queue, request).await?;
         let put =
             records(queue, OPERATION, &answer)?.first().and_then(|record| lease(record, Some(&put.text)));
@@ -139,7 +142,7 @@ impl AzureQueues {
             .query("popreceipt", lease.receipt.as_str())
             .query("visibilitytimeout", &hidden.as_secs().to_string());
         if let Some(text) = &text {
-            request = request.body(XML, body(queue, text)?);
+            request = request.body(XML, body(self.target(), queue, text)?);
         }
         let answer = self.send(queue, request).await?;
         let receipt = answer.header("x-ms-popreceipt");

@@ -6,7 +6,7 @@ use table_core::queue::{MessageId, PopReceipt, PutMessage, QueueName, TimeToLive
 use table_core::{ErrorCode, QueueStore};
 
 use super::server::*;
-use crate::{AzureQueues, Credential, Options};
+use crate::{AzureQueues, Credential, Options, Target};
 
 const PUT: &str = "<?xml version=\"1.0\"?><QueueMessagesList><QueueMessage><MessageId>7</MessageId>\
     <InsertionTime>Fri, 20 Nov 2026 08:00:00 GMT</InsertionTime><ExpirationTime>Fri, 27 Nov 2026 08:00:00 GMT</ExpirationTime>\
@@ -18,7 +18,12 @@ fn work() -> QueueName {
 
 fn queues(server: &Server) -> AzureQueues {
     let credential = Credential::shared_access_signature("sv=1&sig=c2VjcmV0");
-    AzureQueues::with_options(&server.endpoint, credential, Options::new().clock(clock())).unwrap()
+    AzureQueues::with_options(
+        &server.endpoint,
+        credential,
+        Options::new().target(Target::Service).clock(clock()),
+    )
+    .unwrap()
 }
 
 fn xml(status: u16, code: &str) -> Reply {

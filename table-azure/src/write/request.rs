@@ -5,6 +5,7 @@ use table_core::etag::IfMatch;
 use table_core::odata::{MetadataLevel, entity_link, write_body};
 use table_core::{Operation, OperationKind, Result, TableName};
 
+use crate::ascii;
 use crate::http::Request;
 use crate::target::Target;
 
@@ -51,12 +52,15 @@ impl WriteRequest {
     }
 
     /// The same for a server: Cosmos DB takes no `PATCH`, but a `POST` that says that it means `MERGE` (REQ-2), which is what
-    /// the official clients send it.
+    /// the official clients send it; Azurite spoils characters beyond ASCII.
     pub(crate) fn to(self, target: Target) -> Self {
-        if target == Target::Cosmos && self.method == Method::PATCH {
-            return Self { method: Method::POST, tunnelled: true, ..self };
+        match target {
+            Target::Cosmos if self.method == Method::PATCH => {
+                Self { method: Method::POST, tunnelled: true, ..self }
+            }
+            Target::Emulator => Self { body: self.body.map(ascii::json), ..self },
+            Target::Service | Target::Cosmos => self,
         }
-        self
     }
 
     /// As a request of its own.
@@ -134,5 +138,15 @@ mod tests {
         );
         let insert = || request(OperationKind::Insert(RowWriter::new().finish()));
         assert_eq!(insert().to(Target::Cosmos), insert());
+    }
+
+    #[test]
+    fn type_10_an_emulator_is_sent_ascii_alone() {
+        let mut row = RowWriter::new();
+        row.property("Name", ValueRef::String("Zoë 𝄞"));
+        let merge = request(OperationKind::Merge(row.finish(), IfMatch::Any));
+        assert_eq!(merge.clone().to(Target::Service), merge);
+        let sent = merge.to(Target::Emulator).body;
+        assert_eq!(sent.as_deref(), Some(r#"{"Name":"Zo\u00eb \ud834\udd1e"}"#));
     }
 }

@@ -33,12 +33,6 @@ pub(crate) const DEVIATIONS: &[(&str, Fails, &str, &str)] = &[
         "an Int64 literal against an Int32 is answered by 500",
     ),
     ("limits::size_6_the_limits_of_a_merge_are_those_of_its_result", Always, "AZ-9", "sizes are not checked"),
-    (
-        "limits::type_10_and_11_values_at_their_limits",
-        Sometimes,
-        "TYPE-10, not among the AZ rules",
-        "a character that lies across two chunks of a body is read as two or more of U+FFFD",
-    ),
     ("properties::eng_19_nan_and_the_sign_of_zero_survive", Always, "AZ-4", "-0.0 is read as 0"),
     (
         "tables::tbl_2_names_are_told_apart_without_case",
