@@ -9,3 +9,4 @@ mod retries;
 mod secondary;
 mod server;
 mod strange;
+mod wire;
