@@ -1,6 +1,7 @@
 //! The client against a server that answers what a test tells it to: every promise about the wire, without a service.
 
 mod credentials;
+mod deviations;
 mod doubts;
 mod pages;
 mod queues;
