@@ -1,5 +1,8 @@
 //! Blobs by `object_store` over the account's connection string (BLB rules).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use futures_util::TryStreamExt;
 use object_store::azure::MicrosoftAzure;
 use object_store::path::Path;
@@ -8,6 +11,10 @@ use object_store::{
     PutPayload, PutResult, UpdateVersion,
 };
 use table_azure::AzureBlobs;
+use table_core::ErrorCode;
+use table_core::embedded::Clock;
+use table_core::ticks;
+use table_patterns::log_blobs::{LogKind, LogReader, LogWriter};
 
 /// Runs a test in a container of its own; not where there is no Azurite.
 fn in_container(name: &str, test: impl AsyncFnOnce(&AzureBlobs, MicrosoftAzure)) {
@@ -215,5 +222,38 @@ fn ex_28_put_conditional_put_range_list_and_delete() {
         );
         store.delete(&name).await.unwrap();
         assert!(matches!(store.get(&name).await, Err(Error::NotFound { .. })));
+    });
+}
+
+/// As the service keeps its own: block blobs in a container, listed and read by name. Their metadata comes back under names in
+/// lower case (BLB-9), and still saves reading what lies outside.
+#[test]
+fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_those_that_may_fit_are_read() {
+    in_container("logs", async |_, store| {
+        let start: chrono::DateTime<chrono::Utc> = "2014-07-31T18:05:00Z".parse().unwrap();
+        let now = Arc::new(AtomicU64::new(ticks::from_datetime(start).unwrap()));
+        let hand = Arc::clone(&now);
+        let clock = Clock::new(move || hand.load(Ordering::Relaxed));
+        let store: Arc<dyn ObjectStore> = Arc::new(store);
+        let mut log = LogWriter::new(Arc::clone(&store), "queue").unwrap().with_clock(clock).flush_at(1);
+        log.append(LogKind::Write, ["PutMessage", "a;b"]).unwrap();
+        now.fetch_add(60 * 10_000_000, Ordering::Relaxed);
+        log.append(LogKind::Read, ["GetMessages"]).unwrap();
+        assert_eq!(log.flush().await.unwrap(), 2);
+        let listed: Vec<_> = store.list(None).try_collect().await.unwrap();
+        let names: Vec<_> = listed.iter().map(|object| object.location.as_ref()).collect();
+        assert_eq!(names, ["queue/2014/07/31/1800/000000.log", "queue/2014/07/31/1800/000001.log"]);
+
+        // Content that nobody should read, under the metadata of what was there.
+        let second = Path::from(names[1]);
+        let attributes = store.get(&second).await.unwrap().attributes;
+        store.put_opts(&second, "broken".into(), attributes.into()).await.unwrap();
+        let reader = LogReader::new(store, "queue").unwrap();
+        let (minute, hour) = (chrono::TimeDelta::minutes(1), chrono::TimeDelta::hours(1));
+        let writes = reader.collect(start, start + hour, &[LogKind::Write]).await.unwrap();
+        assert_eq!(writes.iter().map(|line| &line.fields[..]).collect::<Vec<_>>(), [["PutMessage", "a;b"]]);
+        assert_eq!(reader.collect(start, start + minute, &LogKind::ALL).await.unwrap(), writes);
+        let all = reader.collect(start, start + hour, &LogKind::ALL).await;
+        assert_eq!(all.unwrap_err().code(), ErrorCode::Corrupted);
     });
 }
