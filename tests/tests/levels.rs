@@ -200,6 +200,8 @@ fn hpk_5_a_prefix_is_paged_on_the_model() {
     block_on(pages_of_a_tenant(std::sync::Arc::new(ModelStore::new())));
 }
 
+/// Told by which levels are given, and not by how many partitions there are (HPK-39): a point has all of them (HPK-36), by the
+/// words in their order or one after another (HPK-35), and a prefix goes only to what it names (HPK-25, HPK-37).
 #[test]
 fn hpk_38_what_is_given_decides_the_class() {
     let point: Selection<Event, Point> = Event::key("Microsoft", "ada", "1", 7);

@@ -56,7 +56,12 @@ pub fn cases(folder: &Path) -> io::Result<Vec<Case>> {
     }
     files.sort();
     for path in files {
-        let text = fs::read_to_string(&path)?;
+        let mut text = fs::read_to_string(&path)?;
+        // What a case of the compiler's messages shows is the message.
+        let message = path.with_extension("stderr");
+        if message.exists() {
+            text.push_str(&fs::read_to_string(message)?);
+        }
         let file = path.strip_prefix(folder).unwrap_or(&path);
         // What is said here about rules is not what a test shows.
         if !file.starts_with("tests/src/rules") {
