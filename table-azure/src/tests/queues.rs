@@ -140,7 +140,7 @@ async fn que_4_and_8_what_the_service_would_refuse_is_not_sent() {
 }
 
 /// EX-27, on a server that answers as recorded. Errors are XML, and their code stands in a header besides (QUE-1).
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn ex_27_and_que_1_put_get_update_and_delete() {
     const ID: &str = "71b1724e-70ae-4fc2-8aee-16ed4ab53a34";
     let times = "<InsertionTime>Fri, 20 Nov 2026 08:14:48 GMT</InsertionTime><ExpirationTime>Fri, 31 Dec 9999 23:59:59 GMT</ExpirationTime>";

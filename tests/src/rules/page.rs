@@ -8,7 +8,7 @@ use super::{Case, FAMILIES, Place, Rule, reason};
 /// Tests of one rule that the page names: those that say it in the most telling place.
 const NAMED: usize = 3;
 
-/// Tests say it; `TABLES_UPDATE=1` writes it.
+/// The variable of the environment under which a test writes the page instead of comparing it.
 pub const UPDATE: &str = "TABLES_UPDATE";
 
 const HEAD: &str = "\
