@@ -1,5 +1,4 @@
 //! What table design asks for, a test a rule, where no pattern's own tests show it (DQ, IMP, PAT-HET rules).
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::future::poll_fn;
 use std::sync::Arc;
