@@ -220,12 +220,10 @@ async fn ex_17_a_batch() {
 
 /// Parts of an answer to a batch, as they were recorded.
 fn batch_answer(parts: &[&str]) -> Reply {
-    let parts: String = parts
-        .iter()
-        .map(|part| {
-            format!("--changesetresponse_B\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n{part}\r\n")
-        })
-        .collect();
+    let head = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary";
+    let parts: Vec<_> =
+        parts.iter().map(|part| format!("--changesetresponse_B\r\n{head}\r\n\r\n{part}\r\n")).collect();
+    let parts = parts.concat();
     let body = format!(
         "--batchresponse_A\r\nContent-Type: multipart/mixed; boundary=changesetresponse_B\r\n\r\n{parts}--changesetresponse_B--\r\n--batchresponse_A--\r\n"
     );
