@@ -24,7 +24,7 @@ fn number(name: &str, default: u64) -> u64 {
 fn the_engine_answers_as_azurite_does() {
     let Some(connection) = crate::azurite() else { return };
     // One attempt: what Azurite answers by 500 is to be seen. Its time is a bound that no slow machine meets.
-    let retry = RetryPolicy { attempt: Duration::from_mins(10), ..RetryPolicy::NONE };
+    let retry = RetryPolicy { attempt: Duration::from_hours(1), ..RetryPolicy::NONE };
     let options = Options::new().retry(retry);
     let azurite = AzureTables::from_connection_string_with(&connection, options).unwrap();
     let engine = Engine::in_memory();

@@ -28,8 +28,8 @@ fn azurite() -> Option<String> {
 /// The options of clients in these tests: no attempt is given up because the machine is slow, and so none is made twice.
 fn patient() -> Options {
     Options::new().retry(RetryPolicy {
-        attempt: Duration::from_mins(10),
-        total: Duration::from_hours(1),
+        attempt: Duration::from_hours(1),
+        total: Duration::from_hours(4),
         ..RetryPolicy::default()
     })
 }

@@ -51,7 +51,7 @@ fn pat_ix_1_writers_of_one_list_lose_no_member() {
     }
     const EACH: u32 = 4;
     // An attempt is lost only to a write of another, and there are attempts enough to lose one to each of these.
-    const { assert!(15 * EACH < WRITE_ATTEMPTS as u32) };
+    const { assert!(15 * (EACH as usize) < WRITE_ATTEMPTS) };
     let engine = Engine::in_memory();
     let table = block_on(engine.indexed::<Named>().create_if_missing()).unwrap();
     let named = |id| Named { department: "Sales".to_owned(), id, last_name: "Jones".to_owned() };
