@@ -31,6 +31,7 @@ fn host() -> String {
     text.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host").to_owned()
 }
 
+/// Not `--offline`: a machine that has only tested has not fetched what `benches` alone is built from.
 fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))
         .args([
@@ -38,7 +39,6 @@ fn metadata() -> Value {
             "--format-version",
             "1",
             "--locked",
-            "--offline",
             "--all-features",
             "--filter-platform",
             &host(),

@@ -138,12 +138,11 @@ async fn con_11_a_write_that_never_ended_well_is_ambiguous() {
 
 #[tokio::test(start_paused = true)]
 async fn no_connection_is_no_doubt() {
-    let closed = {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        listener.local_addr().unwrap()
-    };
+    // Bound to the end, so that it becomes nobody else's, and never listening.
+    let closed = tokio::net::TcpSocket::new_v4().unwrap();
+    closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let mut server = Server::start([]).await;
-    server.endpoint = format!("http://{closed}/devstoreaccount1");
+    server.endpoint = format!("http://{}/devstoreaccount1", closed.local_addr().unwrap());
     let client = server.client(Options::new());
     let error = submit(&client, [("r", OperationKind::Delete(IfMatch::Any))]).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::Io);

@@ -15,6 +15,7 @@ mod writes;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use self::gate::GatedDisk;
 use crate::embedded::{Engine, EngineOptions};
@@ -144,6 +145,16 @@ fn with_table(engine: Engine) -> Engine {
     match wait(engine.create_table(&employees())) {
         Err(error) if !error.is_already_exists() => panic!("{error}"),
         _ => engine,
+    }
+}
+
+/// Waits for what must come. Its bound is no measure of time: what is slower does not come.
+fn eventually(what: &str, holds: impl Fn() -> bool) {
+    const BOUND: Duration = Duration::from_mins(10);
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < BOUND, "it did not happen: {what}");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

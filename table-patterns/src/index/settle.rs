@@ -115,9 +115,19 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
             let mut rows = 0;
             for (key, found) in keys.iter().zip(&found) {
                 let wanted = entry.as_ref().filter(|entry| entry.key == *key).map(|entry| &entry.row);
-                let Some(kind) = self.step(index, key, &change.owner, wanted, found.as_ref()).await? else {
-                    continue;
+                let kind = match self.step(index, key, &change.owner, wanted, found.as_ref()).await {
+                    // The entity may have given the value up since it was read, and the other taken it: only while it stays as it
+                    // was have both had it.
+                    Err(error)
+                        if error.code() == ErrorCode::UniqueViolation
+                            && !self.is_still(&change.owner, current.as_ref()).await? =>
+                    {
+                        is_overtaken = true;
+                        continue;
+                    }
+                    kind => kind?,
                 };
+                let Some(kind) = kind else { continue };
                 match self.put(&table, key, kind).await {
                     Ok(()) => rows += 1,
                     Err(error) if is_conflict(&error) => is_overtaken = true,

@@ -4,6 +4,8 @@ use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 /// What the installation is made of; npm installs exactly what the lock file names.
 const FILES: [(&str, &str); 4] = [
@@ -58,15 +60,32 @@ pub fn install() -> Result<PathBuf, AzuriteMissing> {
     Ok(folder)
 }
 
+/// How often npm is asked, and how long it is let be in between: a registry may be out of reach for a moment.
+const ATTEMPTS: u32 = 4;
+const PAUSE: Duration = Duration::from_secs(10);
+
 fn npm_ci(folder: &Path) -> Result<(), AzuriteMissing> {
     let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-    let output = Command::new(npm).arg("ci").current_dir(folder).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| AzuriteMissing::because("`npm` cannot be run", error))?;
-    if output.status.success() {
-        return Ok(());
+    let mut attempt = 1;
+    loop {
+        let mut command = Command::new(npm);
+        command.arg("ci").current_dir(folder).stdin(Stdio::null());
+        if attempt > 1 {
+            // The user's cache may be what is broken, or not be writable.
+            command.arg("--cache").arg(folder.join("cache"));
+        }
+        let output = command.output();
+        let output = output.map_err(|error| AzuriteMissing::because("`npm` cannot be run", error))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        if attempt == ATTEMPTS {
+            let told = String::from_utf8_lossy(&output.stderr);
+            return Err(AzuriteMissing::because("`npm ci` failed", told.trim()));
+        }
+        attempt += 1;
+        thread::sleep(PAUSE);
     }
-    let told = String::from_utf8_lossy(&output.stderr);
-    Err(AzuriteMissing::because("`npm ci` failed", told.trim()))
 }
 
 /// Cargo's target folder: the one above this binary that cargo has marked.

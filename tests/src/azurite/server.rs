@@ -16,7 +16,9 @@ const KEY: [&str; 2] =
     ["Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6", "IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="];
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];
 /// A bound, not a wait: what is slower than this does not come.
-const START: Duration = Duration::from_mins(2);
+const START: Duration = Duration::from_mins(10);
+/// A day: nobody who stands still for a while finds that the server has closed the connection he is about to use.
+const KEEP_ALIVE_SECONDS: &str = "86400";
 
 /// A running Azurite on ports of its own, with nothing on disk. Dropping it ends it; so does the end of this process, however
 /// it comes, because the server reads from a pipe that only this process holds.
@@ -38,6 +40,13 @@ impl AzuriteServer {
         let mut process = Command::new("node")
             .arg("serve.cjs")
             .args(["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"])
+            .args(["--blobKeepAliveTimeout", KEEP_ALIVE_SECONDS])
+            .args([
+                "--queueKeepAliveTimeout",
+                KEEP_ALIVE_SECONDS,
+                "--tableKeepAliveTimeout",
+                KEEP_ALIVE_SECONDS,
+            ])
             .args(["--inMemoryPersistence", "--silent", "--disableTelemetry", "--skipApiVersionCheck"])
             .current_dir(folder)
             .stdin(Stdio::piped())
@@ -147,8 +156,8 @@ mod tests {
         assert!(SERVICES.iter().all(|service| connects(&server, service)));
         // What the system does when this process dies.
         drop(server.process.stdin.take());
+        // What has ended listens no more. That nobody does is not asked: its ports may be another's by now.
         assert!(server.process.wait().unwrap().success());
-        assert!(!connects(&server, "Table"));
     }
 
     #[test]

@@ -28,6 +28,11 @@ impl<Q> std::fmt::Debug for QueueScene<'_, Q> {
     }
 }
 
+/// Seconds that a message stays hidden for where it must not show again: longer than any machine stands still.
+pub const HIDDEN: u64 = 3_600;
+/// How often time is let pass for what must come. A bound, not a wait: what is slower than this does not come.
+const PASSES: usize = 300;
+
 /// So many seconds.
 #[must_use]
 pub const fn seconds(seconds: u64) -> Duration {
@@ -62,6 +67,30 @@ impl<'a, Q: QueueStore> QueueScene<'a, Q> {
 
     pub async fn receive(&self, count: usize, hidden: u64) -> Vec<Lease> {
         self.store.receive(&self.queue, count, seconds(hidden)).await.unwrap()
+    }
+
+    /// Lets time pass until something shows, and receives it.
+    pub async fn receive_when_shown(&self, hidden: u64) -> Vec<Lease> {
+        for _ in 0..PASSES {
+            let taken = self.receive(32, hidden).await;
+            if !taken.is_empty() {
+                return taken;
+            }
+            (self.pass)(seconds(1));
+        }
+        panic!("nothing shows in `{}`", self.queue);
+    }
+
+    /// Lets time pass until just these texts show.
+    pub async fn wait_until_shown(&self, expected: &[&str]) {
+        for _ in 0..PASSES {
+            let seen = self.store.peek(&self.queue, 32).await.unwrap();
+            if seen.iter().map(|message| message.text.as_str()).eq(expected.iter().copied()) {
+                return;
+            }
+            (self.pass)(seconds(1));
+        }
+        panic!("`{}` does not come to show {expected:?} alone", self.queue);
     }
 
     pub async fn delete(&self, lease: &Lease) -> Result<()> {

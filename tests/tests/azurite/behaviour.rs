@@ -23,7 +23,7 @@ macro_rules! family {
 /// Runs a scenario. One that is known to meet a deviation must fail, so that the list does not outlive what it tells of.
 fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
     let Some(connection) = crate::azurite() else { return };
-    let store = AzureTables::from_connection_string(&connection).unwrap();
+    let store = AzureTables::from_connection_string_with(&connection, crate::patient()).unwrap();
     let Some((_, fails, rules, why)) = DEVIATIONS.iter().find(|(scenario, ..)| *scenario == name) else {
         return scenario(&store);
     };

@@ -21,7 +21,7 @@ macro_rules! family {
 
 fn store(scenario: impl FnOnce(&AzureQueues)) {
     if let Some(connection) = crate::azurite() {
-        scenario(&AzureQueues::from_connection_string(&connection).unwrap());
+        scenario(&AzureQueues::from_connection_string_with(&connection, crate::patient()).unwrap());
     }
 }
 

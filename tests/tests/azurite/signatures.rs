@@ -27,12 +27,17 @@ impl Account {
         let text = crate::azurite()?;
         let parsed: ConnectionString = text.parse().unwrap();
         let Credential::SharedKey(key) = parsed.credential().clone() else { panic!("a key") };
-        Some(Self { tables: AzureTables::from_connection_string(&text).unwrap(), key, parsed })
+        Some(Self {
+            tables: AzureTables::from_connection_string_with(&text, crate::patient()).unwrap(),
+            key,
+            parsed,
+        })
     }
 
     /// A client that has nothing but the token.
     fn with(&self, token: &SasToken) -> AzureTables {
-        AzureTables::new(self.parsed.table_endpoint().unwrap(), token.credential()).unwrap()
+        AzureTables::with_options(self.parsed.table_endpoint().unwrap(), token.credential(), crate::patient())
+            .unwrap()
     }
 }
 
@@ -132,7 +137,7 @@ fn asas_2_and_4_an_account_token_opens_tables_and_queues() {
 
         let token = everything(Services::QUEUE);
         let queue_endpoint = account.parsed.queue_endpoint().unwrap();
-        let client = AzureQueues::new(queue_endpoint, token.credential()).unwrap();
+        let client = AzureQueues::with_options(queue_endpoint, token.credential(), crate::patient()).unwrap();
         let queue = queues::fresh_name();
         assert!(client.create_queue(&queue).await.unwrap());
         client.put(&queue, PutMessage::new("x")).await.unwrap();

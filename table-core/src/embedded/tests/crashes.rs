@@ -23,16 +23,6 @@ fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     submit(engine, "Sales", operations)
 }
 
-fn eventually(holds: impl Fn() -> bool) {
-    for _ in 0..1_000 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    panic!("it did not happen");
-}
-
 /// Which transaction's state the engine shows; panics if it is none's.
 fn shown(engine: &Engine) -> i32 {
     let found = all(engine);
@@ -82,7 +72,9 @@ fn con_1_egt_9_a_crash_at_any_step_keeps_what_was_acknowledged_and_all_or_none_o
     more(2);
     wait(engine.delete_table(&name("Other"))).unwrap();
     more(2);
-    eventually(|| images.lock().unwrap().iter().any(|(step, ..)| *step == Step::Reclaim));
+    eventually("rows of the dropped table are reclaimed", || {
+        images.lock().unwrap().iter().any(|(step, ..)| *step == Step::Reclaim)
+    });
     wait(engine.compact()).unwrap();
     more(2);
     wait(engine.checkpoint()).unwrap();
@@ -142,7 +134,7 @@ fn f4_a_failure_at_any_step_poisons_at_most_the_writes_and_reopening_recovers() 
         }
         note(wait(engine.delete_table(&name("Other"))));
         if step == Step::Reclaim {
-            eventually(|| armed.load(Ordering::SeqCst) == 2);
+            eventually("the reclaiming fails", || armed.load(Ordering::SeqCst) == 2);
         }
         note(wait(engine.compact()));
         note(wait(engine.checkpoint()));

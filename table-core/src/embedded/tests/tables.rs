@@ -1,7 +1,5 @@
 //! Are tables created, dropped and listed as the service does it, and is a drop cheap?
 
-use std::time::Duration;
-
 use super::*;
 use crate::embedded::Clock;
 
@@ -86,11 +84,5 @@ fn memory_of_a_dropped_table_is_given_back() {
     }
     assert_eq!(engine.inner.shared.state().unwrap().recent.len(), 5_000);
     wait(engine.delete_table(&employees())).unwrap();
-    for _ in 0..1_000 {
-        if engine.inner.shared.state().unwrap().recent.len() == 0 {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    panic!("rows of the dropped table are still in memory");
+    eventually("its rows leave memory", || engine.inner.shared.state().unwrap().recent.len() == 0);
 }

@@ -152,6 +152,44 @@ fn an_older_settling_does_not_undo_a_newer_one() {
     .unwrap();
 }
 
+/// The value goes back to the one who had it, between the look at who is to have it and the look at who has.
+#[test]
+fn pat_ec_4_a_value_that_was_given_back_is_no_violation() {
+    block_on(async {
+        let store = Disturbed::new(Engine::in_memory());
+        let table = store.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let jones = Employee { badge: Some(7), ..jones() };
+        let other = Employee { department: "Marketing".to_owned(), badge: None, ..jones.clone() };
+        table.insert(&jones).await?;
+        table.insert(&other).await?;
+        settle_all(&table).await?;
+        let badge = |table: &IndexedTable<Employee, Engine, Records>, department: &str, badge| {
+            block_on(table.update(Employee::key(department, 223), |now| now.badge = badge)).map(drop)
+        };
+        let opened = |engine: &Engine| {
+            block_on(engine.indexed_through::<Employee, _>(Records::default()).create_if_missing()).unwrap()
+        };
+        badge(&opened(&store.engine), "Sales", None)?;
+        badge(&opened(&store.engine), "Marketing", Some(7))?;
+        let recorded = records::<Employee, _>(&store, "Marketing").await?;
+        let mut changes = recorded.into_iter().flat_map(|(_, changes)| changes);
+        let change = changes.find(|change| change.index.name == "ByBadge").unwrap();
+        for _ in 0..2 {
+            store.before_get(|_| {}); // the copy, and who is to have it
+        }
+        store.before_get(move |engine| {
+            badge(&opened(engine), "Marketing", None).unwrap();
+            badge(&opened(engine), "Sales", Some(7)).unwrap();
+        });
+        table.settle(&change).await?;
+        settle_all(&table).await?;
+        let other = Employee { badge: None, ..other };
+        assert_eq!(stored(&store.engine, &TABLES).await?, expected([&jones, &other]));
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
 #[test]
 fn pat_inter_5_what_is_behind_says_so_and_can_be_verified() {
     block_on(async {

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use table_core::queue::PutMessage;
 use table_core::{ErrorCode, QueueStore};
 
-use super::{QueueScene, seconds, texts};
+use super::{HIDDEN, QueueScene, seconds, texts};
 use crate::suite::scene::refused;
 
 pub async fn que_8_a_message_put_hidden_shows_later<Q: QueueStore>(
@@ -15,11 +15,11 @@ pub async fn que_8_a_message_put_hidden_shows_later<Q: QueueStore>(
     pass: &(dyn Fn(Duration) + Sync),
 ) {
     let scene = QueueScene::new(store, pass).await;
-    store.put(&scene.queue, PutMessage::new("x").hidden(seconds(2))).await.unwrap();
-    assert!(scene.receive(32, 30).await.is_empty());
+    store.put(&scene.queue, PutMessage::new("much later").hidden(seconds(HIDDEN))).await.unwrap();
+    assert!(scene.receive(32, HIDDEN).await.is_empty());
     assert!(store.peek(&scene.queue, 32).await.unwrap().is_empty());
-    pass(seconds(3));
-    assert_eq!(texts(&scene.receive(32, 30).await), ["x"]);
+    store.put(&scene.queue, PutMessage::new("soon").hidden(seconds(2))).await.unwrap();
+    assert_eq!(texts(&scene.receive_when_shown(HIDDEN).await), ["soon"]);
 }
 
 pub async fn que_10_a_received_message_is_hidden_and_shows_again<Q: QueueStore>(
@@ -28,12 +28,12 @@ pub async fn que_10_a_received_message_is_hidden_and_shows_again<Q: QueueStore>(
 ) {
     let scene = QueueScene::new(store, pass).await;
     scene.put("x").await;
-    for count in 1..=3 {
-        let taken = scene.receive(32, 2).await;
-        assert_eq!(taken[0].message.dequeue_count, count);
-        assert!(scene.receive(32, 2).await.is_empty());
-        pass(seconds(3));
+    for (count, hidden) in [(1, 2), (2, 1), (3, HIDDEN)] {
+        let taken = scene.receive_when_shown(hidden).await;
+        assert_eq!((texts(&taken), taken[0].message.dequeue_count), (vec!["x"], count));
     }
+    assert!(scene.receive(32, HIDDEN).await.is_empty());
+    assert!(store.peek(&scene.queue, 32).await.unwrap().is_empty());
 }
 
 pub async fn que_11_a_receipt_stays_valid_until_somebody_else_receives<Q: QueueStore>(
@@ -43,13 +43,12 @@ pub async fn que_11_a_receipt_stays_valid_until_somebody_else_receives<Q: QueueS
     let scene = QueueScene::new(store, pass).await;
     scene.put("late").await;
     let taken = scene.receive(1, 1).await;
-    pass(seconds(2));
+    scene.wait_until_shown(&["late"]).await;
     scene.delete(&taken[0]).await.unwrap();
 
     scene.put("taken over").await;
     let first = scene.receive(1, 1).await;
-    pass(seconds(2));
-    let second = scene.receive(1, 30).await;
+    let second = scene.receive_when_shown(HIDDEN).await;
     refused(scene.delete(&first[0]).await, ErrorCode::PopReceiptMismatch);
     let late = store.update(&scene.queue, &first[0], seconds(30), None).await;
     refused(late, ErrorCode::PopReceiptMismatch);
@@ -60,7 +59,7 @@ pub async fn que_11_the_receipt_of_a_put_deletes<Q: QueueStore>(store: &Q, pass:
     let scene = QueueScene::new(store, pass).await;
     let lease = scene.put("x").await;
     scene.delete(&lease).await.unwrap();
-    assert!(scene.receive(32, 30).await.is_empty());
+    assert!(scene.receive(32, HIDDEN).await.is_empty());
 }
 
 pub async fn que_12_an_update_gives_a_new_receipt_text_and_time<Q: QueueStore>(
@@ -69,12 +68,12 @@ pub async fn que_12_an_update_gives_a_new_receipt_text_and_time<Q: QueueStore>(
 ) {
     let scene = QueueScene::new(store, pass).await;
     let put = scene.put("step 1").await;
-    let first = scene.receive(1, 30).await;
-    let second = store.update(&scene.queue, &first[0], seconds(30), Some("step 2".into())).await.unwrap();
+    let first = scene.receive(1, HIDDEN).await;
+    let second = store.update(&scene.queue, &first[0], seconds(HIDDEN), Some("step 2".into())).await.unwrap();
     refused(scene.delete(&first[0]).await, ErrorCode::PopReceiptMismatch);
     let third = store.update(&scene.queue, &second, Duration::ZERO, None).await.unwrap();
     assert_ne!((&first[0].receipt, &second.receipt), (&second.receipt, &third.receipt));
-    let taken = scene.receive(1, 30).await;
+    let taken = scene.receive_when_shown(HIDDEN).await;
     assert_eq!(texts(&taken), ["step 2"]);
     let message = &taken[0].message;
     // Neither the count nor the end is changed by an update.
@@ -109,7 +108,7 @@ pub async fn que_14_delivery_is_about_in_the_order_of_puts<Q: QueueStore>(
     }
     let mut taken = Vec::new();
     while taken.len() < put.len() {
-        let more = scene.receive(7, 600).await;
+        let more = scene.receive(7, HIDDEN).await;
         assert!(!more.is_empty(), "a message was lost after {}", taken.len());
         taken.extend(more.into_iter().map(|lease| lease.message.text));
     }
@@ -126,7 +125,7 @@ pub async fn que_14_receivers_at_one_time_share_nothing<Q: QueueStore>(
     for n in 0..20 {
         scene.put(&n.to_string()).await;
     }
-    let taken = join_all((0..10).map(|_| scene.receive(3, 600))).await;
+    let taken = join_all((0..10).map(|_| scene.receive(3, HIDDEN))).await;
     let ids: Vec<_> = taken.iter().flatten().map(|lease| lease.message.id.clone()).collect();
     assert_eq!((ids.len(), ids.iter().collect::<BTreeSet<_>>().len()), (20, 20));
 }

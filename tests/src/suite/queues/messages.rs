@@ -5,7 +5,7 @@ use std::time::Duration;
 use table_core::queue::{PutMessage, TimeToLive};
 use table_core::{ErrorCode, QueueStore};
 
-use super::{QueueScene, seconds, texts};
+use super::{HIDDEN, QueueScene, seconds, texts};
 use crate::suite::scene::refused;
 
 const RANGE: ErrorCode = ErrorCode::OutOfRangeQueryParameterValue;
@@ -17,7 +17,7 @@ pub async fn que_5_what_is_put_is_received_as_it_was<Q: QueueStore>(
     let scene = QueueScene::new(store, pass).await;
     for text in ["plain", "<a href=\"x\">&amp;'</a>", "é\u{1F600}", "{\"n\":1}"] {
         let put = scene.put(text).await;
-        let taken = scene.receive(1, 30).await;
+        let taken = scene.receive(1, HIDDEN).await;
         assert_eq!(texts(&taken), [text]);
         let message = &taken[0].message;
         assert_eq!((&message.id, message.dequeue_count), (&put.message.id, 1));
@@ -26,7 +26,7 @@ pub async fn que_5_what_is_put_is_received_as_it_was<Q: QueueStore>(
         assert!((life.num_seconds() - 604_800).abs() <= 1, "{life}");
         scene.delete(&taken[0]).await.unwrap();
     }
-    assert!(scene.receive(1, 30).await.is_empty());
+    assert!(scene.receive(1, HIDDEN).await.is_empty());
 }
 
 pub async fn que_6_a_text_has_at_most_64_kib_of_utf8<Q: QueueStore>(
@@ -36,7 +36,7 @@ pub async fn que_6_a_text_has_at_most_64_kib_of_utf8<Q: QueueStore>(
     let scene = QueueScene::new(store, pass).await;
     for most in ["x".repeat(65_536), "é".repeat(32_768)] {
         scene.put(&most).await;
-        let taken = scene.receive(1, 30).await;
+        let taken = scene.receive(1, HIDDEN).await;
         assert_eq!(taken[0].message.text, most);
         let more = format!("{most}x");
         let code = ErrorCode::RequestBodyTooLarge;
@@ -54,8 +54,8 @@ pub async fn que_7_a_message_whose_time_is_over_is_gone<Q: QueueStore>(
     let short = PutMessage::new("short").time_to_live(TimeToLive::For(seconds(2)));
     let lease = store.put(&scene.queue, short).await.unwrap();
     scene.put("long").await;
-    pass(seconds(3));
-    assert_eq!(texts(&scene.receive(32, 1).await), ["long"]);
+    scene.wait_until_shown(&["long"]).await;
+    assert_eq!(texts(&scene.receive(32, HIDDEN).await), ["long"]);
     refused(scene.delete(&lease).await, ErrorCode::MessageNotFound);
 }
 
@@ -100,8 +100,8 @@ pub async fn que_9_a_batch_has_1_to_32_messages<Q: QueueStore>(store: &Q, pass: 
         refused(store.peek(&scene.queue, count).await, RANGE);
     }
     assert_eq!(store.peek(&scene.queue, 32).await.unwrap().len(), 32);
-    assert_eq!(scene.receive(32, 30).await.len(), 32);
-    assert_eq!(scene.receive(32, 30).await.len(), 1);
+    assert_eq!(scene.receive(32, HIDDEN).await.len(), 32);
+    assert_eq!(scene.receive(32, HIDDEN).await.len(), 1);
     assert_eq!(store.approximate_count(&scene.queue).await.unwrap(), 33);
 }
 
@@ -112,7 +112,7 @@ pub async fn que_10_peek_changes_nothing<Q: QueueStore>(store: &Q, pass: &(dyn F
         let seen = store.peek(&scene.queue, 32).await.unwrap();
         assert_eq!((seen.len(), seen[0].dequeue_count, seen[0].text.as_str()), (1, 0, "x"));
     }
-    assert_eq!(scene.receive(1, 30).await[0].message.dequeue_count, 1);
+    assert_eq!(scene.receive(1, HIDDEN).await[0].message.dequeue_count, 1);
     assert!(store.peek(&scene.queue, 32).await.unwrap().is_empty());
 }
 
@@ -122,11 +122,11 @@ pub async fn que_3_clear_deletes_hidden_messages_too<Q: QueueStore>(
 ) {
     let scene = QueueScene::new(store, pass).await;
     scene.put("taken").await;
-    let taken = scene.receive(1, 30).await;
+    let taken = scene.receive(1, HIDDEN).await;
     scene.put("waiting").await;
     store.clear(&scene.queue).await.unwrap();
     assert_eq!(store.approximate_count(&scene.queue).await.unwrap(), 0);
     refused(scene.delete(&taken[0]).await, ErrorCode::MessageNotFound);
     scene.put("later").await;
-    assert_eq!(texts(&scene.receive(32, 30).await), ["later"]);
+    assert_eq!(texts(&scene.receive(32, HIDDEN).await), ["later"]);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use table_core::queue::{MessageId, PopReceipt, PutMessage};
 use table_core::{ErrorCode, QueueStore};
 
-use super::{QueueScene, fresh_name, seconds};
+use super::{HIDDEN, QueueScene, fresh_name, seconds};
 use crate::suite::scene::refused;
 
 pub async fn que_3_a_queue_is_created_once<Q: QueueStore>(store: &Q, pass: &(dyn Fn(Duration) + Sync)) {
@@ -42,8 +42,8 @@ pub async fn que_3_and_13_what_is_not_there_is_not_found<Q: QueueStore>(
 pub async fn que_3_queues_do_not_share_messages<Q: QueueStore>(store: &Q, pass: &(dyn Fn(Duration) + Sync)) {
     let (one, other) = (QueueScene::new(store, pass).await, QueueScene::new(store, pass).await);
     let lease = one.put("one").await;
-    assert!(other.receive(32, 30).await.is_empty());
+    assert!(other.receive(32, HIDDEN).await.is_empty());
     let gone = store.delete(&other.queue, &lease.message.id, &lease.receipt).await;
     refused(gone, ErrorCode::MessageNotFound);
-    assert_eq!(one.receive(32, 30).await.len(), 1);
+    assert_eq!(one.receive(32, HIDDEN).await.len(), 1);
 }
