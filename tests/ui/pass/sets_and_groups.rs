@@ -77,7 +77,7 @@ fn main() {
     let _ = inner::Badge::select();
 }
 
-#[allow(dead_code)]
+#[expect(dead_code, reason = "that it compiles is what is asked")]
 fn read(staff: inner::Staff, versions: inner::Versions, all: inner::Everybody) -> ::core::primitive::bool {
     use ::core::primitive::i32;
     let age: i32 = match staff {
@@ -87,7 +87,7 @@ fn read(staff: inner::Staff, versions: inner::Versions, all: inner::Everybody) -
     versions.has_old() && versions.rows.is_empty() && versions.entity.age == age && all.all.is_empty()
 }
 
-#[allow(dead_code)]
+#[expect(dead_code, reason = "that it compiles is what is asked")]
 fn badge(badge: inner::Badge) -> ::core::primitive::u32 {
     badge.r#type
 }

@@ -21,9 +21,9 @@ const SEVERAL: &[(&str, usize)] = &[
     ("level/point_of_prefix", 3),
 ];
 
-/// The messages of every case of `tests/ui`, by `class/rule`.
+/// The messages of every case of `fail`, by `class/rule`.
 fn messages() -> BTreeMap<String, usize> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join("ui");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fail");
     let mut messages = BTreeMap::new();
     for class in fs::read_dir(folder).unwrap() {
         let class = class.unwrap().path();
