@@ -1,5 +1,6 @@
 //! The rows of the table: one file, one kind of work each.
 
+pub mod backfill;
 pub mod base_size;
 pub mod codec;
 pub mod drop;
@@ -9,7 +10,9 @@ pub mod index;
 pub mod insert;
 pub mod key;
 pub mod memory;
+pub mod outbox;
 pub mod page;
+pub mod period;
 pub mod point_get;
 pub mod reopen;
 pub mod transaction;
@@ -37,5 +40,8 @@ pub const ROWS: &[Row] = &[
     ("growth", growth::measure),
     ("reopen", reopen::measure),
     ("drop", drop::measure),
+    ("period", period::measure),
+    ("backfill", backfill::measure),
+    ("outbox", outbox::measure),
     ("base_size", base_size::measure),
 ];

@@ -36,7 +36,6 @@ mod batch;
 #[cfg(feature = "blobs")]
 mod blob;
 mod client;
-mod clock;
 mod connection_string;
 mod credential;
 mod failure;
@@ -61,7 +60,6 @@ pub use auth::AccountKey;
 #[cfg(feature = "blobs")]
 pub use blob::AzureBlobs;
 pub use client::AzureTables;
-pub use clock::Clock;
 pub use connection_string::ConnectionString;
 pub use credential::{AccessToken, Credential, TokenFuture, TokenProvider};
 pub use failure::ServiceError;
@@ -69,4 +67,5 @@ pub use options::Options;
 pub use queue::AzureQueues;
 pub use retry::RetryPolicy;
 pub use service::{CorsRule, Logging, Metrics, ServiceProperties, ServiceStats};
+pub use table_core::Clock;
 pub use target::Target;

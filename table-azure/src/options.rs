@@ -1,6 +1,7 @@
 //! Options of a client: what is chosen once.
 
-use crate::clock::Clock;
+use table_core::Clock;
+
 use crate::retry::RetryPolicy;
 use crate::target::Target;
 

@@ -35,7 +35,7 @@ mod timestamps;
 #[cfg(test)]
 mod tests;
 
+pub use crate::clock::Clock;
 pub use engine::Engine;
 pub use options::{Durability, EngineOptions, Faults};
 pub use snapshot::Snapshot;
-pub use timestamps::Clock;

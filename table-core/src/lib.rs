@@ -9,6 +9,7 @@ pub mod __private;
 pub mod access;
 pub mod bag;
 pub mod blocking;
+pub mod clock;
 pub mod column;
 #[cfg(feature = "derive")]
 mod derive;
@@ -42,6 +43,7 @@ pub mod untyped;
 pub mod value;
 
 pub use bag::TableEntity;
+pub use clock::Clock;
 pub use column::{Column, Condition, KeyColumn};
 #[cfg(feature = "embedded")]
 pub use embedded::Engine;

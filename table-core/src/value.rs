@@ -138,11 +138,10 @@ pub enum ValueRef<'a> {
     Binary(&'a [u8]),
 }
 
-impl ValueRef<'_> {
-    /// The type of the value.
-    #[must_use]
-    pub const fn edm_type(&self) -> EdmType {
-        match self {
+/// The type of a value, owned or borrowed: the variants have the types' names.
+macro_rules! edm_type {
+    ($value:expr) => {
+        match $value {
             Self::String(_) => EdmType::String,
             Self::Int32(_) => EdmType::Int32,
             Self::Int64(_) => EdmType::Int64,
@@ -152,6 +151,14 @@ impl ValueRef<'_> {
             Self::Guid(_) => EdmType::Guid,
             Self::Binary(_) => EdmType::Binary,
         }
+    };
+}
+
+impl ValueRef<'_> {
+    /// The type of the value.
+    #[must_use]
+    pub const fn edm_type(&self) -> EdmType {
+        edm_type!(self)
     }
 
     /// A copy that owns its data. Ticks after the year 9999, which no store accepts (TYPE-6), become the last instant that
@@ -183,16 +190,7 @@ impl Value {
     /// The type of the value.
     #[must_use]
     pub const fn edm_type(&self) -> EdmType {
-        match self {
-            Self::String(_) => EdmType::String,
-            Self::Int32(_) => EdmType::Int32,
-            Self::Int64(_) => EdmType::Int64,
-            Self::Double(_) => EdmType::Double,
-            Self::Boolean(_) => EdmType::Boolean,
-            Self::DateTime(_) => EdmType::DateTime,
-            Self::Guid(_) => EdmType::Guid,
-            Self::Binary(_) => EdmType::Binary,
-        }
+        edm_type!(self)
     }
 
     /// The value, borrowed. An instant is truncated to its tick (TICK-6); one outside the calendar of ticks, which no

@@ -9,6 +9,7 @@ pub(crate) mod level;
 pub(crate) mod projection;
 pub(crate) mod property;
 pub(crate) mod set;
+mod shape;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;

@@ -62,7 +62,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use table_core::Table;
-use table_core::embedded::Clock;
+use table_core::clock::Clock;
 use table_core::entity::Entity;
 use table_core::schema::{EntitySchema, KeyPiece};
 

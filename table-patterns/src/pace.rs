@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_channel::oneshot;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
-use table_core::embedded::Clock;
+use table_core::clock::Clock;
 
 type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 

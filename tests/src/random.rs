@@ -1,14 +1,13 @@
 //! Random programs for a store: what the model test runs, as data that proptest can shrink.
 
-use std::ops::Bound;
+pub mod parts;
 
 use chrono::{DateTime, Utc};
 use proptest::collection::vec;
-use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use table_core::filter::{Comparison, Filter};
-use table_core::query::{KeyRange, Select, TextRange};
+use table_core::query::Select;
 use table_core::{Query, Value};
 use uuid::Uuid;
 
@@ -93,11 +92,7 @@ fn value() -> impl Strategy<Value = Value> {
 fn properties() -> impl Strategy<Value = Properties> {
     let not_finite = select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY]).prop_map(Value::Double);
     let stored = prop_oneof![12 => value(), 1 => not_finite];
-    vec((select(NAMES.to_vec()), stored), 0..4).prop_map(|mut properties| {
-        properties.sort_by_key(|(name, _)| *name);
-        properties.dedup_by_key(|(name, _)| *name);
-        properties
-    })
+    parts::properties((select(NAMES.to_vec()), stored), 0..4)
 }
 
 fn filter() -> impl Strategy<Value = Filter> {
@@ -109,64 +104,19 @@ fn filter() -> impl Strategy<Value = Filter> {
             .prop_map(|(name, operator, value)| Filter::compare(name, operator, value)),
         1 => select(NAMES.to_vec()).prop_map(Filter::flag),
     ];
-    leaf.prop_recursive(3, 8, 2, |inner| {
-        prop_oneof![
-            (inner.clone(), inner.clone()).prop_map(|(left, right)| left.and(right)),
-            (inner.clone(), inner.clone()).prop_map(|(left, right)| left.or(right)),
-            inner.prop_map(|filter| !filter),
-        ]
-    })
-}
-
-fn texts(pool: &'static [&'static str]) -> impl Strategy<Value = TextRange> {
-    let bound = move || {
-        (select(pool), 0..3).prop_map(|(text, kind)| match kind {
-            0 => Bound::Included(text.to_owned()),
-            1 => Bound::Excluded(text.to_owned()),
-            _ => Bound::Unbounded,
-        })
-    };
-    prop_oneof![
-        2 => Just(TextRange::ALL),
-        2 => select(pool).prop_map(TextRange::exactly),
-        1 => select(pool).prop_map(TextRange::prefix),
-        3 => (bound(), bound()).prop_map(|(lower, upper)| TextRange { lower, upper }),
-    ]
+    parts::filter(leaf, (3, 8), 1)
 }
 
 fn selected() -> impl Strategy<Value = Select> {
-    let names = select(vec![vec!["A"], vec!["B", "a"], vec!["Missing"]]).prop_map(Select::names);
-    prop_oneof![3 => Just(Select::All), 1 => names]
+    parts::selected(vec![vec!["A"], vec!["B", "a"], vec!["Missing"]])
 }
 
 fn query() -> impl Strategy<Value = Query> {
-    let keys = (texts(&PARTITIONS), texts(&ROWS));
-    (keys, option::of(filter()), selected(), option::of(1_usize..6)).prop_map(
-        |((partition_key, row_key), filter, select, top)| Query {
-            keys: KeyRange { partition_key, row_key },
-            filter,
-            select,
-            top,
-        },
-    )
+    parts::query((&PARTITIONS, &ROWS), filter(), selected())
 }
 
 fn write() -> impl Strategy<Value = Write> {
-    let condition = || {
-        prop_oneof![
-            2 => Just(Condition::Any),
-            4 => Just(Condition::Version(0)),
-            1 => (1_usize..4).prop_map(Condition::Version),
-        ]
-    };
-    prop_oneof![
-        4 => properties().prop_map(Write::Insert),
-        2 => (properties(), condition()).prop_map(|(properties, condition)| Write::Replace(properties, condition)),
-        2 => (properties(), condition()).prop_map(|(properties, condition)| Write::Merge(properties, condition)),
-        4 => properties().prop_map(Write::InsertOrReplace),
-        3 => properties().prop_map(Write::InsertOrMerge),
-        2 => condition().prop_map(Write::Delete),
-    ]
+    parts::write(properties, || parts::condition([2, 4], 1..4))
 }
 
 fn step() -> impl Strategy<Value = Step> {

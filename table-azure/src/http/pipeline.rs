@@ -5,12 +5,11 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Clock, Error, ErrorCode, Result};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::auth::{Scheme, SignedParts, print_http_date};
-use crate::clock::Clock;
 use crate::credential::{AccessToken, Credential};
 use crate::failure::Failure;
 use crate::http::{Answer, Doubt, Endpoint, Request, Transport};
@@ -86,7 +85,7 @@ impl Pipeline {
             let endpoint = secondary.unwrap_or(&inner.parts.primary);
             let mut failure = match inner.attempt(request, endpoint).await {
                 Ok(answer) if answer.is_success() => return Ok(Answer { doubt, ..answer }),
-                Ok(answer) => Failure::of_answer(request.operation, &answer, inner.parts.clock.now()),
+                Ok(answer) => Failure::of_answer(request.operation, &answer, inner.parts.clock.instant()),
                 Err(failure) => failure,
             };
             if secondary.is_some() && failure.status == Some(404) {
@@ -136,7 +135,7 @@ impl Inner {
     }
 
     async fn prepare(&self, request: &Request, endpoint: &Endpoint) -> Result<(Url, HeaderMap)> {
-        let now = self.parts.clock.now();
+        let now = self.parts.clock.instant();
         let mut headers = request.headers.clone();
         headers.insert("x-ms-version", HeaderValue::from_static(self.parts.version));
         insert(&mut headers, "x-ms-date", &print_http_date(now))?;

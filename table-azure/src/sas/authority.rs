@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use chrono::{DateTime, Utc};
-use table_core::{Error, ErrorCode, Result, TableName, TableStore};
+use table_core::{Clock, Error, ErrorCode, Result, TableName, TableStore};
 
 use super::account::{ResourceTypes, Services};
 use super::caller::Caller;
@@ -17,7 +17,6 @@ use super::range::{End, SignedRange};
 use super::scoped::Scoped;
 use super::token::SasToken;
 use crate::auth::AccountKey;
-use crate::clock::Clock;
 
 /// Verifies tokens as the service does, in this process. Clones share the policies.
 ///
@@ -25,9 +24,9 @@ use crate::clock::Clock;
 ///
 /// ```
 /// use chrono::DateTime;
-/// use table_azure::{AccountKey, Clock};
+/// use table_azure::AccountKey;
 /// use table_azure::sas::{Authority, Grant, Lifetime, TablePermissions, TableSas};
-/// use table_core::{ErrorCode, TableName};
+/// use table_core::{Clock, ErrorCode, TableName};
 ///
 /// let key = AccountKey::new("contoso", "a2V5")?;
 /// let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap();
@@ -37,9 +36,9 @@ use crate::clock::Clock;
 ///     .sign(&key)?;
 ///
 /// let authority = Authority::new(key);
-/// let Grant::Table(grant) = authority.clone().clock(Clock::new(move || at(99))).verify(&token)? else { unreachable!() };
+/// let Grant::Table(grant) = authority.clone().clock(Clock::of_instants(move || at(99))).verify(&token)? else { unreachable!() };
 /// assert_eq!(grant.permissions, TablePermissions::READ);
-/// let late = authority.clock(Clock::new(move || at(100))).verify(&token).unwrap_err();
+/// let late = authority.clock(Clock::of_instants(move || at(100))).verify(&token).unwrap_err();
 /// assert_eq!(late.code(), ErrorCode::AuthenticationFailed); // SAS-11
 /// # Ok::<(), table_core::Error>(())
 /// ```
@@ -197,7 +196,7 @@ impl Authority {
     }
 
     fn in_time(&self, start: Option<DateTime<Utc>>, expiry: DateTime<Utc>) -> Result<()> {
-        let now = self.clock.now();
+        let now = self.clock.instant();
         if start.is_some_and(|start| now < start) {
             return Err(failed("SAS-11", "the token is not yet valid"));
         }

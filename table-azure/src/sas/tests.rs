@@ -1,11 +1,10 @@
 //! The signature vectors SIG-10 to SIG-14, as tokens that are made, read and verified.
 
 use chrono::DateTime;
-use table_core::TableName;
+use table_core::{Clock, TableName};
 
 use super::*;
 use crate::auth::AccountKey;
-use crate::clock::Clock;
 use crate::http::encode;
 
 const KEY: [&str; 2] =
@@ -118,7 +117,7 @@ fn asas_3_letters_are_verified_as_they_stand() {
     }
     parameters.put("sig", key().sign(string));
     let token = SasToken(parameters);
-    let clock = Clock::new(|| DateTime::UNIX_EPOCH);
+    let clock = Clock::of_instants(|| DateTime::UNIX_EPOCH);
     let Grant::Account(grant) = Authority::new(key()).clock(clock).verify(&token).unwrap() else { panic!() };
     assert_eq!((grant.permissions.to_string(), grant.types.to_string()), ("rd".to_owned(), "so".to_owned()));
 }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use chrono::{DateTime, TimeDelta, Utc};
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
-use table_core::{EntityKey, OperationKind, TableStore};
+use table_core::{Clock, EntityKey, OperationKind, TableStore};
 
 use super::server::*;
-use crate::{AccessToken, AzureTables, Clock, Credential, Options, RetryPolicy, TokenFuture, TokenProvider};
+use crate::{AccessToken, AzureTables, Credential, Options, RetryPolicy, TokenFuture, TokenProvider};
 
 #[tokio::test]
 async fn sas_12_a_signature_goes_with_every_url_and_into_no_error() {
@@ -87,7 +87,7 @@ async fn auth_12_a_token_is_asked_for_once_and_again_before_it_ends() {
     let now = Arc::new(std::sync::Mutex::new(start));
     let own = Arc::clone(&now);
     let provider = Counting { count: Arc::clone(&count), lifetime: TimeDelta::minutes(60), start };
-    let options = Options::new().clock(Clock::new(move || *own.lock().unwrap()));
+    let options = Options::new().clock(Clock::of_instants(move || *own.lock().unwrap()));
     let client = AzureTables::with_options(&server.endpoint, Credential::token(provider), options).unwrap();
     let key = EntityKey::new("p", "r").unwrap();
     for minutes in [0, 54, 55] {

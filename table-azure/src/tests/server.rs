@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex};
 use chrono::{DateTime, Utc};
 use table_core::row::RowWriter;
 use table_core::{
-    Operation, OperationKind, PartitionKey, Result, Row, RowKey, TableName, TableStore, Transaction, ValueRef,
+    Clock, Operation, OperationKind, PartitionKey, Result, Row, RowKey, TableName, TableStore, Transaction,
+    ValueRef,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::auth::AccountKey;
 use crate::connection_string::{EMULATOR_ACCOUNT, EMULATOR_KEY};
-use crate::{AzureTables, Clock, Credential, Options, Target};
+use crate::{AzureTables, Credential, Options, Target};
 
 /// What the server does with one request.
 #[derive(Clone, Debug)]
@@ -178,7 +179,7 @@ impl Server {
 pub(super) fn clock() -> Clock {
     let start: DateTime<Utc> = "2026-11-20T08:00:00Z".parse().unwrap();
     let count = std::sync::atomic::AtomicI64::new(0);
-    Clock::new(move || {
+    Clock::of_instants(move || {
         let seconds = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         start + chrono::TimeDelta::seconds(seconds)
     })

@@ -84,7 +84,7 @@ macro_rules! access_patterns {
         $(#[$attribute:meta])*
         $vis:vis $list:ident for $entity:ty {$(
             $(#[doc = $doc:literal])*
-            $name:ident($($argument:ident: $ty:ty),* $(,)?) <= $ceiling:ident $(($most:expr))? $(from $source:ty)?
+            $name:ident($($argument:ident: $ty:ty),* $(,)?) $(<= $ceiling:ident $(($most:expr))?)? $(from $source:ty)?
                 = $selection:expr;
         )*}
     ) => {
@@ -100,7 +100,7 @@ macro_rules! access_patterns {
                     <$crate::access_patterns!(@source $($source)?) as $crate::selection::Source>::INDEX;
                 const ENTITY: &$crate::schema::EntitySchema = <$entity as $crate::Entity>::SCHEMA;
                 const CEILING: $crate::query::QueryClass =
-                    $crate::access_patterns!(@ceiling $name $ceiling $($most)?);
+                    $crate::access_patterns!(@ceiling $name $($ceiling $($most)?)?);
                 const _: () = $crate::__private::require_fan_out(::core::stringify!($name), ENTITY, INDEX, CEILING);
                 $crate::access::AccessPattern {
                     name: ::core::stringify!($name),
@@ -117,13 +117,13 @@ macro_rules! access_patterns {
                 $(#[doc = $doc])*
                 $vis fn $name($($argument: $ty),*) -> $crate::selection::Selection<
                     $entity,
-                    $crate::access_patterns!(@class $ceiling),
+                    $crate::access_patterns!(@class $($ceiling)?),
                     $crate::access_patterns!(@source $($source)?),
                 > {
                     let asked = $crate::access::Asked::<$entity, $crate::access_patterns!(@source $($source)?)>::of(
                         ::core::stringify!($name),
                     );
-                    $crate::access_patterns!(@ask $ceiling $ceiling $(($most))? asked, $selection)
+                    $crate::access_patterns!(@ask $($ceiling $ceiling $(($most))?)? asked, $selection)
                 }
             )*
         }
@@ -137,7 +137,8 @@ macro_rules! access_patterns {
     (@class partition) => { $crate::selection::Partition };
     (@class partitions) => { $crate::selection::PartitionRange };
     (@class fanout) => { $crate::selection::FanOut };
-    // Also what is no ceiling, which `@ceiling` tells: everything lies within a scan.
+    // Also what is no ceiling, or none, which `@ceiling` tells: everything lies within a scan.
+    (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 
     // The word twice: once to be known, once to be written where it stands in the list.
@@ -148,6 +149,7 @@ macro_rules! access_patterns {
     (@ask partitions $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
     (@ask scan $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
     (@ask fanout $word:ident $asked:ident, $selection:expr) => { $asked.$word(0, $selection) };
+    (@ask $asked:ident, $selection:expr) => { $asked.scan($selection) };
     (@ask $other:ident $word:ident $(($most:expr))? $asked:ident, $selection:expr) => { $asked.scan($selection) };
 
     (@ceiling $name:ident point) => { $crate::query::QueryClass::Point };
@@ -156,6 +158,13 @@ macro_rules! access_patterns {
     (@ceiling $name:ident partitions) => { $crate::query::QueryClass::PartitionRange };
     (@ceiling $name:ident fanout $most:expr) => { $crate::query::QueryClass::FanOut($most) };
     (@ceiling $name:ident scan) => { $crate::query::QueryClass::TableScan };
+    (@ceiling $name:ident) => {
+        ::core::compile_error!(::core::concat!(
+            "[T091] the access pattern `", ::core::stringify!($name), "` has no ceiling\n\n",
+            "help: write what it may cost at most behind its arguments: `<= point`, `<= range`, `<= partition`, ",
+            "`<= partitions`, `<= fanout(n)` or `<= scan`",
+        ))
+    };
     (@ceiling $name:ident $other:ident $($most:expr)?) => {
         ::core::compile_error!(::core::concat!(
             "[T091] the access pattern `", ::core::stringify!($name), "` has no known ceiling: `",

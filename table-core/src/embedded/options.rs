@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::clock::Clock;
 use crate::embedded::disk::{Disk, RealDisk};
 use crate::embedded::engine::Engine;
 use crate::embedded::failpoint::Hook;
-use crate::embedded::timestamps::Clock;
 use crate::error::Result;
 use crate::limits::Limits;
 

@@ -1,46 +1,7 @@
 //! Timestamps: strictly increasing, whatever the clock does (ENG-8, CON-10, CON-12).
 
-use std::fmt;
-use std::sync::Arc;
-
-use chrono::Utc;
-
+use crate::clock::Clock;
 use crate::ticks;
-
-/// Tells the present instant in [ticks](crate::ticks). Tests put their own in its place.
-///
-/// ```
-/// use table_core::embedded::Clock;
-///
-/// assert_eq!(Clock::new(|| 7).now(), 7);
-/// ```
-#[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> u64 + Send + Sync>);
-
-impl Clock {
-    /// A clock that asks this closure.
-    pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now))
-    }
-
-    /// The present instant.
-    #[must_use]
-    pub fn now(&self) -> u64 {
-        (self.0)()
-    }
-}
-
-impl Default for Clock {
-    fn default() -> Self {
-        Self::new(|| ticks::from_datetime(Utc::now()).unwrap_or_default())
-    }
-}
-
-impl fmt::Debug for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Clock")
-    }
-}
 
 /// Gives out Timestamps: the clock's, or one tick more than the last where the clock has not moved on.
 ///

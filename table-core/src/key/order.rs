@@ -49,14 +49,19 @@ pub(crate) const fn units(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
     while at < bytes.len() {
-        units += match bytes[at] {
-            0x80..=0xBF => 0,
-            0xF0.. => 2,
-            _ => 1,
-        };
+        units += units_of(bytes[at]);
         at += 1;
     }
     units
+}
+
+/// How many UTF-16 code units the character has that this byte of UTF-8 begins; none for a byte within one.
+pub(crate) const fn units_of(byte: u8) -> usize {
+    match byte {
+        0x80..=0xBF => 0,
+        0xF0.. => 2,
+        _ => 1,
+    }
 }
 
 /// Appends bytes that sort among themselves as [`compare`] sorts the texts.

@@ -288,11 +288,7 @@ const fn unit(text: &str, place: usize) -> Alphabet {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
     while at < bytes.len() {
-        units += match bytes[at] {
-            0x80..=0xBF => 0,
-            0xF0.. => 2,
-            _ => 1,
-        };
+        units += order::units_of(bytes[at]);
         if units > place {
             let character = if bytes[at].is_ascii() { bytes[at] as char } else { char::MAX };
             return Alphabet::EMPTY.with(character);

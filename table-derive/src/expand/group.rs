@@ -50,7 +50,7 @@ pub(crate) fn group(group: &EntityGroup<'_>) -> TokenStream {
         quote_spanned!(ty.span()=> #ident: <#ty as __table::GroupField>::gather(#name, #ident)?)
     });
     let (other_list, other_push, other_field) = other(group);
-    let named = if group.under.is_some() { quote!(__table::Point) } else { quote!(__table::Partition) };
+    let named = named(group);
     let proofs = proofs(group);
     wrapped(
         &group.runtime,
@@ -74,6 +74,11 @@ pub(crate) fn group(group: &EntityGroup<'_>) -> TokenStream {
             #proofs
         },
     )
+}
+
+/// What names the group: one entity, or a partition.
+fn named(group: &EntityGroup<'_>) -> TokenStream {
+    if group.under.is_some() { quote!(__table::Point) } else { quote!(__table::Partition) }
 }
 
 /// What becomes of a row of no member: the list, the statement, the field.
@@ -135,7 +140,7 @@ fn schema(member: &Member<'_>) -> TokenStream {
 /// The trait without meaning, after a mistake.
 pub(crate) fn stub(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
-    let named = if group.under.is_some() { quote!(__table::Point) } else { quote!(__table::Partition) };
+    let named = named(group);
     wrapped(
         &group.runtime,
         &quote! {

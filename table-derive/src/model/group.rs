@@ -2,10 +2,11 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Data, DataStruct, DeriveInput, Fields, GenericArgument, Ident, Path, PathArguments, Type};
+use syn::{DeriveInput, GenericArgument, Ident, Path, PathArguments, Type};
 
 use crate::attr::member;
 use crate::ctxt::Ctxt;
+use crate::model::shape;
 
 /// A struct of lists of entities.
 pub(crate) struct EntityGroup<'a> {
@@ -35,16 +36,10 @@ impl<'a> EntityGroup<'a> {
     /// Reads a declaration. `None` if it cannot be one, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = member::parse_group(ctxt, &input.attrs);
-        let Data::Struct(DataStruct { fields: Fields::Named(named), .. }) = &input.data else {
-            let help = "write one field a type: `employee: One<Employee>, reviews: Many<Review>`";
-            ctxt.error("T010", &input.ident, "an entity group is a struct with named fields", help);
-            return None;
-        };
-        if !input.generics.params.is_empty() {
-            let help = "write one struct for each group";
-            ctxt.error("T011", &input.generics, "an entity group has no generic parameters", help);
-            return None;
-        }
+        let what = "an entity group";
+        let help = "write one field a type: `employee: One<Employee>, reviews: Many<Review>`";
+        let named = shape::named_fields(ctxt, input, what, help)?;
+        shape::no_parameters(ctxt, input, what, "write one struct for each group")?;
         let (mut members, mut other) = (Vec::new(), None);
         for field in &named.named {
             let Some(ident) = &field.ident else { continue };

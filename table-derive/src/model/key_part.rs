@@ -6,6 +6,7 @@ use syn::{Data, DataEnum, DataStruct, DeriveInput, Fields, Ident, Member, Path, 
 use crate::attr::key_part::{self, TypeAttrs};
 use crate::ctxt::Ctxt;
 use crate::model::key::Codec;
+use crate::model::shape;
 
 /// A type of the user's for keys.
 pub(crate) struct KeyPart<'a> {
@@ -36,11 +37,8 @@ impl<'a> KeyPart<'a> {
     /// Reads a declaration. `None` if it is neither kind, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = key_part::parse(ctxt, &input.attrs);
-        if !input.generics.params.is_empty() {
-            let help = "write one type for each use: a key's layout is fixed";
-            ctxt.error("T011", &input.generics, "a type for keys has no generic parameters", help);
-            return None;
-        }
+        let help = "write one type for each use: a key's layout is fixed";
+        shape::no_parameters(ctxt, input, "a type for keys", help)?;
         let kind = match &input.data {
             Data::Struct(data) => newtype(ctxt, input, data, &attrs),
             Data::Enum(data) => variants(ctxt, input, data, &attrs),

@@ -1,11 +1,12 @@
 //! A projection: some of an entity's properties as a struct.
 
 use syn::ext::IdentExt;
-use syn::{Data, DeriveInput, Fields, Ident, Path, Type};
+use syn::{DeriveInput, Ident, Path, Type};
 
 use crate::attr::projection;
 use crate::ctxt::Ctxt;
 use crate::model::property::upper_case;
+use crate::model::shape;
 
 /// A struct that an entity can be read as.
 pub(crate) struct Projection<'a> {
@@ -42,16 +43,10 @@ impl<'a> Projection<'a> {
                 help,
             );
         }
-        let Data::Struct(syn::DataStruct { fields: Fields::Named(named), .. }) = &input.data else {
-            let help = "each field has the name and type of a field of the entity";
-            ctxt.error("T010", &input.ident, "a projection is a struct with named fields", help);
-            return None;
-        };
-        if !input.generics.params.is_empty() {
-            let help = "write one struct for each concrete type";
-            ctxt.error("T011", &input.generics, "a projection has no generic parameters", help);
-            return None;
-        }
+        let what = "a projection";
+        let help = "each field has the name and type of a field of the entity";
+        let named = shape::named_fields(ctxt, input, what, help)?;
+        shape::no_parameters(ctxt, input, what, "write one struct for each concrete type")?;
         let fields = named.named.iter().filter_map(|field| {
             let ident = field.ident.as_ref()?;
             let column = Ident::new(&upper_case(&ident.unraw().to_string()), ident.span());

@@ -5,6 +5,7 @@ use syn::{Data, DeriveInput, Fields, Ident, Path, Type};
 
 use crate::attr::member::{self, MemberAttrs};
 use crate::ctxt::Ctxt;
+use crate::model::shape;
 
 /// An enum that any row of a table can be read as.
 pub(crate) struct EntitySet<'a> {
@@ -38,11 +39,7 @@ impl<'a> EntitySet<'a> {
             ctxt.error("T010", &input.ident, "an entity set is an enum", help);
             return None;
         };
-        if !input.generics.params.is_empty() {
-            let help = "write one enum for each table";
-            ctxt.error("T011", &input.generics, "an entity set has no generic parameters", help);
-            return None;
-        }
+        shape::no_parameters(ctxt, input, "an entity set", "write one enum for each table")?;
         let (mut members, mut other) = (Vec::new(), None);
         for variant in &data.variants {
             let ident = &variant.ident;

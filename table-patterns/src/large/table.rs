@@ -9,7 +9,7 @@ use futures_core::Stream;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use table_core::Table;
-use table_core::embedded::Clock;
+use table_core::clock::Clock;
 use table_core::entity::Versioned;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};

@@ -8,7 +8,7 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{Attribute, Attributes, ObjectStore, PutMode, PutOptions, PutPayload};
-use table_core::embedded::Clock;
+use table_core::clock::Clock;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::ticks;
 use uuid::Uuid;
@@ -148,7 +148,7 @@ impl LogWriter {
     /// Whether a block is full, or its oldest line is old. Time passes without lines: ask now and then.
     #[must_use]
     pub fn is_due(&self) -> bool {
-        let now = ticks::to_datetime(self.clock.now()).unwrap_or(DateTime::<Utc>::MAX_UTC);
+        let now = self.clock.instant();
         let is_old = |block: &Block| (now - block.first).to_std().is_ok_and(|age| age >= self.age);
         self.blocks.len() > 1
             || self.blocks.front().is_some_and(|block| block.text.len() >= self.bytes || is_old(block))

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
-use table_core::embedded::Clock;
+use table_core::clock::Clock;
 use table_core::entity::{Entity, PlainEntity};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;

@@ -4,13 +4,13 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use chrono::{DateTime, Utc};
-use table_core::embedded::Clock;
+use table_core::clock::Clock;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::ETag;
 use table_core::name::TableName;
 use table_core::selection::{Class, Selection};
 use table_core::store::TableStore;
-use table_core::{Table, TableStoreExt, ticks};
+use table_core::{Table, TableStoreExt};
 
 use crate::periods::{Period, PeriodQuery, Periodic};
 
@@ -54,7 +54,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
     }
 
     fn now(&self) -> DateTime<Utc> {
-        ticks::to_datetime(self.clock.now()).unwrap_or(DateTime::<Utc>::MAX_UTC)
+        self.clock.instant()
     }
 
     /// Where the first period begins that is kept.

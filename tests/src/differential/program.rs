@@ -11,21 +11,18 @@
 //!   (`PropertiesNeedValue`).
 //! - TBL-2, not among the AZ rules: a table under another case than that of its creation.
 
-use std::ops::Bound;
-
 use chrono::DateTime;
 use proptest::collection::vec;
-use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use table_core::filter::{Comparison, Filter};
-use table_core::query::{KeyRange, Select, TextRange};
+use table_core::query::Select;
 use table_core::{Query, Value};
 use uuid::Uuid;
 
-use crate::random::{Condition, Properties, Write};
+use crate::random::{Properties, Write, parts};
 
 const PARTITIONS: [&str; 4] = ["a", "b", "O'Neil & co", "\u{1F600}"];
 const ROWS: [&str; 8] = ["", "'", "1", "10", "2", "a b+c%", "\u{1F600}", "\u{FF21}"];
@@ -85,11 +82,7 @@ fn property() -> impl Strategy<Value = (&'static str, Value)> {
 fn properties() -> impl Strategy<Value = Properties> {
     let not_in_filters =
         select(vec![f64::NAN, f64::INFINITY, 1e300]).prop_map(|number| ("Dbl", Value::Double(number)));
-    vec(prop_oneof![20 => property(), 1 => not_in_filters], 0..5).prop_map(|mut properties| {
-        properties.sort_by_key(|(name, _)| *name);
-        properties.dedup_by_key(|(name, _)| *name);
-        properties
-    })
+    parts::properties(prop_oneof![20 => property(), 1 => not_in_filters], 0..5)
 }
 
 fn comparison() -> impl Strategy<Value = Filter> {
@@ -110,57 +103,19 @@ fn comparison() -> impl Strategy<Value = Filter> {
 
 fn filter() -> impl Strategy<Value = Filter> {
     let leaf = prop_oneof![2 => comparison(), 1 => comparison().prop_map(|filter| !filter)];
-    leaf.prop_recursive(2, 6, 2, |inner| {
-        prop_oneof![
-            (inner.clone(), inner.clone()).prop_map(|(left, right)| left.and(right)),
-            (inner.clone(), inner).prop_map(|(left, right)| left.or(right)),
-        ]
-    })
-}
-
-fn texts(pool: &'static [&'static str]) -> impl Strategy<Value = TextRange> {
-    let bound = move || {
-        (select(pool), 0..3).prop_map(|(text, kind)| match kind {
-            0 => Bound::Included(text.to_owned()),
-            1 => Bound::Excluded(text.to_owned()),
-            _ => Bound::Unbounded,
-        })
-    };
-    prop_oneof![
-        2 => Just(TextRange::ALL),
-        2 => select(pool).prop_map(TextRange::exactly),
-        1 => select(pool).prop_map(TextRange::prefix),
-        2 => (bound(), bound()).prop_map(|(lower, upper)| TextRange { lower, upper }),
-    ]
+    parts::filter(leaf, (2, 6), 0)
 }
 
 fn selected() -> impl Strategy<Value = Select> {
-    let names = select(vec![vec!["I32"], vec!["Text", "Dbl"], vec!["Missing"]]).prop_map(Select::names);
-    prop_oneof![3 => Just(Select::All), 1 => names]
+    parts::selected(vec![vec!["I32"], vec!["Text", "Dbl"], vec!["Missing"]])
 }
 
 fn query() -> impl Strategy<Value = Query> {
-    let keys = (texts(&PARTITIONS), texts(&ROWS));
-    (keys, option::of(filter()), selected(), option::of(1_usize..5)).prop_map(
-        |((partition_key, row_key), filter, select, top)| Query {
-            keys: KeyRange { partition_key, row_key },
-            filter,
-            select,
-            top,
-        },
-    )
+    parts::query((&PARTITIONS, &ROWS), filter(), selected())
 }
 
 fn write() -> impl Strategy<Value = Write> {
-    let condition = || prop_oneof![3 => Just(Condition::Any), 3 => Just(Condition::Version(0)), 1 => (1_usize..3).prop_map(Condition::Version)];
-    prop_oneof![
-        3 => properties().prop_map(Write::Insert),
-        2 => (properties(), condition()).prop_map(|(properties, condition)| Write::Replace(properties, condition)),
-        2 => (properties(), condition()).prop_map(|(properties, condition)| Write::Merge(properties, condition)),
-        4 => properties().prop_map(Write::InsertOrReplace),
-        3 => properties().prop_map(Write::InsertOrMerge),
-        2 => condition().prop_map(Write::Delete),
-    ]
+    parts::write(properties, || parts::condition([3, 3], 1..3))
 }
 
 /// Each row once: that a second time is refused is the transaction's own matter.

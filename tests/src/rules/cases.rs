@@ -73,7 +73,7 @@ pub fn cases(folder: &Path) -> io::Result<Vec<Case>> {
 }
 
 fn cases_of(file: &Path, text: &str) -> Vec<Case> {
-    if let Ok(case) = file.strip_prefix("tests/tests/ui") {
+    if let Ok(case) = file.strip_prefix("tests/ui/fail") {
         let name = format!("ui/{}", case.with_extension("").display());
         return vec![case_of(file, &name, "", text)];
     }
@@ -206,7 +206,7 @@ proptest! {
         let scenario = "pub async fn key_1_x<S: TableStore>(store: &S) {\n}\nasync fn key_2() {\n}\n";
         assert_eq!(found("tests/src/suite/keys.rs", scenario), [is("key_1_x", &["KEY-1 Name"])]);
         assert_eq!(found("tests/src/suite/scene.rs", scenario), []);
-        let message = found("tests/tests/ui/key/float.rs", "// KEY-3\nfn main() {}\n");
+        let message = found("tests/ui/fail/key/float.rs", "// KEY-3\nfn main() {}\n");
         assert_eq!(message, [is("ui/key/float", &["KEY-3 Body"])]);
         let entries = "&[\n(\"a::fil_1_x\", Always, \"AZ-14\", \"\"),\n(\"b\", Sometimes, \"AZ-5\", \"\"),\n(\n\"c\",\nAlways,\n\"AZ-9\",\n";
         let file = "tests/tests/azurite/deviations.rs";

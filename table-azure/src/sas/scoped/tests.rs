@@ -9,11 +9,10 @@ use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
 use table_core::query::KeyRange;
 use table_core::row::RowWriter;
-use table_core::{Entity, Error, ErrorCode, Operation, OperationKind, PartitionKey, RowKey};
+use table_core::{Clock, Entity, Error, ErrorCode, Operation, OperationKind, PartitionKey, RowKey};
 
 use super::*;
 use crate::auth::AccountKey;
-use crate::clock::Clock;
 use crate::sas::{
     AccessPolicy, AccountPermissions, AccountSas, Lifetime, ResourceTypes, Services, SignedRange,
     StoredAccessPolicy, TablePermissions, TableSas,
@@ -55,7 +54,7 @@ fn scene() -> (Engine, Authority, Arc<AtomicI64>) {
         }
     });
     let read = Arc::clone(&hand);
-    let clock = Clock::new(move || at(read.load(Ordering::Relaxed)));
+    let clock = Clock::of_instants(move || at(read.load(Ordering::Relaxed)));
     (engine, Authority::new(account_key()).clock(clock), hand)
 }
 
@@ -216,7 +215,7 @@ fn sas_11_only_the_text_that_was_signed_by_the_account_is_accepted() {
     refused(authority.verify(&added), ErrorCode::AuthenticationFailed, "SAS-11");
     let other = AccountKey::new("contoso", "b3RoZXI=").unwrap();
     refused(Authority::new(other.clone()).verify(&token), ErrorCode::AuthenticationFailed, "SAS-11");
-    let clock = Clock::new(|| at(0));
+    let clock = Clock::of_instants(|| at(0));
     assert!(Authority::new(other).or_key(account_key()).clock(clock).verify(&token).is_ok(), "AUTH-11");
 }
 

@@ -33,6 +33,23 @@ pub(super) mod sealed {
     }
 }
 
+/// What is the same with a sign and without.
+macro_rules! for_either_sign {
+    () => {
+        #[inline]
+        fn mirrored(self) -> Self {
+            !self
+        }
+
+        #[inline]
+        fn push_padded(magnitude: u128, complement: bool, out: &mut String) {
+            decimal::push::<{ decimal::digits_of(<Self as sealed::SignAndMagnitude>::VALUE_BITS) }>(
+                magnitude, complement, out,
+            );
+        }
+    };
+}
+
 macro_rules! unsigned {
     ($($type:ident)*) => {$(
         impl Integer for $type {}
@@ -51,15 +68,7 @@ macro_rules! unsigned {
                 if negative { None } else { Self::try_from(magnitude).ok() }
             }
 
-            #[inline]
-            fn mirrored(self) -> Self {
-                !self
-            }
-
-            #[inline]
-            fn push_padded(magnitude: u128, complement: bool, out: &mut String) {
-                decimal::push::<{ decimal::digits_of(<Self as sealed::SignAndMagnitude>::VALUE_BITS) }>(magnitude, complement, out);
-            }
+            for_either_sign!();
         }
     )*};
 }
@@ -87,15 +96,7 @@ macro_rules! signed {
                 }
             }
 
-            #[inline]
-            fn mirrored(self) -> Self {
-                !self
-            }
-
-            #[inline]
-            fn push_padded(magnitude: u128, complement: bool, out: &mut String) {
-                decimal::push::<{ decimal::digits_of(<Self as sealed::SignAndMagnitude>::VALUE_BITS) }>(magnitude, complement, out);
-            }
+            for_either_sign!();
         }
     )*};
 }

@@ -1,0 +1,103 @@
+//! What random programs are made of, over the names, values and texts that each kind of program gives.
+
+use std::ops::{Bound, Range};
+
+use proptest::collection::{SizeRange, vec};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use table_core::filter::Filter;
+use table_core::query::{KeyRange, Select, TextRange};
+use table_core::{Query, Value};
+
+use crate::random::{Condition, Properties, Write};
+
+/// Properties of these, each name once.
+pub fn properties(
+    property: impl Strategy<Value = (&'static str, Value)>,
+    size: impl Into<SizeRange>,
+) -> impl Strategy<Value = Properties> {
+    vec(property, size).prop_map(|mut properties| {
+        properties.sort_by_key(|(name, _)| *name);
+        properties.dedup_by_key(|(name, _)| *name);
+        properties
+    })
+}
+
+/// Writes of these properties under these conditions.
+pub fn write<P: Strategy<Value = Properties>, C: Strategy<Value = Condition>>(
+    properties: impl Fn() -> P,
+    condition: impl Fn() -> C,
+) -> impl Strategy<Value = Write> {
+    prop_oneof![
+        3 => properties().prop_map(Write::Insert),
+        2 => (properties(), condition()).prop_map(|(properties, condition)| Write::Replace(properties, condition)),
+        2 => (properties(), condition()).prop_map(|(properties, condition)| Write::Merge(properties, condition)),
+        4 => properties().prop_map(Write::InsertOrReplace),
+        3 => properties().prop_map(Write::InsertOrMerge),
+        2 => condition().prop_map(Write::Delete),
+    ]
+}
+
+/// Conditions: any version, the last one, and now and then one of these before it.
+pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<Value = Condition> {
+    prop_oneof![
+        any => Just(Condition::Any),
+        last => Just(Condition::Version(0)),
+        1 => before.prop_map(Condition::Version),
+    ]
+}
+
+/// Comparisons joined by `and` and `or`, up to `depth` deep with about `size` of them; by `not`, too, if `not` is 1.
+pub fn filter(
+    leaf: impl Strategy<Value = Filter> + 'static,
+    (depth, size): (u32, u32),
+    not: u32,
+) -> impl Strategy<Value = Filter> {
+    leaf.prop_recursive(depth, size, 2, move |inner| {
+        prop_oneof![
+            1 => (inner.clone(), inner.clone()).prop_map(|(left, right)| left.and(right)),
+            1 => (inner.clone(), inner.clone()).prop_map(|(left, right)| left.or(right)),
+            not => inner.prop_map(|filter| !filter),
+        ]
+    })
+}
+
+/// Ranges whose ends are some of these texts.
+fn texts(pool: &'static [&'static str]) -> impl Strategy<Value = TextRange> {
+    let bound = move || {
+        (select(pool), 0..3).prop_map(|(text, kind)| match kind {
+            0 => Bound::Included(text.to_owned()),
+            1 => Bound::Excluded(text.to_owned()),
+            _ => Bound::Unbounded,
+        })
+    };
+    prop_oneof![
+        2 => Just(TextRange::ALL),
+        2 => select(pool).prop_map(TextRange::exactly),
+        1 => select(pool).prop_map(TextRange::prefix),
+        2 => (bound(), bound()).prop_map(|(lower, upper)| TextRange { lower, upper }),
+    ]
+}
+
+/// All properties, or one of these lists of names.
+pub fn selected(names: Vec<Vec<&'static str>>) -> impl Strategy<Value = Select> {
+    prop_oneof![3 => Just(Select::All), 1 => select(names).prop_map(Select::names)]
+}
+
+/// Queries of ranges of these keys.
+pub fn query(
+    (partitions, rows): (&'static [&'static str], &'static [&'static str]),
+    filter: impl Strategy<Value = Filter>,
+    selected: impl Strategy<Value = Select>,
+) -> impl Strategy<Value = Query> {
+    let keys = (texts(partitions), texts(rows));
+    (keys, option::of(filter), selected, option::of(1_usize..5)).prop_map(
+        |((partition_key, row_key), filter, select, top)| Query {
+            keys: KeyRange { partition_key, row_key },
+            filter,
+            select,
+            top,
+        },
+    )
+}

@@ -1,0 +1,53 @@
+#![no_implicit_prelude]
+
+/// Names that a short path would meet.
+mod core {}
+#[expect(dead_code, reason = "a name in the way of ours, and nothing else")]
+trait KeyText {
+    fn part(&self) {}
+    fn write_to(&self) {}
+    fn encode(&self) {}
+}
+impl<T> KeyText for T {}
+
+#[derive(::table_core::KeyPart)]
+#[digits(9)]
+struct Badge(::core::primitive::u32);
+
+#[derive(::table_core::KeyPart)]
+enum Stage {
+    Draft,
+    Final,
+}
+
+#[derive(::table_core::Projection)]
+#[projection(of = Employee)]
+struct Age {
+    age: ::core::option::Option<::core::primitive::i32>,
+}
+
+#[derive(::table_core::Entity)]
+#[partition_key(bucket(id, 4), "_", department)]
+#[row_key("empid_", digits(6, id), "_", desc(at), stage)]
+struct Employee {
+    department: ::std::string::String,
+    id: ::core::primitive::u32,
+    at: ::core::primitive::u64,
+    stage: Stage,
+    badge: ::table_core::Json<::std::string::String>,
+    age: ::core::option::Option<::core::primitive::i32>,
+    #[property(json)]
+    notes: ::std::vec::Vec<::std::string::String>,
+}
+
+fn main() {
+    let _ = Employee::key("Sales", 223, 7_u64, Stage::Draft);
+    let _ = Employee::rows("Sales").id_is(223).at(7..=9);
+    let _ = <Age as ::table_core::FromEntity>::select();
+    let (age, badge) = (Age { age: ::core::option::Option::Some(7) }, Badge(7));
+    let _ = (Stage::Final, read(&age, &badge));
+}
+
+fn read(age: &Age, badge: &Badge) -> ::core::primitive::bool {
+    age.age.is_some() && badge.0 > 0
+}

@@ -1,0 +1,96 @@
+//! The numbers of the checks: `docs/errors.md` and the messages below `fail` name the same ones.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const PAGE: &str = include_str!("../../../docs/errors.md");
+
+/// The cases that rustc tells in its own words: arity, names and plain types, which no trait of ours is asked about.
+const RUSTC: [&str; 9] = [
+    "group/partition_of_owner",
+    "index/when_of_wrong_type",
+    "level/left_out_of_key",
+    "level/skipped",
+    "patch/wrong_type",
+    "projection/unknown_column",
+    "selection/level_left_out",
+    "set/other_is_no_bag",
+    "set/upgrade_without_from",
+];
+
+/// The sections of the page, in order.
+fn sections() -> Vec<&'static str> {
+    PAGE.lines().filter_map(|line| line.strip_prefix("### ")).collect()
+}
+
+/// The numbers that a text shows as a message does: `[T045]`.
+fn shown(text: &str) -> BTreeSet<String> {
+    let is_number = |word: &&str| {
+        word.strip_prefix('T')
+            .is_some_and(|digits| digits.len() == 3 && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let words = text.split('[').skip(1).filter_map(|rest| rest.split_once(']')).map(|(word, _)| word);
+    words.filter(is_number).map(str::to_owned).collect()
+}
+
+/// Every file of a folder and its folders with this ending.
+fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, ending, found);
+        } else if path.extension().is_some_and(|extension| extension == ending) {
+            found.push(path);
+        }
+    }
+}
+
+/// The messages of the UI cases, by class and rule: `key/float`.
+fn cases() -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fail");
+    let mut messages = Vec::new();
+    files(&root, "stderr", &mut messages);
+    let name =
+        |path: &Path| path.strip_prefix(&root).unwrap().with_extension("").to_str().unwrap().to_owned();
+    messages.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn every_case_shows_a_number_but_those_of_rustc() {
+    let cases = cases();
+    let without: Vec<_> =
+        cases.iter().filter(|(_, text)| shown(text).is_empty()).map(|(name, _)| name.as_str()).collect();
+    assert_eq!(without, RUSTC);
+}
+
+#[test]
+fn every_number_of_the_page_has_a_case_and_every_case_a_section() {
+    let told: BTreeSet<String> = cases().values().flat_map(|text| shown(text)).collect();
+    let page: BTreeSet<String> = sections().into_iter().map(str::to_owned).collect();
+    let without_case: Vec<_> = page.difference(&told).collect();
+    let without_section: Vec<_> = told.difference(&page).collect();
+    assert!(without_case.is_empty(), "no UI case shows {without_case:?}");
+    assert!(without_section.is_empty(), "docs/errors.md does not explain {without_section:?}");
+}
+
+#[test]
+fn a_number_has_one_section_with_both_declarations() {
+    let sections = sections();
+    assert!(sections.windows(2).all(|pair| pair[0] < pair[1]), "sections ascend, none twice: {sections:?}");
+    for section in PAGE.split("\n### ").skip(1) {
+        for part in ["Why: ", "// wrong\n", "// right\n"] {
+            assert!(section.contains(part), "no `{part}` in {section}");
+        }
+    }
+}
+
+#[test]
+fn numbers_are_found_in_messages_and_nothing_else_is() {
+    assert_eq!(
+        shown("error: [T045] `a[T]` and T046, [T9], [T12é]").into_iter().collect::<Vec<_>>(),
+        ["T045"]
+    );
+}
