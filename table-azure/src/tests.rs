@@ -2,6 +2,8 @@
 
 mod credentials;
 mod doubts;
+#[cfg(feature = "identity")]
+mod identity;
 mod pages;
 mod queues;
 mod recorded;
