@@ -53,7 +53,7 @@ pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     let mut are_digits = true;
     let mut two = |tens: u8, ones: u8| {
         let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
-        are_digits &= (tens <= 9) & (ones <= 9);
+        are_digits &= tens.max(ones) <= 9;
         u32::from(tens) * 10 + u32::from(ones)
     };
     let (year, month, day) = (two(y0, y1) * 100 + two(y2, y3), two(o0, o1), two(d0, d1));
