@@ -1,6 +1,7 @@
 //! The client against a server that answers what a test tells it to: every promise about the wire, without a service.
 
 mod credentials;
+mod deviations;
 mod doubts;
 #[cfg(feature = "identity")]
 mod identity;
@@ -11,3 +12,4 @@ mod retries;
 mod secondary;
 mod server;
 mod strange;
+mod wire;
