@@ -40,6 +40,8 @@ mod connection_string;
 mod credential;
 mod failure;
 mod http;
+#[cfg(feature = "identity")]
+mod identity;
 mod json;
 mod options;
 mod queue;

@@ -1,7 +1,7 @@
 //! Reads: one entity by its key, one page of a query (GET, QRY, SEL, PAGE rules).
 
 use reqwest::Method;
-use table_core::odata::{EntityBody, MetadataLevel, Sender, entity_link, read_entity, read_page};
+use table_core::odata::{MetadataLevel, Sender, entity_link, read_entity, read_rows};
 use table_core::query::{Continuation, EntityRef, Page, Position, Query, Rows, Select};
 use table_core::store::StoredRow;
 use table_core::{ETag, EntityKey, ErrorCode, Result, TableName};
@@ -75,9 +75,8 @@ impl AzureTables {
             }
         }
         let answer = self.pipeline().send(&request).await.map_err(|failure| failure.into_error(true))?;
-        let entities = read_page(json::body(OPERATION, &answer)?);
-        let rows = entities
-            .and_then(|entities| rows(entities, &query.select))
+        let rows = read_rows(json::body(OPERATION, &answer)?)
+            .and_then(|rows| if is_narrowed(&query.select) { Ok(rows) } else { narrow(&rows, &query.select) })
             .map_err(|error| json::malformed(OPERATION, error))?;
         // Azurite sends a token after a page of nothing (AZ-13).
         let next = next(&answer).filter(|_| query.top != Some(0));
@@ -117,20 +116,12 @@ fn selected(request: Request, select: &Select) -> Request {
     request.query("$select", &text)
 }
 
-fn rows(entities: Vec<EntityBody>, select: &Select) -> Result<Rows> {
-    let bytes = entities.iter().map(|entity| entity.row.as_bytes().len()).sum();
-    let mut rows = Rows::with_capacity(entities.len(), bytes);
-    let narrowed = is_narrowed(select);
-    for mut body in entities {
-        let key = body.take_key()?;
-        let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
-        // Most are the Timestamp again (ETAG-2), and need no place of their own.
-        let etag = body.etag.as_ref().filter(|etag| **etag != body.row.view().etag());
-        let entity = EntityRef::new(partition_key, row_key, body.row.view());
-        let entity = etag.map_or(entity, |etag| entity.with_etag(etag));
-        rows.push_selected(entity, if narrowed { &Select::All } else { select })?;
+fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
+    let mut narrowed = Rows::default();
+    for entity in rows.iter() {
+        narrowed.push_selected(entity, select)?;
     }
-    Ok(rows)
+    Ok(narrowed)
 }
 
 fn project(row: &table_core::Row, select: &Select) -> Result<table_core::Row> {

@@ -3,6 +3,8 @@
 mod credentials;
 mod deviations;
 mod doubts;
+#[cfg(feature = "identity")]
+mod identity;
 mod pages;
 mod queues;
 mod recorded;

@@ -5,7 +5,9 @@
 mod level;
 mod link;
 mod members;
+mod page;
 mod property;
+mod quick;
 mod reader;
 mod token;
 mod writer;
@@ -13,8 +15,9 @@ mod writer;
 pub use level::MetadataLevel;
 pub use link::entity_link;
 pub(crate) use members::Members;
+pub use page::{read_page, read_rows};
 pub(crate) use property::{Annotate, Text, Ticks, serialize_properties};
-pub use reader::{EntityBody, Sender, read_entity, read_page};
+pub use reader::{EntityBody, Sender, read_entity};
 pub use writer::{Context, write_body, write_entity, write_page};
 
 #[cfg(test)]

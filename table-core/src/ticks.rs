@@ -1,6 +1,6 @@
 //! .NET ticks: 100 ns since 0001-01-01T00:00:00Z (TICK-1).
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, Utc};
 
 /// `DateTime.MaxValue.Ticks`: 9999-12-31T23:59:59.9999999Z (TICK-2).
 pub const MAX: u64 = 3_155_378_975_999_999_999;
@@ -42,6 +42,44 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(unix.div_euclid(PER_SECOND), nanos)
 }
 
+/// Ticks of `yyyy-mm-ddThh:mm:ss`, at most seven digits of a fraction, and `Z`: an instant as the service prints it, or with
+/// zeros at its end (TYPE-5). `None` for any other spelling, whatever it means: there are offsets and leap seconds among them.
+/// `colon` is how the text has its colons, which an `ETag` encodes (ETAG-1).
+pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
+    let (front, rest) = text.as_bytes().split_first_chunk::<13>()?;
+    let [y0, y1, y2, y3, b'-', o0, o1, b'-', d0, d1, b'T', h0, h1] = *front else { return None };
+    let ([m0, m1], rest) = rest.strip_prefix(colon.as_bytes())?.split_first_chunk()?;
+    let ([s0, s1], rest) = rest.strip_prefix(colon.as_bytes())?.split_first_chunk()?;
+    let mut are_digits = true;
+    let mut two = |tens: u8, ones: u8| {
+        let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+        are_digits &= tens.max(ones) <= 9;
+        u32::from(tens) * 10 + u32::from(ones)
+    };
+    let (year, month, day) = (two(y0, y1) * 100 + two(y2, y3), two(o0, o1), two(d0, d1));
+    let (hour, minute, second) = (two(h0, h1), two(*m0, *m1), two(*s0, *s1));
+    if !are_digits || year == 0 || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let below = match rest.strip_suffix(b"Z")? {
+        [] => 0,
+        [b'.', digits @ ..] if (1..=7).contains(&digits.len()) => {
+            let mut below = 0;
+            for place in 0..7 {
+                let digit = digits.get(place).copied().unwrap_or(b'0');
+                are_digits &= digit.is_ascii_digit();
+                below = below * 10 + u32::from(digit.wrapping_sub(b'0'));
+            }
+            below
+        }
+        _ => return None,
+    };
+    let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day).filter(|_| are_digits)?;
+    let days = u64::try_from(date.num_days_from_ce()).ok()?.checked_sub(1)?;
+    let seconds = days * 86_400 + u64::from(hour * 3_600 + minute * 60 + second);
+    Some(seconds * PER_SECOND.unsigned_abs() + u64::from(below))
+}
+
 /// [`MAX`] minus the ticks, so that newer is smaller (TICK-5); its own inverse (TICK-8); `None` above [`MAX`].
 #[must_use]
 pub const fn invert(ticks: u64) -> Option<u64> {
@@ -62,6 +100,8 @@ pub fn truncate(instant: DateTime<Utc>) -> DateTime<Utc> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const VECTORS: [(&str, u64, u64); 12] = [
@@ -105,6 +145,58 @@ mod tests {
     fn tick_6_below_a_tick_is_truncated_also_before_the_epoch() {
         let instant: DateTime<Utc> = "1969-12-31T23:59:59.999999999Z".parse().unwrap();
         assert_eq!(from_datetime(instant), Some(UNIX_EPOCH - 1));
+    }
+
+    #[test]
+    fn type_5_the_service_s_spelling_is_read_alone() {
+        for (text, ticks, _) in VECTORS {
+            assert_eq!(parse(text, ":"), Some(ticks), "{text}");
+            assert_eq!(parse(&text.replace(':', "%3A"), "%3A"), Some(ticks), "{text}");
+        }
+        for text in [
+            "",
+            "2014-07-31",
+            "0000-01-01T00:00:00Z",
+            "2014-02-29T00:00:00Z",
+            "2014-07-31T24:00:00Z",
+            "2014-07-31T18:60:00Z",
+            "2016-12-31T23:59:60Z",
+            "2014-07-31T18:21:46.Z",
+            "2014-07-31T18:21:46.12345678Z",
+            "2014-07-31T18:21:46.1x3Z",
+            "2014-07-31T18:21:46",
+            "2014-07-31T18:21:46z",
+            "2014-07-31T18:21:46+00:00",
+            "2014-07-31t18:21:46Z",
+            "2014-07-31T18:21:4:Z",
+            "\u{660}014-07-31T18:21:46Z",
+        ] {
+            assert_eq!(parse(text, ":"), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn type_5_what_is_read_is_what_chrono_reads(
+            ticks in 0..=MAX, digits in 0..9_usize, changed in 0..40_usize, byte in b' '..b'~',
+        ) {
+            let instant = to_datetime(ticks).unwrap();
+            let mut text = instant.format("%Y-%m-%dT%H:%M:%S").to_string();
+            if digits > 0 {
+                text.push_str(&instant.format("%.9f").to_string()[..=digits]);
+            }
+            text.push('Z');
+            let expected = |text: &str| from_datetime(DateTime::parse_from_rfc3339(text).unwrap().to_utc());
+            prop_assert_eq!(parse(&text, ":"), expected(&text).filter(|_| digits <= 7));
+            let mut bytes = text.into_bytes();
+            if let Some(place) = bytes.get_mut(changed) {
+                *place = byte;
+            }
+            let text = String::from_utf8(bytes).unwrap();
+            if let Some(ticks) = parse(&text, ":") {
+                prop_assert_eq!(expected(&text), Some(ticks));
+            }
+        }
     }
 
     #[test]

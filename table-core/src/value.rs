@@ -65,7 +65,17 @@ impl EdmType {
     /// The type of a name on the wire; `None` if there is none such (ENG-10).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|edm| edm.name() == name)
+        Some(match name {
+            "Edm.String" => Self::String,
+            "Edm.Int32" => Self::Int32,
+            "Edm.Int64" => Self::Int64,
+            "Edm.Double" => Self::Double,
+            "Edm.Boolean" => Self::Boolean,
+            "Edm.DateTime" => Self::DateTime,
+            "Edm.Guid" => Self::Guid,
+            "Edm.Binary" => Self::Binary,
+            _ => return None,
+        })
     }
 
     pub(crate) const fn from_tag(tag: u8) -> Option<Self> {

@@ -66,7 +66,12 @@ fn check(kind: &'static str, text: &str) -> Result<()> {
 }
 
 macro_rules! key_text {
-    ($name:ident, $word:literal) => {
+    ($name:ident, $word:literal, $check:ident) => {
+        #[doc = concat!("What [`", $word, "::new`] checks, of a text that is not to be kept.")]
+        pub(crate) fn $check(text: &str) -> Result<()> {
+            check($word, text)
+        }
+
         #[doc = concat!("A ", $word, ": any text without `/ \\ # ?` and control characters (KEY-3), the empty one included (KEY-2).")]
         ///
         /// - At most 1,024 UTF-16 code units here (KEY-7); the embedded engine's portable profile accepts 512 (ENG-1).
@@ -91,7 +96,7 @@ macro_rules! key_text {
             /// `OutOfRangeInput` for a forbidden character (KEY-4), `PropertyValueTooLarge` above 1,024 code units (KEY-8).
             pub fn new(text: impl Into<String>) -> Result<Self> {
                 let text = text.into();
-                check($word, &text)?;
+                $check(&text)?;
                 Ok(Self(text))
             }
 
@@ -134,8 +139,8 @@ macro_rules! key_text {
     };
 }
 
-key_text!(PartitionKey, "PartitionKey");
-key_text!(RowKey, "RowKey");
+key_text!(PartitionKey, "PartitionKey", check_partition_key);
+key_text!(RowKey, "RowKey", check_row_key);
 
 /// What the `RowKey`s begin with that patterns keep for themselves, as the rows of an outbox.
 ///

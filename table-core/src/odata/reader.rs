@@ -104,34 +104,15 @@ pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
     from_json::<Members<'_>>(json)?.read(sender)
 }
 
-/// Reads a page of a service's answer to a query (JSON-7).
-///
-/// # Errors
-/// As [`read_entity`].
-///
-/// ```
-/// let json = br#"{"odata.metadata":"x","value":[{"RowKey":"00001"},{"RowKey":"00002"}]}"#;
-/// let page = table_core::odata::read_page(json)?;
-/// assert_eq!(page.len(), 2);
-/// # Ok::<(), table_core::Error>(())
-/// ```
-pub fn read_page(json: &[u8]) -> Result<Vec<EntityBody>> {
-    #[derive(Deserialize)]
-    struct Envelope<T> {
-        value: Vec<T>,
-    }
-    let page: Envelope<Members<'_>> = from_json(json)?;
-    page.value.into_iter().map(|members| members.read(Sender::Service)).collect()
-}
-
-fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
+pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
     serde_json::from_slice(json).map_err(|error| {
         let message = format!("the body is not the JSON that was expected: {error}");
         Error::new(ErrorCode::InvalidInput, message).with_source(error)
     })
 }
 
-const ANNOTATION: &str = "@odata.type";
+/// What the name of a type's member ends with, after its property's (TYPE-2).
+pub(super) const ANNOTATION: &str = "@odata.type";
 
 /// The declared types, sorted by name: they belong to their property wherever they stand (TYPE-2).
 fn declared<'m>(members: &'m Members<'_>) -> Result<Vec<(&'m str, EdmType)>> {

@@ -1,6 +1,7 @@
 //! The service's JSON: the worked examples in the service's form, then the laws of reading and writing.
 
 mod levels;
+mod quick;
 mod read;
 
 use proptest::prelude::*;

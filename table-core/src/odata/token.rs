@@ -10,6 +10,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Se
 use uuid::Uuid;
 
 use crate::error::{Error, ErrorCode, Result};
+use crate::ticks;
 use crate::value::{EdmType, ValueRef, edm_ticks};
 
 /// One JSON value, the spelling of numbers kept apart: `3` is an integer, `3.0` is not (TYPE-3).
@@ -125,10 +126,7 @@ impl Token<'_> {
             (_, Some(EdmType::Int32)) => {
                 self.integral().and_then(|number| i32::try_from(number).ok()).map(ValueRef::Int32)
             }
-            (Self::Text(text), Some(EdmType::DateTime)) => match DateTime::parse_from_rfc3339(text) {
-                Ok(instant) => Some(ValueRef::DateTime(edm_ticks(name, instant.with_timezone(&Utc))?)),
-                Err(_) => None,
-            },
+            (Self::Text(text), Some(EdmType::DateTime)) => instant(name, text)?.map(ValueRef::DateTime),
             (Self::Text(text), Some(EdmType::Guid)) => guid(text).map(ValueRef::Guid),
             (Self::Text(text), Some(EdmType::Binary)) => {
                 buffer.clear();
@@ -159,6 +157,17 @@ impl Token<'_> {
 #[expect(clippy::cast_precision_loss, reason = "TYPE-3: an integer read as a Double is the nearest one")]
 const fn nearest(number: i64) -> f64 {
     number as f64
+}
+
+/// The ticks of an instant; one in the service's own form is read without looking for others.
+fn instant(name: &str, text: &str) -> Result<Option<u64>> {
+    match ticks::parse(text, ":").filter(|ticks| *ticks >= ticks::EDM_MIN) {
+        Some(ticks) => Ok(Some(ticks)),
+        None => match DateTime::parse_from_rfc3339(text) {
+            Ok(instant) => edm_ticks(name, instant.with_timezone(&Utc)).map(Some),
+            Err(_) => Ok(None),
+        },
+    }
 }
 
 fn special(text: &str) -> Option<f64> {

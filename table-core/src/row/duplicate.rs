@@ -18,6 +18,11 @@ impl Names {
         }
     }
 
+    /// Whether a name may have come twice.
+    pub(crate) const fn may_repeat(&self) -> bool {
+        self.suspect
+    }
+
     /// A name that occurs twice among those taken, which `names` must give again; asked for only if there may be one.
     pub(crate) fn repeated<'a, I: Iterator<Item = &'a str>>(
         &self,

@@ -38,10 +38,18 @@ impl RowWriter {
     /// A writer with room in its directory for `properties`; more may be written.
     #[must_use]
     pub fn with_capacity(properties: usize) -> Self {
-        let properties = properties.min(usize::from(u16::MAX));
-        let mut bytes = Vec::with_capacity(HEADER + properties * (ENTRY + 24));
-        bytes.resize(HEADER + properties * ENTRY, 0);
-        Self { bytes, reserved: properties, count: 0, version: VERSION }
+        let bytes = Vec::with_capacity(HEADER + properties.min(usize::from(u16::MAX)) * (ENTRY + 24));
+        let mut writer = Self { bytes, reserved: 0, count: 0, version: VERSION };
+        writer.begin(properties);
+        writer
+    }
+
+    /// Begins another row in the same buffer, in place of what was written.
+    pub(crate) fn begin(&mut self, properties: usize) {
+        self.reserved = properties.min(usize::from(u16::MAX));
+        (self.count, self.version) = (0, VERSION);
+        self.bytes.clear();
+        self.bytes.resize(HEADER + self.reserved * ENTRY, 0);
     }
 
     /// Appends one property. Names are not compared: the caller writes each once.
@@ -100,14 +108,19 @@ impl RowWriter {
     /// The row, without a Timestamp: the store that accepts it assigns one.
     #[must_use]
     pub fn finish(mut self) -> Row {
+        Row::from_bytes(self.close(0).into())
+    }
+
+    /// The bytes of the row with a Timestamp, in [ticks](crate::ticks). Nothing is lost by asking twice.
+    pub(crate) fn close(&mut self, timestamp: u64) -> &[u8] {
         let used = HEADER + self.count * ENTRY;
         self.bytes.drain(used..HEADER + self.reserved * ENTRY);
+        self.reserved = self.count;
         let count = u16::try_from(self.count).unwrap_or(u16::MAX).to_le_bytes();
-        for (place, byte) in
-            self.bytes.iter_mut().zip([self.version, 0, 0, 0, 0, 0, 0, 0, 0].into_iter().chain(count))
-        {
+        let header = std::iter::once(self.version).chain(timestamp.to_le_bytes()).chain(count);
+        for (place, byte) in self.bytes.iter_mut().zip(header) {
             *place = byte;
         }
-        Row::from_bytes(self.bytes.into())
+        &self.bytes
     }
 }

@@ -1,0 +1,73 @@
+//! Bearer tokens from the vendor's own credentials (AUTH-12).
+
+use std::sync::Arc;
+
+use azure_core::credentials::TokenCredential;
+use azure_core::error::ErrorKind;
+use chrono::DateTime;
+use table_core::{Error, ErrorCode};
+
+use crate::credential::{AccessToken, Credential, TokenFuture, TokenProvider};
+
+impl Credential {
+    /// Bearer tokens from anything that implements `azure_core`'s trait: all credentials of the crate `azure_identity` do, as in
+    /// `Credential::identity(DeveloperToolsCredential::new(None)?)`. That crate is not linked here, so that whoever uses it
+    /// chooses its HTTP client and TLS. Needs the feature `identity`.
+    ///
+    /// A token is asked for once and again five minutes before it ends. A request for which there is none fails with
+    /// `AuthenticationFailed`, or `Io` if whoever gives tokens cannot be reached, and is not sent.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use azure_core::credentials::{AccessToken, TokenCredential, TokenRequestOptions};
+    /// use azure_core::time::OffsetDateTime;
+    /// use table_azure::{AzureTables, Credential};
+    ///
+    /// #[derive(Debug)]
+    /// struct Fixed;
+    ///
+    /// #[async_trait::async_trait]
+    /// impl TokenCredential for Fixed {
+    ///     async fn get_token(
+    ///         &self,
+    ///         _scopes: &[&str],
+    ///         _options: Option<TokenRequestOptions<'_>>,
+    ///     ) -> azure_core::Result<AccessToken> {
+    ///         Ok(AccessToken::new("c2VjcmV0", OffsetDateTime::UNIX_EPOCH))
+    ///     }
+    /// }
+    ///
+    /// let credential = Credential::identity(Arc::new(Fixed));
+    /// assert_eq!(format!("{credential:?}"), "Token(***)");
+    /// AzureTables::new("https://contoso.table.core.windows.net", credential)?;
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn identity(credential: Arc<dyn TokenCredential>) -> Self {
+        Self::token(Identity(credential))
+    }
+}
+
+struct Identity(Arc<dyn TokenCredential>);
+
+impl TokenProvider for Identity {
+    fn token<'a>(&'a self, scope: &'a str) -> TokenFuture<'a> {
+        Box::pin(async move {
+            let token = self.0.get_token(&[scope], None).await.map_err(|error| no_token(scope, &error))?;
+            let (seconds, nanos) = (token.expires_on.unix_timestamp(), token.expires_on.nanosecond());
+            // An end that cannot be told is one that has come.
+            let expires_on = DateTime::from_timestamp(seconds, nanos).unwrap_or_default();
+            Ok(AccessToken { secret: token.token.secret().to_owned(), expires_on })
+        })
+    }
+}
+
+/// What the vendor's error says. Not the error itself, which may hold the answer that a token should have stood in.
+fn no_token(scope: &str, error: &azure_core::Error) -> Error {
+    let code = match error.kind() {
+        ErrorKind::Io | ErrorKind::Connection => ErrorCode::Io,
+        _ => ErrorCode::AuthenticationFailed,
+    };
+    Error::new(code, format!("there is no token for {scope}: {error}")).with_rule("AUTH-12")
+}

@@ -1,0 +1,218 @@
+//! The way of the pages that the service and Azurite write: no entity has memory of its own while it is read.
+//!
+//! A type stands right before its property there, names have no escapes, and nothing is wrong. Whatever is otherwise ends this
+//! way, and the page is read by the other from its beginning: it finds what is meant, or says what is wrong.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+
+use crate::etag::ETag;
+use crate::key::text::{check_partition_key, check_row_key};
+use crate::odata::reader::ANNOTATION;
+use crate::odata::token::Token;
+use crate::query::Rows;
+use crate::row::{Names, RowView, RowWriter};
+use crate::value::{EdmType, ValueRef};
+
+/// The entities of a page; `None` if it is not as expected.
+pub(super) fn rows(json: &[u8]) -> Option<Rows> {
+    // All together, and not text by text: most texts are a few bytes long.
+    let text = std::str::from_utf8(json).ok()?;
+    let mut page = Page { rows: Rows::default(), writer: RowWriter::new(), properties: 0, bytes: Vec::new() };
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.deserialize_map(Envelope(&mut page)).ok()?;
+    deserializer.end().ok()?;
+    Some(page.rows)
+}
+
+/// What has been read, and the buffers that all entities share.
+struct Page {
+    rows: Rows,
+    writer: RowWriter,
+    /// Those of the entity before: the next one has mostly as many.
+    properties: usize,
+    /// Where bytes are decoded to.
+    bytes: Vec<u8>,
+}
+
+/// The object around the entities.
+struct Envelope<'p>(&'p mut Page);
+
+impl<'de> Visitor<'de> for Envelope<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a page")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut entities = None;
+        while let Some(name) = map.next_key()? {
+            match (name, entities) {
+                ("value", None) => entities = Some(map.next_value_seed(Entities(&mut *self.0))?),
+                ("value", Some(())) => return Err(unexpected()),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        entities.ok_or_else(unexpected)
+    }
+}
+
+/// An error that nobody sees.
+fn unexpected<E: Error>() -> E {
+    E::custom("left to the other way")
+}
+
+/// The list of them.
+struct Entities<'p>(&'p mut Page);
+
+impl<'de> DeserializeSeed<'de> for Entities<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Entities<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of entities")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entities: A) -> Result<(), A::Error> {
+        while entities.next_element_seed(Entity(&mut *self.0))?.is_some() {}
+        Ok(())
+    }
+}
+
+/// One of them.
+struct Entity<'p>(&'p mut Page);
+
+impl<'de> DeserializeSeed<'de> for Entity<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Entity<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an entity")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Page { rows, writer, properties, bytes } = self.0;
+        let (mut partition_key, mut row_key, mut etag, mut timestamp) = (None, None, None, None);
+        let (mut names, mut nulls) = (Names::default(), false);
+        writer.begin(*properties);
+        while let Some(mut name) = map.next_key::<&str>()? {
+            let mut declared = None;
+            if let Some(of) = name.strip_suffix(ANNOTATION) {
+                declared = Some(map.next_value::<Type>()?.0);
+                name = map.next_key()?.filter(|next| *next == of).ok_or_else(unexpected)?;
+            }
+            if name == "odata.etag" && etag.is_none() {
+                etag = Some(map.next_value::<Tag>()?.0);
+                continue;
+            }
+            let token = map.next_value::<Token<'_>>()?;
+            let twice = match name {
+                "PartitionKey" => {
+                    partition_key.replace(key(token, declared).ok_or_else(unexpected)?).is_some()
+                }
+                "RowKey" => row_key.replace(key(token, declared).ok_or_else(unexpected)?).is_some(),
+                "Timestamp" => {
+                    let value =
+                        token.value(name, Some(EdmType::DateTime), bytes).map_err(A::Error::custom)?;
+                    let Some(ValueRef::DateTime(ticks)) = value else { return Err(unexpected()) };
+                    timestamp.replace(ticks).is_some()
+                }
+                _ if is_control(name) => false,
+                _ => {
+                    match token.value(name, declared, bytes).map_err(A::Error::custom)? {
+                        Some(value) => {
+                            names.push(name);
+                            writer.property(name, value);
+                        }
+                        None => nulls = true,
+                    }
+                    false
+                }
+            };
+            if twice {
+                return Err(unexpected());
+            }
+        }
+        let (Some(partition_key), Some(row_key)) = (partition_key, row_key) else { return Err(unexpected()) };
+        check_partition_key(&partition_key)
+            .and_then(|()| check_row_key(&row_key))
+            .map_err(A::Error::custom)?;
+        let timestamp = timestamp.unwrap_or_default();
+        let row = RowView::new(writer.close(timestamp));
+        *properties = row.len();
+        // The names of nulls are not at hand any more.
+        let is_repeated =
+            names.repeated(|| row.properties().flatten().map(|property| property.name)).is_some();
+        if is_repeated || (nulls && names.may_repeat()) {
+            return Err(unexpected());
+        }
+        let etag = etag.filter(|etag| *etag != ETag::from_ticks(timestamp));
+        rows.push(&partition_key, &row_key, row.as_bytes(), etag);
+        Ok(())
+    }
+}
+
+/// Whether a member says something about a property or the document.
+fn is_control(name: &str) -> bool {
+    const ABOUT: &str = "@odata.";
+    name.starts_with("odata.") || name.len() > ABOUT.len() && name.contains(ABOUT)
+}
+
+fn key(token: Token<'_>, declared: Option<EdmType>) -> Option<Cow<'_, str>> {
+    match (token, declared) {
+        (Token::Text(text), None | Some(EdmType::String)) => Some(text),
+        _ => None,
+    }
+}
+
+/// A type that is known.
+struct Type(EdmType);
+
+impl<'de> Deserialize<'de> for Type {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = <&str>::deserialize(deserializer)?;
+        EdmType::from_name(name).map(Self).ok_or_else(unexpected)
+    }
+}
+
+/// An `ETag`, read where it stands: its quotes have escapes in each document.
+struct Tag(ETag);
+
+impl<'de> Deserialize<'de> for Tag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(TagVisitor)
+    }
+}
+
+struct TagVisitor;
+
+impl Visitor<'_> for TagVisitor {
+    type Value = Tag;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an ETag")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Tag, E> {
+        ETag::parse(text).map(Tag).map_err(E::custom)
+    }
+}

@@ -1,0 +1,209 @@
+//! The two ways of reading a page say the same: any order of members, any types beside any values, escapes, repetitions.
+
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+
+use super::{ALL, STAMP, shown};
+use crate::error::ErrorCode;
+use crate::odata::page::slow_rows;
+use crate::odata::{MetadataLevel, quick, read_rows, write_page};
+use crate::query::Rows;
+use crate::row::tests::{model, row};
+use crate::value::ValueRef;
+
+/// Everything of a page, as text, so that NaN equals itself.
+fn told(rows: &Rows) -> Vec<String> {
+    let told = rows.iter().map(|entity| {
+        let (partition_key, row_key, etag) = (entity.partition_key, entity.row_key, entity.etag());
+        format!("{partition_key:?} {row_key:?} {etag} {} {}", entity.row.timestamp(), shown(entity.row))
+    });
+    told.collect()
+}
+
+fn agree(page: &str) -> Result<bool, TestCaseError> {
+    let (quick, slow, read) =
+        (quick::rows(page.as_bytes()), slow_rows(page.as_bytes()), read_rows(page.as_bytes()));
+    let told_slow = slow.as_ref().map(told).map_err(|error| (error.code(), error.rule(), error.to_string()));
+    let told_read = read.as_ref().map(told).map_err(|error| (error.code(), error.rule(), error.to_string()));
+    prop_assert_eq!(&told_read, &told_slow, "{}", page);
+    if let Some(quick) = &quick {
+        prop_assert_eq!(Ok(told(quick)), told_slow, "{}", page);
+        for (a, b) in quick.iter().zip(slow.unwrap().iter()) {
+            prop_assert_eq!(a.row.as_bytes(), b.row.as_bytes());
+        }
+    }
+    Ok(quick.is_some())
+}
+
+/// A member's name; few, so that they repeat and meet their types.
+fn name() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "A",
+        "B",
+        "Count",
+        "LongerName",
+        "\\u0041",
+        "PartitionKey",
+        "RowKey",
+        "Timestamp",
+        "odata.etag",
+        "odata.x",
+        "A@odata.navigationLinkUrl",
+        "a@b",
+        "",
+    ])
+}
+
+fn value() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "null",
+        "true",
+        "1",
+        "-0",
+        "3.0",
+        "3e0",
+        "5.5",
+        "2147483648",
+        "9223372036854775808",
+        "1e999",
+        "[]",
+        "{\"a\":[1]}",
+        "\"\"",
+        "\"text\"",
+        "\"a\\\"b\"",
+        "\"\\ud800\"",
+        "\"5\"",
+        "\"NaN\"",
+        "\"AQID\"",
+        "\"a/b\"",
+        "\"2026-11-20T08:14:48.1444672Z\"",
+        "\"2026-11-20T08:14:48+02:00\"",
+        "\"0001-01-01T00:00:00Z\"",
+        "\"c9da6455-213d-42c9-9a79-3e9149a57833\"",
+        "\"W/\\\"datetime'2026-11-20T08%3A14%3A48.1444672Z'\\\"\"",
+    ])
+}
+
+fn edm() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "\"Edm.String\"",
+        "\"Edm.Int32\"",
+        "\"Edm.Int64\"",
+        "\"Edm.Double\"",
+        "\"Edm.Boolean\"",
+        "\"Edm.DateTime\"",
+        "\"Edm.Guid\"",
+        "\"Edm.Binary\"",
+        "\"Edm.None\"",
+        "7",
+    ])
+}
+
+/// Members as they stand, and now and then a type beside them.
+fn member() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => (name(), value()).prop_map(|(name, value)| format!(r#""{name}":{value}"#)),
+        1 => (name(), edm()).prop_map(|(name, edm)| format!(r#""{name}@odata.type":{edm}"#)),
+        2 => (name(), edm(), value(), any::<bool>()).prop_map(|(name, edm, value, before)| {
+            let (edm, value) = (format!(r#""{name}@odata.type":{edm}"#), format!(r#""{name}":{value}"#));
+            if before { format!("{edm},{value}") } else { format!("{value},{edm}") }
+        }),
+    ]
+}
+
+fn entity() -> impl Strategy<Value = String> {
+    (prop::collection::vec(member(), 0..5), any::<bool>()).prop_map(|(members, keys)| {
+        let keys = keys.then(|| r#""PartitionKey":"p","RowKey":"r""#.to_owned());
+        format!("{{{}}}", keys.into_iter().chain(members).collect::<Vec<_>>().join(","))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn type_2_and_prop_6_both_ways_say_the_same_of_any_members(entities in prop::collection::vec(entity(), 0..3)) {
+        agree(&format!(r#"{{"odata.metadata":"x","value":[{}]}}"#, entities.join(",")))?;
+    }
+
+    #[test]
+    fn type_2_a_type_counts_wherever_it_stands(model in model(), order in any::<u64>()) {
+        // The members of an entity that was written, in any order: nothing but the order of properties may change.
+        let stored = row(&model).with_timestamp(STAMP);
+        let mut rows = Rows::default();
+        rows.push("p", "r", stored.as_bytes(), None);
+        let page = write_page(&rows, MetadataLevel::Minimal, &ALL).unwrap();
+        prop_assert!(agree(&page)?, "what a service writes is read quickly: {}", page);
+        let tree: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&page).unwrap();
+        let mut members: Vec<_> = tree["value"][0].as_object().unwrap().iter().collect();
+        members.sort_by_key(|(name, _)| crate::fnv::fnv1a64(format!("{order}{name}").as_bytes()));
+        let mut json = String::new();
+        for (name, value) in members {
+            write!(json, ",{}:{value}", serde_json::Value::from(name.as_str())).unwrap();
+        }
+        let page = format!(r#"{{"value":[{{{}}}]}}"#, json.trim_start_matches(','));
+        agree(&page)?;
+        let read = read_rows(page.as_bytes()).unwrap();
+        let found = read.get(0).unwrap();
+        prop_assert_eq!(found.row.len(), model.len());
+        for (name, value) in &model {
+            let value = value.as_ref();
+            let read = found.row.find(name, &mut 0).unwrap();
+            prop_assert_eq!(format!("{read:?}"), format!("{:?}", Some(value)));
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_the_same_way(text in r#"(\{|\}|"|:|,|\[|\]|"value":|\[|A|@odata.type|Edm.Int64|null|1|-|\.|e|\\u){0,24}"#) {
+        agree(&text)?;
+    }
+}
+
+#[test]
+fn what_azurite_and_the_service_write_is_read_quickly() {
+    let azurite = concat!(
+        r#"{"odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Tables/@Element","value":[{"#,
+        r#""odata.etag":"W/\"datetime'2026-11-20T08%3A14%3A48.1444670Z'\"","PartitionKey":"p","RowKey":"r","Level":3,"#,
+        r#""Total@odata.type":"Edm.Int64","Total":"7","Gone":null,"Timestamp":"2026-11-20T08:14:48.1444670Z"}]}"#,
+    );
+    let full = concat!(
+        r#"{"odata.metadata":"x","value":[{"odata.type":"a.T","odata.id":"i","odata.etag":"W/\"x\"","odata.editLink":"l","#,
+        r#""PartitionKey":"p\n","RowKey":"r","Timestamp@odata.type":"Edm.DateTime","#,
+        r#""Timestamp":"2026-11-20T08:14:48Z","A":"\"q\"","B":1}]}"#,
+    );
+    assert!(agree(azurite).unwrap());
+    assert!(!agree(full).unwrap(), "a control character is refused");
+    assert!(agree(&full.replace("\\n", "")).unwrap());
+}
+
+#[test]
+fn prop_6_names_that_may_have_come_twice_are_looked_at() {
+    let page = |last: &str| {
+        let mut json = String::from(r#"{"value":[{"PartitionKey":"p","RowKey":"r""#);
+        for index in 0..250 {
+            write!(json, r#","Property{index}":{index}"#).unwrap();
+        }
+        json.push_str(last);
+        json.push_str("}]}");
+        json
+    };
+    assert!(agree(&page("")).unwrap());
+    assert!(!agree(&page(r#","Property9":9"#)).unwrap());
+    let error = read_rows(page(r#","Property9":null"#).as_bytes()).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::DuplicatePropertiesSpecified, Some("PROP-6")));
+    let rows = read_rows(page(r#","Gone":null"#).as_bytes()).unwrap();
+    assert_eq!(rows.get(0).unwrap().row.find("Property7", &mut 0).unwrap(), Some(ValueRef::Int32(7)));
+}
+
+#[test]
+fn key_1_and_key_4_a_page_of_rows_needs_keys() {
+    let refused =
+        |entity: &str| read_rows(format!(r#"{{"value":[{entity}]}}"#).as_bytes()).unwrap_err().code();
+    assert_eq!(refused(r#"{"RowKey":"r"}"#), ErrorCode::PropertiesNeedValue);
+    assert_eq!(refused(r#"{"PartitionKey":"a/b","RowKey":"r"}"#), ErrorCode::OutOfRangeInput);
+    assert_eq!(
+        refused(r#"{"PartitionKey":"p","RowKey":"r","A@odata.type":"Edm.Int64","A":"x"}"#),
+        ErrorCode::InvalidInput
+    );
+}

@@ -1,0 +1,15 @@
+//! The client that programs are run on: it tries once, so that what Azurite answers by 500 is to be seen, and soon.
+
+use std::time::Duration;
+
+use table_azure::{AzureTables, Options, RetryPolicy};
+
+/// The client of a connection string.
+///
+/// # Errors
+/// As [`AzureTables::from_connection_string_with`].
+pub fn client(connection: &str) -> table_core::Result<AzureTables> {
+    // The time of an attempt is a bound that no slow machine meets.
+    let retry = RetryPolicy { attempt: Duration::from_hours(1), ..RetryPolicy::NONE };
+    AzureTables::from_connection_string_with(connection, Options::new().retry(retry))
+}

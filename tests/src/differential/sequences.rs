@@ -1,0 +1,57 @@
+//! Many programs, several at a time.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use pollster::block_on;
+use table_core::TableStore;
+
+use super::program::{Step, program};
+use super::{run, smallest};
+
+const STEPS: usize = 14;
+const THREADS: usize = 8;
+
+/// Runs the programs of these numbers on both stores, of which a program is made alone; tells `done` how many were begun. The
+/// differences come back, each with its number and the smallest program that shows it; after the first no more are begun.
+///
+/// ```
+/// use table_core::Engine;
+/// use tests::differential::sequences;
+///
+/// let found = sequences(&Engine::in_memory(), &Engine::in_memory(), 7..9, |_| ());
+/// assert!(found.is_empty());
+/// ```
+pub fn sequences<A: TableStore, B: TableStore>(
+    left: &A,
+    right: &B,
+    numbers: Range<u64>,
+    done: impl Fn(u64) + Sync,
+) -> Vec<String> {
+    let differs = |steps: &[Step]| block_on(run(left, right, steps)).err();
+    let next = AtomicU64::new(numbers.start);
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if !numbers.contains(&number) {
+                return None;
+            }
+            done(number - numbers.start);
+            let steps = program(number, STEPS);
+            if let Some(difference) = differs(&steps) {
+                next.store(numbers.end, Ordering::Relaxed);
+                let (steps, difference) = smallest(steps, difference, differs);
+                return Some(format!("sequence {number}: {difference}\nof {steps:?}"));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
+        // A worker that panicked has said why.
+        let ended = |worker: thread::ScopedJoinHandle<'_, Option<String>>| {
+            worker.join().unwrap_or_else(|_| Some("a program made its thread panic, see above".to_owned()))
+        };
+        workers.into_iter().filter_map(ended).collect()
+    })
+}
