@@ -10,6 +10,7 @@ use crate::model::airports::{Airport, CityAirport};
 use crate::model::company::{self, Employee, Expense, Review};
 use crate::model::departures::{self, Departure, Origin};
 use crate::model::earthquake_log::{self, LoggedEarthquake};
+use crate::model::earthquake_spread::{self, SpreadEarthquake};
 use crate::model::earthquakes::Earthquake;
 use crate::model::routes::{self as route, Route};
 use crate::model::staff;
@@ -79,6 +80,8 @@ impl Inputs {
         import::<Departure, _>(store, "departures", departures::departures(&self.routes), out).await?;
         import::<Day, _>(store, "weather", self.weather.iter().map(Day::from), out).await?;
         import::<LoggedEarthquake, _>(store, "earthquake log", earthquake_log::log(&self.earthquakes)?, out)
+            .await?;
+        import::<SpreadEarthquake, _>(store, "log, spread", earthquake_spread::log(&self.earthquakes)?, out)
             .await?;
         earthquake_days::import(store, &self.earthquakes).await?;
         weather_months::import(store, &self.weather).await?;

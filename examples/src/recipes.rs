@@ -1,6 +1,9 @@
 //! The recipes over the first input, one file each.
 
 mod access_patterns;
+mod archive;
+mod change_feed;
+mod client_join;
 mod compound_key;
 mod data_series;
 mod departures;
@@ -9,9 +12,13 @@ mod filter;
 mod follower;
 mod heat;
 mod heterogeneous;
+mod heterogeneous_write;
+mod index_life;
 mod indexes;
+mod large_entity;
 mod layout;
 mod levels;
+mod log_blobs;
 mod log_tail;
 mod migrate;
 mod optimistic_concurrency;
@@ -21,7 +28,9 @@ mod partition_scan;
 mod point;
 mod projection;
 mod range;
+mod relationships;
 mod reviews;
+mod spread_log;
 mod table_a_day;
 mod table_scan;
 mod transaction;
@@ -45,17 +54,26 @@ pub const ALL: &[Recipe<Inputs>] = &[
     levels::RECIPE,
     reviews::RECIPE,
     indexes::RECIPE,
+    index_life::RECIPE,
     access_patterns::RECIPE,
     departures::RECIPE,
+    relationships::RECIPE,
+    client_join::RECIPE,
     heat::RECIPE,
     log_tail::RECIPE,
     follower::RECIPE,
+    spread_log::RECIPE,
+    log_blobs::RECIPE,
     data_series::RECIPE,
     wide_year::RECIPE,
+    large_entity::RECIPE,
     table_a_day::RECIPE,
     optimistic_concurrency::RECIPE,
     transaction::RECIPE,
     heterogeneous::RECIPE,
+    heterogeneous_write::RECIPE,
+    archive::RECIPE,
+    change_feed::RECIPE,
     layout::RECIPE,
     migrate::RECIPE,
 ];

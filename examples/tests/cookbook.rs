@@ -5,17 +5,18 @@
 use std::io::Write;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
+use std::sync::Arc;
 
 use examples::cookbook::{self, Options};
 use examples::inputs::Inputs;
 use examples::large::PackageIndex;
-use examples::metered::Metered;
 use examples::model::packages::Section;
 use examples::prefixed::Prefixed;
-use examples::store;
+use examples::store::{self, Store};
 use futures_util::FutureExt;
+use object_store::memory::InMemory;
 use table_core::query::KeyRange;
-use table_core::{DynTableStore, Engine, Query, TableName, TableStore, TableStoreExt};
+use table_core::{Engine, Query, TableName, TableStore, TableStoreExt};
 
 fn run(options: &Options) -> String {
     let mut out = Vec::new();
@@ -152,7 +153,8 @@ fn a_run_on_an_account_leaves_nothing_there_however_it_ends() {
     pollster::block_on(async {
         let account = Engine::in_memory();
         account.create_table(&TableName::new("Airports").unwrap()).await.unwrap();
-        let store = Metered::new(DynTableStore::new(Prefixed::new(account.clone(), "run")));
+        let queues = Engine::in_memory();
+        let store = Store::new(Prefixed::new(account.clone(), "run"), queues, Arc::new(InMemory::new()));
         let left = || async { account.list_tables("", None, 1_000).await.unwrap().names.len() };
 
         let mut out = Vec::new();

@@ -27,5 +27,8 @@ fn blb_2_to_10_blobs_are_put_read_listed_and_deleted() {
         assert_eq!(listed.iter().map(|object| &object.location).collect::<Vec<_>>(), [&one]);
         store.delete(&one).await.unwrap();
         assert!(matches!(store.get(&one).await, Err(object_store::Error::NotFound { .. })));
+        assert!(blobs.delete_container("photos").await.unwrap());
+        assert!(!blobs.delete_container("photos").await.unwrap());
+        assert!(matches!(store.get(&two).await, Err(object_store::Error::NotFound { .. })));
     });
 }
