@@ -152,7 +152,10 @@ async fn show<I>(
     let report = (recipe.run)(store, input).await?;
     let (cost, took) = (Cost(*store.meter().take()), began.elapsed());
     // Afterwards: some recipes write the rows they ask about.
-    writeln!(out, "{}", layout::golden(store.unmetered(), recipe.schema).await?)?;
+    let golden = layout::golden(store.unmetered(), recipe.schema).await?;
+    if !golden.is_empty() {
+        writeln!(out, "{golden}")?;
+    }
     if !report.plan.is_empty() {
         writeln!(out, "\nPlan\n{}", indented(&report.plan))?;
     }

@@ -3,6 +3,9 @@
 use std::error::Error;
 use std::io::Write;
 
+use table_core::{TableName, TableStoreExt};
+use table_patterns::outbox::REGISTRY;
+
 use crate::data::{airports, earthquakes, routes, weather};
 use crate::import::{import, import_indexed};
 use crate::model::airport_levels::LevelAirport;
@@ -91,6 +94,8 @@ impl Inputs {
         import::<Expense, _>(store, "expense claims", self.expenses.iter(), out).await?;
         import::<staff::Employee, _>(store, "staff", staff::employees(), out).await?;
         import::<staff::Department, _>(store, "departments", staff::departments(), out).await?;
+        // What patterns keep for themselves: made here, so that a first run costs what a second does.
+        store.unmetered().create_table_if_missing(&TableName::new(REGISTRY)?).await?;
         Ok(())
     }
 }

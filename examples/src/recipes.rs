@@ -5,14 +5,18 @@ mod archive;
 mod change_feed;
 mod client_join;
 mod compound_key;
+mod cost_a_month;
 mod data_series;
 mod departures;
 mod escaped_key;
+mod expiry;
 mod filter;
 mod follower;
 mod heat;
 mod heterogeneous;
 mod heterogeneous_write;
+mod increments;
+mod index_elsewhere;
 mod index_life;
 mod indexes;
 mod large_entity;
@@ -30,10 +34,12 @@ mod projection;
 mod range;
 mod relationships;
 mod reviews;
+mod scoped;
 mod spread_log;
 mod table_a_day;
 mod table_scan;
 mod transaction;
+mod unique_index;
 mod wide_year;
 
 use crate::inputs::Inputs;
@@ -54,20 +60,25 @@ pub const ALL: &[Recipe<Inputs>] = &[
     levels::RECIPE,
     reviews::RECIPE,
     indexes::RECIPE,
+    unique_index::RECIPE,
+    index_elsewhere::RECIPE,
     index_life::RECIPE,
     access_patterns::RECIPE,
     departures::RECIPE,
     relationships::RECIPE,
     client_join::RECIPE,
     heat::RECIPE,
+    cost_a_month::RECIPE,
     log_tail::RECIPE,
     follower::RECIPE,
     spread_log::RECIPE,
     log_blobs::RECIPE,
     data_series::RECIPE,
+    increments::RECIPE,
     wide_year::RECIPE,
     large_entity::RECIPE,
     table_a_day::RECIPE,
+    expiry::RECIPE,
     optimistic_concurrency::RECIPE,
     transaction::RECIPE,
     heterogeneous::RECIPE,
@@ -76,4 +87,5 @@ pub const ALL: &[Recipe<Inputs>] = &[
     change_feed::RECIPE,
     layout::RECIPE,
     migrate::RECIPE,
+    scoped::RECIPE,
 ];

@@ -37,7 +37,8 @@ impl Handler for Payroll {
 }
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    let current = store.table::<CurrentEmployee>().create_if_missing().await?;
+    store.unmetered().table::<CurrentEmployee>().create_if_missing().await?;
+    let current = store.table::<CurrentEmployee>();
     let archived: Table<CurrentEmployee, _> = Table::new(store.clone(), TableName::new("Archive")?);
     store.create_table_if_missing(archived.name()?).await?;
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("archive")?);

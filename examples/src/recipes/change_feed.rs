@@ -23,7 +23,8 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 };
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    let reports = store.table::<RainReport>().create_if_missing().await?;
+    store.unmetered().table::<RainReport>().create_if_missing().await?;
+    let reports = store.table::<RainReport>();
     let (table, seattle) = (reports.name()?, PartitionKey::new("Seattle")?);
     let feed = Feed::new(store.clone());
     let end = |entries: &[table_patterns::feed::FeedEntry]| entries.last().map(|entry| entry.cursor.clone());

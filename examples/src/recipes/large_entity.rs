@@ -30,8 +30,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let ahead = Arc::new(AtomicU64::new(0));
     let hand = Arc::clone(&ahead);
     let system = Clock::default();
-    let table = store.table::<WeatherFile>().create_if_missing().await?;
-    let files = LargeTable::new(table, store.blobs(), "weather")
+    store.unmetered().table::<WeatherFile>().create_if_missing().await?;
+    let files = LargeTable::new(store.table::<WeatherFile>(), store.blobs(), "weather")
         .grace(DAY)
         .with_clock(Clock::new(move || system.now() + hand.load(Ordering::SeqCst)));
     let forward = |days| ahead.fetch_add(days * TICKS_A_DAY, Ordering::SeqCst);
@@ -86,8 +86,11 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert!(files.open(&found).await?.is_some());
 
     away().await?;
-    Ok(Report::new(plan, answer).note(format!(
-        "The old file: {} marked two days later, {} removed two days after that.",
-        marked.marked, removed.removed
-    )))
+    let name = found.file.as_ref().and_then(|file| file.path().rsplit_once('/')).map_or("", |(name, _)| name);
+    Ok(Report::new(plan, answer).note(format!("Each upload has a name of its own: `{name}/…`.")).note(
+        format!(
+            "The old file: {} marked two days later, {} removed two days after that.",
+            marked.marked, removed.removed
+        ),
+    ))
 }
