@@ -2,6 +2,7 @@
 
 mod access_patterns;
 mod archive;
+mod blob_value;
 mod change_feed;
 mod client_join;
 mod compound_key;
@@ -19,7 +20,6 @@ mod increments;
 mod index_elsewhere;
 mod index_life;
 mod indexes;
-mod large_entity;
 mod layout;
 mod levels;
 mod log_blobs;
@@ -76,7 +76,7 @@ pub const ALL: &[Recipe<Inputs>] = &[
     data_series::RECIPE,
     increments::RECIPE,
     wide_year::RECIPE,
-    large_entity::RECIPE,
+    blob_value::RECIPE,
     table_a_day::RECIPE,
     expiry::RECIPE,
     optimistic_concurrency::RECIPE,

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
@@ -183,4 +184,17 @@ fn one_recipe_alone_and_none_of_that_name() {
     let options = Options { only: vec!["log-tale".to_owned()], ..Options::default() };
     let refused = pollster::block_on(cookbook::run(&options, &mut Vec::new())).unwrap_err();
     assert_eq!(refused.to_string(), "no recipe is named `log-tale`: `--list` names them all");
+}
+
+#[test]
+fn every_recipe_that_the_readme_names_is_there_and_none_is_left_out() {
+    let readme = include_str!("../../README.md");
+    let (_, after) = readme.split_once("## The patterns, and where to see each").unwrap();
+    let table = after.split("\n## ").next().unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| ---")).skip(1);
+    let named: BTreeSet<&str> =
+        rows.flat_map(|row| row.rsplit('|').nth(1).unwrap().split('`').skip(1).step_by(2)).collect();
+    let recipes: BTreeSet<&str> =
+        cookbook::list().map(|(name, _)| name).filter(|name| !name.starts_with("large-")).collect();
+    assert_eq!(named, recipes);
 }

@@ -4,7 +4,7 @@
 pub mod first {
     use table_core::Entity;
 
-    /// An airport of a state: `AK` / `iata_ANC`.
+    /// An airport of a state: `NV` / `iata_LAS`.
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "GrowingAirports")]
     #[partition_key(state)]
@@ -21,13 +21,13 @@ pub mod first {
     }
 }
 
-/// With copies by city, in the same partition: `AK` / `city_Anchorage!ANC`.
+/// With copies by city, in the same partition: `NV` / `city_Las Vegas!LAS`.
 pub mod second {
     use table_core::Entity;
 
     use crate::data::airports as source;
 
-    /// An airport of a state: `AK` / `iata_ANC`.
+    /// An airport of a state: `NV` / `iata_LAS`.
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "GrowingAirports")]
     #[partition_key(state)]

@@ -16,7 +16,7 @@ use crate::recipe::{Recipe, Report};
 use crate::store::Store;
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
-    name: "large-entity",
+    name: "blob-value",
     question: "Seattle's weather of 2014 as one file: how is it read, replaced, and what becomes of the old one?",
     schema: WeatherFile::SCHEMA,
     run: |store, inputs| Box::pin(run(store, inputs)),
