@@ -21,7 +21,7 @@ pub mod first {
     }
 }
 
-/// With copies by city, in the same partition: `NV` / `city_Las Vegas!LAS`.
+/// With copies by city, in the same partition: `NV` / `city_Reno!RNO`.
 pub mod second {
     use table_core::Entity;
 
