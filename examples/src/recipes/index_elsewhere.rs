@@ -65,7 +65,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     };
     assert_eq!(row("settled").await?, ["Jane", "nobody", "Jane has jonesj@contoso.com"]);
 
-    employees.update(Employee::key("Sales", 223), |jane| jane.email = "jane@contoso.com".to_owned()).await?;
+    employees.update(Employee::key("Sales", 223), |jane| jane.email = "jane@contoso.com".into()).await?;
     assert_eq!(
         row("changed, not settled").await?,
         ["Jane", "nobody", "nobody"],

@@ -49,7 +49,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert_eq!(row("June with the same address", taken.code().as_str()).await?, ["223 Jane", "nobody"]);
 
     // Another address: the old copy goes and the new one comes in the transaction of the change (PAT-INTRA-7).
-    employees.update(Employee::key("Sales", 223), |jane| jane.email = "jane@contoso.com".to_owned()).await?;
+    employees.update(Employee::key("Sales", 223), |jane| jane.email = "jane@contoso.com".into()).await?;
     assert_eq!(row("Jane takes another address", "done").await?, ["nobody", "223 Jane"]);
     employees.insert(&double).await?;
     assert_eq!(row("June once more", "done").await?, ["224 June", "223 Jane"]);
