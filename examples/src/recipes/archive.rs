@@ -99,7 +99,10 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
             "Lag from the change to the end of its intents: {:?}, and {:?}.",
             first.lag, second.lag
         ))
-        .measured(format!("Depth after the first worker: {depth:?}; after the second: {later:?}.")))
+        .measured(format!(
+            "Depth after the first worker: {} waiting, {} poison; after the second: {} and {}.",
+            depth.waiting, depth.poison, later.waiting, later.poison
+        )))
 }
 
 /// Everybody of Sales works here, nobody is archived, and no message of an earlier run is left.
