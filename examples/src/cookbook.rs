@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 
-use crate::cost::Cost;
 use crate::grid::thousands;
 use crate::inputs::Inputs;
 use crate::large::PackageIndex;
@@ -147,10 +146,9 @@ async fn show<I>(
         recipe.question, recipe.schema.entity, recipe.schema.table
     )?;
     writeln!(out, "{}", layout::of(recipe.schema))?;
-    let began = Instant::now();
-    store.meter().take();
+    let (before, began) = (store.cost(), Instant::now());
     let report = (recipe.run)(store, input).await?;
-    let (cost, took) = (Cost(*store.meter().take()), began.elapsed());
+    let (cost, took) = (store.cost() - before, began.elapsed());
     // Afterwards: some recipes write the rows they ask about.
     let golden = layout::golden(store.unmetered(), recipe.schema).await?;
     if !golden.is_empty() {

@@ -20,6 +20,7 @@ use table_core::{
 };
 use table_patterns::meter::Meter;
 
+use crate::cost::Cost;
 use crate::prefixed::Prefixed;
 
 /// The folder of the blobs, inside that of the engine.
@@ -108,6 +109,12 @@ impl Store {
     #[must_use]
     pub const fn meter(&self) -> &Meter<DynTableStore> {
         &self.tables
+    }
+
+    /// What has passed the meter so far.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        Cost::from(&*self.tables.reading())
     }
 
     /// The tables without the meter: for what is no part of the question.

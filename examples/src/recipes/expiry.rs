@@ -43,9 +43,9 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     single.bulk().insert_or_replace_all(&days).await.map_err(|stopped| stopped.source)?;
 
     let mut answer = Grid::new(["How", "#Rows gone", "#Requests"]);
-    let before = store.meter().reading().requests;
+    let before = store.cost().requests;
     let dropped = quarter.expire().await?;
-    let after = store.meter().reading().requests;
+    let after = store.cost().requests;
     assert_eq!(
         (dropped.len(), after - before),
         (9, 10),
@@ -58,7 +58,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let old = RainOfMonth::rows(city).date(..date(10, 1));
         gone += delete_in_batches(&single, old).run().await.map_err(|stopped| stopped.error)?.deleted;
     }
-    let batches = store.meter().reading().requests - after;
+    let batches = store.cost().requests - after;
     assert_eq!(gone, expected);
     assert!(batches >= 2 * gone.div_ceil(100), "a request to find each hundred, and one to delete it");
     answer.row(["deleted in batches of 100", &gone.to_string(), &batches.to_string()]);

@@ -58,13 +58,13 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert!(found.eq(expected.map(|event| (event.time, event.id.as_str(), event.place.as_str()))));
 
     // The same of a table whose partitions are the networks: whoever knows only the time reads all of it.
-    let before = store.meter().reading();
+    let before = store.cost();
     let scan = store.table::<LoggedEarthquake>().scan("what the log in blobs saves").max_rows(10_000);
     let plan = scan.plan()?;
     let mut in_table = 0;
     scan.for_each(|event| in_table += usize::from(is_wanted(event.stamp.instant()))).await?;
     assert_eq!(in_table, lines.len());
-    let scanned = store.meter().reading();
+    let scanned = store.cost() - before;
 
     let mut names = Vec::new();
     for hour in 15..=19 {
@@ -80,9 +80,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         &format!("{} bytes", thousands(bytes)),
         &format!("5 listings, {} blobs", names.len()),
     ]);
-    let rows = scanned.rows_returned - before.rows_returned;
-    let requests = scanned.requests - before.requests;
-    answer.row(["the table", &found, &format!("{} rows", thousands(rows)), &requests.to_string()]);
+    let rows = thousands(scanned.rows_returned);
+    answer.row(["the table", &found, &format!("{rows} rows"), &scanned.requests.to_string()]);
     let name = names.iter().map(|blob| blob.location.to_string()).min().unwrap_or_default();
     Ok(Report::new(plan, answer)
         .note(format!("The week is {written} blobs, one request each; the first of these hours is `{name}`."))
