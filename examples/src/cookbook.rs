@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use futures_util::FutureExt;
 
@@ -21,7 +22,7 @@ use crate::{large, recipes};
 pub struct Options {
     /// The folder of the store; `None` keeps it in memory.
     pub folder: Option<PathBuf>,
-    /// The connection string of an account, in place of an embedded store: its tables are deleted at the end.
+    /// The connection string of an account, in place of an embedded store: what is made there is deleted at the end.
     pub azure: Option<String>,
     /// The recipes to run; none named means all.
     pub only: Vec<String>,
@@ -45,10 +46,11 @@ pub async fn run(options: &Options, out: &mut dyn Write) -> Result<(), Box<dyn E
         };
         return run_on(&store, options, out).await;
     };
-    run_and_delete(&store::azure(connection_string)?, options, out).await
+    run_and_delete(&store::azure(connection_string).await?, options, out).await
 }
 
-/// Runs the cookbook on a store that is its own, and deletes all tables at the end, also after an error or a panic.
+/// Runs the cookbook on a store that is its own, and deletes all tables, queues and blobs at the end, also after an error or a
+/// panic.
 ///
 /// # Errors
 /// Those of the store and of the output.
@@ -61,12 +63,13 @@ pub async fn run_and_delete(
     out: &mut dyn Write,
 ) -> Result<(), Box<dyn Error>> {
     let outcome = AssertUnwindSafe(run_on(store, options, out)).catch_unwind().await;
+    let emptied = store.delete_queues_and_blobs().await;
     let deleted = delete_tables(store.unmetered()).await;
     let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
-    match deleted {
+    match deleted.and_then(|tables| emptied.map(|()| tables)) {
         Ok(tables) => writeln!(out, "\n{tables} tables deleted")?,
         Err(error) => {
-            writeln!(out, "\nTables of this run are left there: {error}")?;
+            writeln!(out, "\nTables, queues or blobs of this run are left there: {error}")?;
             return outcome.and(Err(error.into()));
         }
     }
@@ -76,7 +79,8 @@ pub async fn run_and_delete(
 async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     writeln!(out, "Store: {store}")?;
     if options.azure.is_some() {
-        writeln!(out, "Its tables are deleted at the end. It does not tell how many rows it looks at.")?;
+        let told = "It does not tell how many rows it looks at: rows read are those that came back.";
+        writeln!(out, "All that is made there is deleted at the end. {told}")?;
     }
     writeln!(out, "\nImport")?;
     let inputs = Inputs::load()?;
@@ -142,10 +146,14 @@ async fn show<I>(
         recipe.question, recipe.schema.entity, recipe.schema.table
     )?;
     writeln!(out, "{}", layout::of(recipe.schema))?;
-    writeln!(out, "{}", layout::golden(store.unmetered(), recipe.schema).await?)?;
-    let (before, began) = (store.cost(), store.time());
+    let (before, began) = (store.cost(), Instant::now());
     let report = (recipe.run)(store, input).await?;
-    let (cost, took) = (store.cost() - before, store.time().saturating_sub(began));
+    let (cost, took) = (store.cost() - before, began.elapsed());
+    // Afterwards: some recipes write the rows they ask about.
+    let golden = layout::golden(store.unmetered(), recipe.schema).await?;
+    if !golden.is_empty() {
+        writeln!(out, "{golden}")?;
+    }
     if !report.plan.is_empty() {
         writeln!(out, "\nPlan\n{}", indented(&report.plan))?;
     }
@@ -153,7 +161,10 @@ async fn show<I>(
     for note in &report.notes {
         writeln!(out, "  {note}")?;
     }
-    writeln!(out, "\nCost: {cost}; {} µs in the store", thousands(u64::try_from(took.as_micros())?))?;
+    writeln!(out, "\nCost: {cost}; {} µs with all checks", thousands(u64::try_from(took.as_micros())?))?;
+    for measured in &report.measured {
+        writeln!(out, "  {measured}")?;
+    }
     Ok(())
 }
 

@@ -3,6 +3,9 @@
 use std::error::Error;
 use std::io::Write;
 
+use table_core::{TableName, TableStoreExt};
+use table_patterns::outbox::REGISTRY;
+
 use crate::data::{airports, earthquakes, routes, weather};
 use crate::import::{import, import_indexed};
 use crate::model::airport_levels::LevelAirport;
@@ -10,6 +13,7 @@ use crate::model::airports::{Airport, CityAirport};
 use crate::model::company::{self, Employee, Expense, Review};
 use crate::model::departures::{self, Departure, Origin};
 use crate::model::earthquake_log::{self, LoggedEarthquake};
+use crate::model::earthquake_spread::{self, SpreadEarthquake};
 use crate::model::earthquakes::Earthquake;
 use crate::model::routes::{self as route, Route};
 use crate::model::staff;
@@ -80,6 +84,8 @@ impl Inputs {
         import::<Day, _>(store, "weather", self.weather.iter().map(Day::from), out).await?;
         import::<LoggedEarthquake, _>(store, "earthquake log", earthquake_log::log(&self.earthquakes)?, out)
             .await?;
+        import::<SpreadEarthquake, _>(store, "log, spread", earthquake_spread::log(&self.earthquakes)?, out)
+            .await?;
         earthquake_days::import(store, &self.earthquakes).await?;
         weather_months::import(store, &self.weather).await?;
         weather_years::import(store, &self.weather).await?;
@@ -88,6 +94,8 @@ impl Inputs {
         import::<Expense, _>(store, "expense claims", self.expenses.iter(), out).await?;
         import::<staff::Employee, _>(store, "staff", staff::employees(), out).await?;
         import::<staff::Department, _>(store, "departments", staff::departments(), out).await?;
+        // What patterns keep for themselves: made here, so that a first run costs what a second does.
+        store.unmetered().create_table_if_missing(&TableName::new(REGISTRY)?).await?;
         Ok(())
     }
 }

@@ -4,13 +4,13 @@
 //! each program in `src/bin` shows one pattern alone, in memory.
 
 pub mod cookbook;
+pub mod cost;
 pub mod data;
 pub mod grid;
 pub mod import;
 pub mod inputs;
 pub mod large;
 pub mod layout;
-pub mod metered;
 pub mod model;
 pub mod prefixed;
 pub mod recipe;

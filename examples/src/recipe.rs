@@ -36,19 +36,28 @@ pub struct Report {
     pub answer: Grid,
     /// What is worth knowing about it, a line each.
     pub notes: Vec<String>,
+    /// What the clock says, and so differs from run to run, a line each.
+    pub measured: Vec<String>,
 }
 
 impl Report {
     /// A plan and the answer.
     #[must_use]
     pub fn new(plan: impl fmt::Display, answer: Grid) -> Self {
-        Self { plan: plan.to_string(), answer, notes: Vec::new() }
+        Self { plan: plan.to_string(), answer, notes: Vec::new(), measured: Vec::new() }
     }
 
     /// The same with one more note.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
+        self
+    }
+
+    /// The same with one more thing that was measured by a clock.
+    #[must_use]
+    pub fn measured(mut self, what: impl Into<String>) -> Self {
+        self.measured.push(what.into());
         self
     }
 }

@@ -1,17 +1,28 @@
 //! The recipes over the first input, one file each.
 
 mod access_patterns;
+mod archive;
+mod blob_value;
+mod change_feed;
+mod client_join;
 mod compound_key;
+mod cost_a_month;
 mod data_series;
 mod departures;
 mod escaped_key;
+mod expiry;
 mod filter;
 mod follower;
 mod heat;
 mod heterogeneous;
+mod heterogeneous_write;
+mod increments;
+mod index_elsewhere;
+mod index_life;
 mod indexes;
 mod layout;
 mod levels;
+mod log_blobs;
 mod log_tail;
 mod migrate;
 mod optimistic_concurrency;
@@ -21,10 +32,14 @@ mod partition_scan;
 mod point;
 mod projection;
 mod range;
+mod relationships;
 mod reviews;
+mod scoped;
+mod spread_log;
 mod table_a_day;
 mod table_scan;
 mod transaction;
+mod unique_index;
 mod wide_year;
 
 use crate::inputs::Inputs;
@@ -45,17 +60,32 @@ pub const ALL: &[Recipe<Inputs>] = &[
     levels::RECIPE,
     reviews::RECIPE,
     indexes::RECIPE,
+    unique_index::RECIPE,
+    index_elsewhere::RECIPE,
+    index_life::RECIPE,
     access_patterns::RECIPE,
     departures::RECIPE,
+    relationships::RECIPE,
+    client_join::RECIPE,
     heat::RECIPE,
+    cost_a_month::RECIPE,
     log_tail::RECIPE,
     follower::RECIPE,
+    spread_log::RECIPE,
+    log_blobs::RECIPE,
     data_series::RECIPE,
+    increments::RECIPE,
     wide_year::RECIPE,
+    blob_value::RECIPE,
     table_a_day::RECIPE,
+    expiry::RECIPE,
     optimistic_concurrency::RECIPE,
     transaction::RECIPE,
     heterogeneous::RECIPE,
+    heterogeneous_write::RECIPE,
+    archive::RECIPE,
+    change_feed::RECIPE,
     layout::RECIPE,
     migrate::RECIPE,
+    scoped::RECIPE,
 ];

@@ -1,42 +1,203 @@
-//! Where the cookbook keeps its tables: an embedded engine in a folder or in memory, or an account, with a meter on it.
+//! Where the cookbook keeps its data: an embedded engine in a folder or in memory, or an account. Tables with a meter on them; queues
+//! and blobs beside them.
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use table_azure::AzureTables;
-use table_core::error::Result;
-use table_core::{DynTableStore, Engine};
+use object_store::ObjectStore;
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use table_azure::{AzureBlobs, AzureQueues, AzureTables};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::query::Select;
+use table_core::queue::{DynQueueStore, QueueName, QueueStore};
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
+use table_core::{
+    Continuation, DynTableStore, Engine, EntityKey, Page, Query, TableName, TableStore, Transaction,
+};
+use table_patterns::meter::Meter;
 
-use crate::metered::Metered;
+use crate::cost::Cost;
 use crate::prefixed::Prefixed;
 
-/// The store of every recipe, whichever it is.
-pub type Store = Metered<DynTableStore>;
+/// The folder of the blobs, inside that of the engine.
+const BLOBS: &str = "blobs";
+
+/// The store of every recipe, whichever it is. Clones share the meter.
+#[derive(Clone, Debug)]
+pub struct Store {
+    tables: Meter<DynTableStore>,
+    queues: DynQueueStore,
+    blobs: Arc<dyn ObjectStore>,
+    run: Arc<Run>,
+}
+
+/// What is to be gone at the end of a run on an account.
+#[derive(Debug, Default)]
+struct Run {
+    /// What the names of its queues begin with.
+    prefix: String,
+    queues: Mutex<BTreeSet<QueueName>>,
+    container: Option<(AzureBlobs, String)>,
+}
 
 /// Opens the store in a folder, which is made if it is not there.
 ///
 /// # Errors
-/// Those of [`Engine::open`].
+/// Those of [`Engine::open`]; `Io` if the folder of the blobs cannot be made.
 pub fn open(folder: &Path) -> Result<Store> {
-    Ok(metered(Engine::open(folder)?))
+    let engine = Engine::open(folder)?;
+    let blobs = folder.join(BLOBS);
+    let no_folder = |error: &dyn fmt::Display| {
+        Error::new(ErrorCode::Io, format!("there is no folder for blobs at {}: {error}", blobs.display()))
+    };
+    std::fs::create_dir_all(&blobs).map_err(|error| no_folder(&error).with_source(error))?;
+    let blobs =
+        LocalFileSystem::new_with_prefix(&blobs).map_err(|error| no_folder(&error).with_source(error))?;
+    Ok(Store::new(engine.clone(), engine, Arc::new(blobs)))
 }
 
 /// A store that is gone with its last handle.
 #[must_use]
 pub fn in_memory() -> Store {
-    metered(Engine::in_memory())
+    let engine = Engine::in_memory();
+    Store::new(engine.clone(), engine, Arc::new(InMemory::new()))
 }
 
-/// A part of an account: tables of a prefix that no other run has. What is there already stays as it is.
+/// A part of an account: tables and queues of a prefix that no other run has, and a container of its own. What is there already
+/// stays as it is. Queues or blobs that the connection string does not name, as none of Cosmos DB does, are in memory.
 ///
 /// # Errors
-/// Those of [`AzureTables::from_connection_string`]. Nothing is sent.
-pub fn azure(connection_string: &str) -> Result<Store> {
-    let run = RandomState::new().hash_one(connection_string.len());
+/// Those of [`AzureTables::from_connection_string`], and of making the container.
+pub async fn azure(connection_string: &str) -> Result<Store> {
+    let name = format!("cookbook{:016x}", RandomState::new().hash_one(connection_string.len()));
     let account = AzureTables::from_connection_string(connection_string)?;
-    Ok(metered(Prefixed::new(account, format!("cookbook{run:016x}"))))
+    let queues = match AzureQueues::from_connection_string(connection_string) {
+        Err(error) if error.rule() == Some("AUTH-31") => DynQueueStore::new(Engine::in_memory()),
+        queues => DynQueueStore::new(queues?),
+    };
+    let (blobs, container): (Arc<dyn ObjectStore>, _) =
+        match AzureBlobs::from_connection_string(connection_string) {
+            Err(error) if error.rule() == Some("AUTH-31") => (Arc::new(InMemory::new()), None),
+            blobs => {
+                let blobs = blobs?;
+                blobs.create_container(&name).await?;
+                (Arc::new(blobs.container(&name)?), Some((blobs, name.clone())))
+            }
+        };
+    let run = Run { prefix: format!("{name}-"), queues: Mutex::default(), container };
+    let tables = Meter::new(DynTableStore::new(Prefixed::new(account, name)));
+    Ok(Store { tables, queues, blobs, run: Arc::new(run) })
 }
 
-fn metered(store: impl table_core::TableStore + 'static) -> Store {
-    Metered::new(DynTableStore::new(store))
+impl Store {
+    /// A store made of its parts.
+    #[must_use]
+    pub fn new(
+        tables: impl TableStore + 'static,
+        queues: impl QueueStore + 'static,
+        blobs: Arc<dyn ObjectStore>,
+    ) -> Self {
+        let tables = Meter::new(DynTableStore::new(tables));
+        Self { tables, queues: DynQueueStore::new(queues), blobs, run: Arc::default() }
+    }
+
+    /// The tables with the meter on them.
+    #[must_use]
+    pub const fn meter(&self) -> &Meter<DynTableStore> {
+        &self.tables
+    }
+
+    /// What has passed the meter so far.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        Cost::from(&*self.tables.reading())
+    }
+
+    /// The tables without the meter: for what is no part of the question.
+    #[must_use]
+    pub const fn unmetered(&self) -> &DynTableStore {
+        self.tables.unmetered()
+    }
+
+    /// The queues.
+    #[must_use]
+    pub const fn queues(&self) -> &DynQueueStore {
+        &self.queues
+    }
+
+    /// The name of a queue of this run: in an account others have queues, too.
+    ///
+    /// # Errors
+    /// Those of [`QueueName::new`].
+    pub fn queue(&self, name: &str) -> Result<QueueName> {
+        let queue = QueueName::new(&format!("{}{name}", self.run.prefix))?;
+        let mut named = self.run.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        named.extend([queue.clone(), queue.poison()?]);
+        Ok(queue)
+    }
+
+    /// The blobs: a folder, memory, or a container.
+    #[must_use]
+    pub fn blobs(&self) -> Arc<dyn ObjectStore> {
+        Arc::clone(&self.blobs)
+    }
+
+    /// Deletes the queues that were named, and the container.
+    ///
+    /// # Errors
+    /// Those of the queues and the container. What was deleted is.
+    pub async fn delete_queues_and_blobs(&self) -> Result<()> {
+        let named = std::mem::take(&mut *self.run.queues.lock().unwrap_or_else(PoisonError::into_inner));
+        for queue in named {
+            match self.queues.delete_queue(&queue).await {
+                Err(error) if error.code() == ErrorCode::QueueNotFound => {}
+                outcome => outcome?,
+            }
+        }
+        if let Some((blobs, name)) = &self.run.container {
+            blobs.delete_container(name).await?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; queues: {}; blobs: {}", self.tables, self.queues, self.blobs)
+    }
+}
+
+/// The tables, each call counted.
+impl TableStore for Store {
+    fn capabilities(&self) -> &Capabilities {
+        self.tables.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.tables.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.tables.delete_table(table).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.tables.list_tables(prefix, from, top).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.tables.get(table, key, select).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.tables.query(table, query, from).await
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        self.tables.submit(table, transaction).await
+    }
 }

@@ -2,21 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use examples::cookbook::{self, Options};
 use examples::inputs::Inputs;
 use examples::large::PackageIndex;
-use examples::metered::Metered;
 use examples::model::packages::Section;
 use examples::prefixed::Prefixed;
-use examples::store;
+use examples::store::{self, Store};
 use futures_util::FutureExt;
+use object_store::memory::InMemory;
 use table_core::query::KeyRange;
-use table_core::{DynTableStore, Engine, Query, TableName, TableStore, TableStoreExt};
+use table_core::{Engine, Query, TableName, TableStore, TableStoreExt};
 
 fn run(options: &Options) -> String {
     let mut out = Vec::new();
@@ -159,7 +160,8 @@ fn a_run_on_an_account_leaves_nothing_there_however_it_ends() {
     pollster::block_on(async {
         let account = Engine::in_memory();
         account.create_table(&TableName::new("Airports").unwrap()).await.unwrap();
-        let store = Metered::new(DynTableStore::new(Prefixed::new(account.clone(), "run")));
+        let queues = Engine::in_memory();
+        let store = Store::new(Prefixed::new(account.clone(), "run"), queues, Arc::new(InMemory::new()));
         let left = || async { account.list_tables("", None, 1_000).await.unwrap().names.len() };
 
         let mut out = Vec::new();
@@ -188,4 +190,17 @@ fn one_recipe_alone_and_none_of_that_name() {
     let options = Options { only: vec!["log-tale".to_owned()], ..Options::default() };
     let refused = pollster::block_on(cookbook::run(&options, &mut Vec::new())).unwrap_err();
     assert_eq!(refused.to_string(), "no recipe is named `log-tale`: `--list` names them all");
+}
+
+#[test]
+fn every_recipe_that_the_readme_names_is_there_and_none_is_left_out() {
+    let readme = include_str!("../../README.md");
+    let (_, after) = readme.split_once("## The patterns, and where to see each").unwrap();
+    let table = after.split("\n## ").next().unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| ---")).skip(1);
+    let named: BTreeSet<&str> =
+        rows.flat_map(|row| row.rsplit('|').nth(1).unwrap().split('`').skip(1).step_by(2)).collect();
+    let recipes: BTreeSet<&str> =
+        cookbook::list().map(|(name, _)| name).filter(|name| !name.starts_with("large-")).collect();
+    assert_eq!(named, recipes);
 }

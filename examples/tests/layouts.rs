@@ -2,8 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use examples::model::company_archive::CurrentEmployee;
+use examples::model::company_indexed::{inter, intra};
 use examples::model::earthquakes::Earthquake;
+use examples::model::message_counts::MessageDay;
 use examples::model::{company, staff};
+use table_core::index::Index;
 use table_core::query::{KeyRange, Plan, QueryClass};
 use table_core::{Engine, Entity, FromEntity, Query, TableName, TableStore, TableStoreExt, ticks};
 
@@ -173,4 +177,46 @@ fn pat_log_2_the_times_of_the_log_come_back_exactly() {
         let inverted = ticks::invert(ticks.parse().unwrap()).unwrap();
         assert_eq!(ticks::to_datetime(inverted), Some(event.time), "PAT-LOG-2");
     }
+}
+
+/// PartitionKey, RowKey and the names of the properties, in their order.
+fn entry<I: Index>(entity: &I::Entity) -> (String, String, String) {
+    let copy = I::entry(entity).unwrap().unwrap();
+    let names: Vec<_> = copy.row.view().properties().map(|property| property.unwrap().name).collect();
+    (copy.key.partition_key.to_string(), copy.key.row_key.to_string(), names.join(" "))
+}
+
+#[test]
+fn pat_intra_and_pat_inter_an_employee_and_the_copy_by_address() {
+    let company::Employee { department, id, first_name, last_name, age, email } =
+        company::employees().into_iter().find(|employee| employee.id == 223).unwrap();
+    let kept = "EmployeeId FirstName LastName Age";
+    let jane = inter::Employee {
+        department: department.clone(),
+        id,
+        first_name: first_name.clone(),
+        last_name: last_name.clone(),
+        age,
+        email: email.clone(),
+    };
+    let key = jane.key_of().unwrap();
+    assert_eq!((key.partition_key.as_str(), key.row_key.as_str()), ("empid_Sales", "000223"));
+    let copy = ("email_Sales".to_owned(), "jonesj@contoso.com".to_owned(), kept.to_owned());
+    assert_eq!(entry::<inter::EmployeeByEmail>(&jane), copy);
+
+    let jane = intra::Employee { department, id, first_name, last_name, age, email };
+    let key = jane.key_of().unwrap();
+    assert_eq!((key.partition_key.as_str(), key.row_key.as_str()), ("Sales", "empid_000223"));
+    let copy = ("Sales".to_owned(), "email_jonesj@contoso.com".to_owned(), kept.to_owned());
+    assert_eq!(entry::<intra::EmployeeByEmail>(&jane), copy);
+}
+
+#[test]
+fn pat_ec_and_pat_ser_the_keys_of_what_is_archived_and_counted() {
+    let ali = company::employees().into_iter().find(|employee| employee.id == 456).unwrap();
+    let key = CurrentEmployee::from(&ali).key_of().unwrap();
+    assert_eq!((key.partition_key.as_str(), key.row_key.as_str()), ("Sales", "000456"));
+    let day = MessageDay { employee: 123, date: "2014-04-23".parse().unwrap() };
+    let key = day.key_of().unwrap();
+    assert_eq!((key.partition_key.as_str(), key.row_key.as_str()), ("000123", "20140423"));
 }

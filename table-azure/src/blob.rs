@@ -98,6 +98,25 @@ impl AzureBlobs {
         self.0.runtime.run(work).await
     }
 
+    /// Deletes a container and all its blobs; `false` if it is not there.
+    ///
+    /// # Errors
+    /// `InvalidInput` or `InvalidResourceName` for a name that breaks BLB-1.
+    pub async fn delete_container(&self, name: &str) -> Result<bool> {
+        let request = Request::new("delete container", Method::DELETE, format!("/{}", encode(name)));
+        let request = request.query("restype", "container");
+        let pipeline = self.0.pipeline.clone();
+        let work = async move {
+            match pipeline.send(&request).await {
+                Ok(_) => Ok(true),
+                // After an attempt whose answer was lost it is that attempt's work.
+                Err(failure) if failure.status == Some(404) => Ok(failure.doubt.is_some()),
+                Err(failure) => Err(failure.into_error(false)),
+            }
+        };
+        self.0.runtime.run(work).await
+    }
+
     /// The blobs of a container, which must be there. Nothing is sent.
     ///
     /// # Errors

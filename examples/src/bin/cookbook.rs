@@ -18,7 +18,7 @@ struct Arguments {
     /// Keep the store in memory and leave no folder behind
     #[arg(long, conflicts_with = "path")]
     memory: bool,
-    /// Keep the tables in this account, under names of their own, until the end of the run
+    /// Keep tables, queues and blobs in this account, under names of their own, until the end of the run
     #[arg(long, value_name = "CONNECTION_STRING", conflicts_with_all = ["path", "memory"])]
     azure: Option<String>,
     /// Run this recipe alone; may be given more than once
@@ -51,5 +51,7 @@ fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let options = Options { folder: (!memory).then_some(path), azure, only, large };
-    pollster::block_on(cookbook::run(&options, &mut std::io::stdout().lock()))
+    // The blobs of an account are asked for inside this runtime; all else would do with any.
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(cookbook::run(&options, &mut std::io::stdout().lock()))
 }

@@ -30,6 +30,18 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let sum: f64 = days.iter().sum();
         answer.row([city.to_owned(), days.len().to_string(), wet.to_string(), format!("{sum:.1}")]);
     }
+    // One day is one merge of its row; two days in both rows are one transaction, and a reader sees both or neither.
+    let key = || CityYear::key("Seattle", 2012);
+    let Some((before, _)) = rain.get(key()).await? else { panic!("read above") };
+    let (first, last) = (before.days[0].unwrap_or_default(), before.days[365].unwrap_or_default());
+    rain.set(key(), "Day366", 99.0).await?;
+    rain.patch(key()).set("Day001", 98.0).set("Day366", 97.0).send().await?;
+    let Some((corrected, _)) = rain.get(key()).await? else { panic!("just written") };
+    assert_eq!((corrected.days[0], corrected.days[365]), (Some(98.0), Some(97.0)));
+    assert_eq!(corrected.days[1..365], before.days[1..365], "all others are as they were");
+    rain.patch(key()).set("Day001", first).set("Day366", last).send().await?;
+    assert_eq!(rain.get(key()).await?.map(|(year, _)| year), Some(before));
     Ok(Report::new("", answer)
+        .note("Corrected since, and set back: one day by a merge, the first and the last by one transaction.")
         .note("Two rows a year: 183 days and a WriteId in each. A reader accepts them only if both are of one write."))
 }

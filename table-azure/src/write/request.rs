@@ -52,13 +52,13 @@ impl WriteRequest {
     }
 
     /// The same for a server: Cosmos DB takes no `PATCH`, but a `POST` that says that it means `MERGE` (REQ-2), which is what
-    /// the official clients send it; Azurite spoils characters beyond ASCII.
+    /// the official clients send it; Azurite spoils characters beyond ASCII, and overlooks an empty body in a batch.
     pub(crate) fn to(self, target: Target) -> Self {
         match target {
             Target::Cosmos if self.method == Method::PATCH => {
                 Self { method: Method::POST, tunnelled: true, ..self }
             }
-            Target::Emulator => Self { body: self.body.map(ascii::json), ..self },
+            Target::Emulator => Self { body: self.body.map(ascii::json).map(seen), ..self },
             Target::Service | Target::Cosmos => self,
         }
     }
@@ -82,6 +82,12 @@ impl WriteRequest {
             None => request,
         })
     }
+}
+
+/// Azurite looks for the body of a part by a pattern that wants something between the braces; a merge of nothing, which renews the
+/// entity's `ETag`, is answered by 500 without.
+fn seen(body: String) -> String {
+    if body == "{}" { "{ }".to_owned() } else { body }
 }
 
 #[cfg(test)]
@@ -138,6 +144,14 @@ mod tests {
         );
         let insert = || request(OperationKind::Insert(RowWriter::new().finish()));
         assert_eq!(insert().to(Target::Cosmos), insert());
+    }
+
+    #[test]
+    fn mrg_3_an_emulator_sees_a_merge_of_nothing() {
+        let merge = request(OperationKind::Merge(RowWriter::new().finish(), IfMatch::Any));
+        assert_eq!(merge.body.as_deref(), Some("{}"));
+        assert_eq!(merge.clone().to(Target::Service), merge);
+        assert_eq!(merge.to(Target::Emulator).body.as_deref(), Some("{ }"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The client that programs are run on: it tries once, so that what Azurite answers by 500 is to be seen, and soon.
+//! The client that programs are run on: it tries once, so that what Azurite answers by 500 is to be seen.
 
 use std::time::Duration;
 

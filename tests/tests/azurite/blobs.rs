@@ -257,3 +257,13 @@ fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_those_that_may_fit_are_r
         assert_eq!(all.unwrap_err().code(), ErrorCode::Corrupted);
     });
 }
+
+#[test]
+fn blb_2_a_container_is_deleted_with_all_its_blobs() {
+    in_container("gone", async |blobs, store| {
+        put(&store, "x", "content").await;
+        assert!(blobs.delete_container("gone").await.unwrap());
+        assert!(!blobs.delete_container("gone").await.unwrap(), "it is not there any more");
+        assert!(matches!(store.get(&Path::from("x")).await, Err(Error::NotFound { .. })));
+    });
+}

@@ -1,0 +1,53 @@
+//! Airports in two versions of a program: the later one looks them up by city.
+
+/// Without an index.
+pub mod first {
+    use table_core::Entity;
+
+    /// An airport of a state: `NV` / `iata_LAS`.
+    #[derive(Entity, Clone, Debug, PartialEq, Eq)]
+    #[entity(table = "GrowingAirports")]
+    #[partition_key(state)]
+    #[row_key("iata_", iata)]
+    pub struct Airport {
+        /// Two letters.
+        pub state: String,
+        /// Three or four letters and digits.
+        pub iata: String,
+        /// The name.
+        pub name: String,
+        /// The city, or several with a slash between them.
+        pub city: String,
+    }
+}
+
+/// With copies by city, in the same partition: `NV` / `city_Reno!RNO`.
+pub mod second {
+    use table_core::Entity;
+
+    use crate::data::airports as source;
+
+    /// An airport of a state: `NV` / `iata_LAS`.
+    #[derive(Entity, Clone, Debug, PartialEq, Eq)]
+    #[entity(table = "GrowingAirports")]
+    #[partition_key(state)]
+    #[row_key("iata_", iata)]
+    #[index(ByCity, row_key("city_", escaped(city), "!", iata))]
+    pub struct Airport {
+        /// Two letters.
+        pub state: String,
+        /// Three or four letters and digits.
+        pub iata: String,
+        /// The name.
+        pub name: String,
+        /// The city, or several with a slash between them.
+        pub city: String,
+    }
+
+    impl From<&source::Airport> for Airport {
+        fn from(airport: &source::Airport) -> Self {
+            let source::Airport { iata, name, city, state, .. } = airport.clone();
+            Self { state, iata, name, city }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Employees who are here, and those who left: one design, two tables (PAT-EC).
+
+use table_core::Entity;
+
+use crate::model::company;
+
+/// An employee: `Sales` / `000456`, in `Current` and later in `Archive`.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "Current")]
+#[partition_key(department)]
+#[row_key(id)]
+pub struct CurrentEmployee {
+    /// The department.
+    pub department: String,
+    /// At most six digits.
+    #[digits(6)]
+    pub id: u32,
+    /// The given name.
+    pub first_name: String,
+    /// The family name.
+    pub last_name: String,
+    /// Whether the last day was.
+    pub has_left: bool,
+}
+
+impl From<&company::Employee> for CurrentEmployee {
+    fn from(employee: &company::Employee) -> Self {
+        let company::Employee { department, id, first_name, last_name, .. } = employee.clone();
+        Self { department, id, first_name, last_name, has_left: false }
+    }
+}

@@ -1,0 +1,18 @@
+//! A badge beside its employee: one to one (IMP-6).
+
+use table_core::Entity;
+
+/// The badge of an employee: `Sales` / `empid_000123-badge`.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "Company")]
+#[partition_key(department)]
+#[row_key("empid_", employee, "-badge")]
+pub struct Badge {
+    /// The department.
+    pub department: String,
+    /// Whose it is.
+    #[digits(6)]
+    pub employee: u32,
+    /// Which doors it opens.
+    pub floors: String,
+}

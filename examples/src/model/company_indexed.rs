@@ -1,0 +1,59 @@
+//! Employees who are found by their e-mail address: in their own partition, and in another one (PAT-INTRA, PAT-INTER).
+
+/// Copies beside the employees: `Sales` / `empid_000223` and `Sales` / `email_jonesj@contoso.com`.
+pub mod intra {
+    use table_core::Entity;
+
+    /// An employee.
+    #[derive(Entity, Clone, Debug, PartialEq, Eq)]
+    #[entity(table = "CompanyByEmail")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index(ByEmail, unique, row_key("email_", email))]
+    pub struct Employee {
+        /// The department.
+        pub department: String,
+        /// At most six digits.
+        #[digits(6)]
+        #[property("EmployeeId")]
+        pub id: u32,
+        /// The given name.
+        pub first_name: String,
+        /// The family name.
+        pub last_name: String,
+        /// In years.
+        pub age: i32,
+        /// The e-mail address.
+        #[property("EmailAddress")]
+        pub email: String,
+    }
+}
+
+/// Copies in another partition: `empid_Sales` / `000223` and `email_Sales` / `jonesj@contoso.com`.
+pub mod inter {
+    use table_core::Entity;
+
+    /// An employee.
+    #[derive(Entity, Clone, Debug, PartialEq, Eq)]
+    #[entity(table = "CompanySpread")]
+    #[partition_key("empid_", department)]
+    #[row_key(id)]
+    #[index(ByEmail, unique, partition_key("email_", department), row_key(email))]
+    pub struct Employee {
+        /// The department.
+        pub department: String,
+        /// At most six digits.
+        #[digits(6)]
+        #[property("EmployeeId")]
+        pub id: u32,
+        /// The given name.
+        pub first_name: String,
+        /// The family name.
+        pub last_name: String,
+        /// In years.
+        pub age: i32,
+        /// The e-mail address.
+        #[property("EmailAddress")]
+        pub email: String,
+    }
+}

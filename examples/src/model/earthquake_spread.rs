@@ -1,0 +1,36 @@
+//! One log of all earthquakes, spread over eight partitions: no key of time alone, and no hot spot (PAT-ANTI-1).
+
+use table_core::Entity;
+use table_core::error::Result;
+use table_patterns::log_tail::LogStamp;
+
+use crate::data::earthquakes as source;
+use crate::model::earthquake_log;
+
+/// A seismic event in one of eight partitions: `log_3` / `2518818038575999999_fffffffffffff977`.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "EarthquakeLogSpread")]
+#[partition_key("log_", bucket(stamp, 8))]
+#[row_key(stamp)]
+pub struct SpreadEarthquake {
+    /// When it began, and its place in the input.
+    pub stamp: LogStamp,
+    /// The identifier.
+    pub id: String,
+    /// The smallest are negative.
+    pub magnitude: f64,
+    /// Where, in words.
+    pub place: String,
+}
+
+/// The events as entries of the log, in the order of the input: the latest first.
+///
+/// # Errors
+/// Those of [`earthquake_log::log`].
+pub fn log(events: &[source::Earthquake]) -> Result<Vec<SpreadEarthquake>> {
+    let spread = |event: earthquake_log::LoggedEarthquake| {
+        let earthquake_log::LoggedEarthquake { stamp, id, magnitude, place, .. } = event;
+        SpreadEarthquake { stamp, id, magnitude, place }
+    };
+    Ok(earthquake_log::log(events)?.into_iter().map(spread).collect())
+}

@@ -1,0 +1,48 @@
+//! A year of weather as a file: too much for an entity that is read all the time, and so a blob.
+
+use std::fmt::Write as _;
+
+use chrono::Datelike;
+use table_core::Entity;
+use table_patterns::large::{BlobRef, Large};
+
+use crate::data::weather as source;
+
+/// A year of a station (PAT-LARGE): `Seattle` / `2014`, with the address of a file of its days.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "WeatherFiles")]
+#[partition_key(location)]
+#[row_key(year)]
+pub struct WeatherFile {
+    /// The city.
+    pub location: String,
+    /// The year.
+    #[digits(4)]
+    pub year: u16,
+    /// Days in the file.
+    pub days: i32,
+    /// Where the file is.
+    pub file: Option<BlobRef>,
+}
+
+impl Large for WeatherFile {
+    fn blob(&self) -> Option<&BlobRef> {
+        self.file.as_ref()
+    }
+
+    fn set_blob(&mut self, blob: BlobRef) {
+        self.file = Some(blob);
+    }
+}
+
+/// The file of a year: a line a day.
+#[must_use]
+pub fn csv(weather: &[source::DailyWeather], location: &str, year: i32) -> String {
+    let mut text = "date,precipitation,temp_max,temp_min,wind,weather\n".to_owned();
+    for day in weather.iter().filter(|day| day.location == location && day.date.year() == year) {
+        let source::DailyWeather { date, precipitation, temp_max, temp_min, wind, weather, .. } = day;
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "{date},{precipitation},{temp_max},{temp_min},{wind},{weather}");
+    }
+    text
+}

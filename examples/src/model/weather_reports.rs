@@ -1,0 +1,26 @@
+//! Weather as it is reported: a day a row, and a feed of what happened beside it.
+
+use chrono::NaiveDate;
+use table_core::Entity;
+
+use crate::data::weather as source;
+
+/// The rain of a day as a station reports it, and corrects it: `Seattle` / `20150101`.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "WeatherReports")]
+#[partition_key(location)]
+#[row_key(date)]
+pub struct RainReport {
+    /// The city.
+    pub location: String,
+    /// The local calendar day.
+    pub date: NaiveDate,
+    /// Millimetres.
+    pub precipitation: f64,
+}
+
+impl From<&source::DailyWeather> for RainReport {
+    fn from(day: &source::DailyWeather) -> Self {
+        Self { location: day.location.clone(), date: day.date, precipitation: day.precipitation }
+    }
+}

@@ -1,0 +1,125 @@
+//! The archive: a change and what it intends elsewhere in one transaction; workers do the rest, and poison is kept (PAT-EC).
+
+use std::time::Duration;
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::{
+    Entity, IfMatch, Operation, OperationKind, Table, TableName, TableStore, TableStoreExt, Transaction,
+};
+use table_patterns::outbox::{Intent, Outbox, Step};
+use table_patterns::work::{ARCHIVE, Archive, Backoff, Call, Handler, Worker, WorkerOptions, archive};
+
+use crate::grid::Grid;
+use crate::inputs::Inputs;
+use crate::model::company_archive::CurrentEmployee;
+use crate::recipe::{Recipe, Report};
+use crate::store::Store;
+
+pub(super) const RECIPE: Recipe<Inputs> = Recipe {
+    name: "archive",
+    question: "Employee 456 leaves: how does he get from table `Current` to `Archive`, and payroll told, whatever fails?",
+    schema: CurrentEmployee::SCHEMA,
+    run: |store, inputs| Box::pin(run(store, inputs)),
+};
+
+/// The step that payroll takes; whoever knows it is registered with a worker under this name.
+const PAYROLL: &str = "payroll";
+
+/// Stands for another system: what it does twice it must do once (PAT-EC-2), as setting a last day does.
+struct Payroll;
+
+impl Handler for Payroll {
+    fn call<'a>(&'a self, call: Call<'a>) -> futures_util::future::BoxFuture<'a, Result<()>> {
+        let known = call.payload == "last day: 456";
+        let unknown = || Error::new(ErrorCode::InvalidInput, "payroll does not know this employee");
+        Box::pin(std::future::ready(known.then_some(()).ok_or_else(unknown)))
+    }
+}
+
+async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
+    store.unmetered().table::<CurrentEmployee>().create_if_missing().await?;
+    let current = store.table::<CurrentEmployee>();
+    let archived: Table<CurrentEmployee, _> = Table::new(store.clone(), TableName::new("Archive")?);
+    store.create_table_if_missing(archived.name()?).await?;
+    let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("archive")?);
+    prepare(&current, &archived, &outbox, inputs).await?;
+
+    // The change and two intents, in one transaction: never one without the others (PAT-EC-8).
+    let leaver = current.get(CurrentEmployee::key("Sales", 456)).await?;
+    let Some(leaver) = leaver else { panic!("employee 456 works here") };
+    let leaving = CurrentEmployee { has_left: true, ..leaver.value().clone() };
+    let key = leaving.key_of()?;
+    let mut sales = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
+    let replace = OperationKind::Replace(leaving.to_row()?, leaver.etag().into());
+    sales.push(Operation { row_key: key.row_key.clone(), kind: replace })?;
+    let moved = archive(current.name()?, &key, archived.name()?)?;
+    outbox.record(&mut sales, &Intent::of(key.row_key.clone()).step(moved))?;
+    let told = Step::call(PAYROLL, "last day: 456");
+    outbox.record(&mut sales, &Intent::of(key.row_key.clone()).step(told))?;
+    outbox.submit(current.name()?, sales).await?;
+
+    // A worker that has never heard of payroll. What fails comes again, and after three deliveries it is poison (PAT-EC-4).
+    let now = Backoff { first: Duration::ZERO, most: Duration::ZERO };
+    let idle = Duration::from_millis(20);
+    let options = WorkerOptions {
+        lease: Duration::from_mins(5),
+        deliveries: 3,
+        redelivery: now,
+        idle,
+        ..WorkerOptions::default()
+    };
+    let worker = Worker::with_options(outbox.clone(), options).handler(ARCHIVE, Archive::new(store.clone()));
+    worker.run(|| worker.metrics().poisoned > 0).await;
+    let first = worker.metrics();
+    let depth = outbox.depth().await?;
+    let mut answer = Grid::new(["After", "In Current", "In Archive", "#Poison", "Poison says"]);
+    let poison = outbox.poison(32).await?;
+    let Some(entry) = poison.first() else { panic!("payroll is poison") };
+    let says = entry.error.clone().unwrap_or_default();
+    let place = || async {
+        let there = current.get(CurrentEmployee::key("Sales", 456)).await?.is_some();
+        let archived = archived.get(CurrentEmployee::key("Sales", 456)).await?;
+        Ok::<_, Error>((there, archived.map(table_core::Versioned::into_value)))
+    };
+    assert_eq!(place().await?, (false, Some(leaving.clone())), "moved, whatever became of payroll");
+    assert!(says.contains("no handler of that name"), "{says}");
+    assert!(first.done >= 1 && entry.dequeue_count > options.deliveries);
+    answer.row(["a worker without payroll", "no", "yes", "1", says.as_str()]);
+
+    // A person reads it, starts a worker that knows payroll, and gives the work back.
+    while outbox.requeue_poison().await?.is_some() {}
+    let worker = Worker::with_options(outbox.clone(), options).handler(PAYROLL, Payroll);
+    worker.run(|| worker.metrics().done > 0).await;
+    let (second, later) = (worker.metrics(), outbox.depth().await?);
+    assert!(outbox.poison(32).await?.is_empty(), "nothing is left");
+    answer.row(["requeued to one with it", "no", "yes", "0", ""]);
+    Ok(Report::new("", answer)
+        .note("Between its two steps a reader finds him in both tables: there is no isolation (PAT-EC-6).")
+        .measured(format!(
+            "Lag from the change to the end of its intents: {:?}, and {:?}.",
+            first.lag, second.lag
+        ))
+        .measured(format!(
+            "Depth after the first worker: {} waiting, {} poison; after the second: {} and {}.",
+            depth.waiting, depth.poison, later.waiting, later.poison
+        )))
+}
+
+/// Everybody of Sales works here, nobody is archived, and no message of an earlier run is left.
+async fn prepare(
+    current: &Table<CurrentEmployee, Store>,
+    archived: &Table<CurrentEmployee, Store>,
+    outbox: &Outbox<Store, impl table_core::queue::QueueStore>,
+    inputs: &Inputs,
+) -> Result<()> {
+    outbox.create_queues().await?;
+    outbox.queues().clear(outbox.queue()).await?;
+    outbox.queues().clear(&outbox.queue().poison()?).await?;
+    for employee in inputs.employees.iter().filter(|employee| employee.department == "Sales") {
+        current.insert_or_replace(&employee.into()).await?;
+    }
+    match archived.delete(CurrentEmployee::key("Sales", 456), IfMatch::Any).await {
+        Err(error) if error.is_not_found() => Ok(()),
+        outcome => outcome,
+    }
+}

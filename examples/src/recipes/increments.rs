@@ -1,0 +1,64 @@
+//! Slots of a series that many write at once: each is counted, none is lost (PAT-SER-2, PAT-SER-3).
+
+use std::time::Duration;
+
+use chrono::NaiveDate;
+use futures_util::future::try_join_all;
+use table_core::error::Result;
+use table_core::{Entity, IfMatch, TableStoreExt};
+use table_patterns::retry::Retry;
+use table_patterns::series::SeriesTable;
+
+use crate::grid::Grid;
+use crate::inputs::Inputs;
+use crate::model::message_counts::MessageDay;
+use crate::recipe::{Recipe, Report};
+use crate::store::Store;
+
+pub(super) const RECIPE: Recipe<Inputs> = Recipe {
+    name: "increments",
+    question: "Four servers count the messages of employee 123 on one day, hour by hour: is each one counted?",
+    schema: MessageDay::SCHEMA,
+    run: |store, _| Box::pin(run(store)),
+};
+
+async fn run(store: &Store) -> Result<Report> {
+    store.unmetered().table::<MessageDay>().create_if_missing().await?;
+    let table = store.table::<MessageDay>();
+    let day = MessageDay { employee: 123, date: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap_or_default() };
+    let key = || MessageDay::key(123, day.date);
+    match table.delete(key(), IfMatch::Any).await {
+        Err(error) if error.is_not_found() => {}
+        of_earlier => of_earlier?,
+    }
+    let counts = SeriesTable::new(table);
+    counts.set(&day, 8, 3).await?; // one slot, by a merge; the other 23 stay as they are
+
+    // All four at once: who loses a race reads again and adds again. How often that is differs from run to run, so that these
+    // requests go around the meter.
+    let patient = Retry::new(10_000, Duration::from_millis(1), Duration::from_millis(20));
+    let server = || SeriesTable::new(store.unmetered().table::<MessageDay>()).with_retry(patient.clone());
+    let (servers, day) = ([server(), server(), server(), server()], &day);
+    try_join_all(servers.iter().map(async |server| {
+        for _ in 0..5 {
+            server.increment(day, 9, 1).await?;
+            server.increment_all(day, &[(8, 1), (10, 2)]).await?;
+        }
+        Ok::<_, table_core::Error>(())
+    }))
+    .await?;
+
+    let plan = counts.table().plan(key())?;
+    let Some(found) = counts.get(key()).await? else { panic!("just written") };
+    let expected = [(8, 3 + 20), (9, 20), (10, 40)];
+    let slots: Vec<_> =
+        found.slots().iter().enumerate().filter_map(|(hour, count)| Some((hour, (*count)?))).collect();
+    assert_eq!(slots, expected, "the first, and four times five of each");
+
+    let mut answer = Grid::new(["Hour", "#Messages"]);
+    for (hour, count) in slots {
+        answer.row([format!("Hour{hour:02}"), count.to_string()]);
+    }
+    Ok(Report::new(plan, answer)
+        .note("One request reads the day, whatever hours have messages; an hour without has no property."))
+}

@@ -1,0 +1,106 @@
+//! Log lines in blobs named by time: what does not belong in a table (PAT-ANTI-2).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use futures_util::TryStreamExt;
+use table_core::embedded::Clock;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::{Entity, TableStoreExt, ticks};
+use table_patterns::blob::object_store::{ObjectStore, ObjectStoreExt, path::Path};
+use table_patterns::log_blobs::{LogKind, LogReader, LogWriter};
+
+use crate::grid::{Grid, thousands};
+use crate::inputs::Inputs;
+use crate::model::earthquake_log::LoggedEarthquake;
+use crate::recipe::{Recipe, Report};
+use crate::store::Store;
+
+pub(super) const RECIPE: Recipe<Inputs> = Recipe {
+    name: "log-blobs",
+    question: "A week of earthquakes as log lines: what came on 6 February from 15:00 to 18:00, from blobs and from a table?",
+    schema: LoggedEarthquake::SCHEMA,
+    run: |store, inputs| Box::pin(run(store, inputs)),
+};
+
+const SERVICE: &str = "earthquakes";
+
+async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
+    let blobs = store.blobs();
+    clear(&*blobs).await?;
+
+    // The writer. Its clock is that of the events; a program leaves `with_clock` out.
+    let now = Arc::new(AtomicU64::new(0));
+    let hand = Arc::clone(&now);
+    let clock = Clock::new(move || hand.load(Ordering::SeqCst));
+    let mut log = LogWriter::new(store.blobs(), SERVICE)?
+        .flush_at(8 * 1024) // larger blocks cost fewer requests, and risk more lines
+        .flush_after(Duration::from_hours(1))
+        .with_clock(clock);
+    let mut written = 0;
+    for event in inputs.earthquakes.iter().rev() {
+        now.store(ticks::from_datetime(event.time).unwrap_or_default(), Ordering::SeqCst);
+        let magnitude = event.magnitude.to_string();
+        log.append(LogKind::Write, [event.id.as_str(), magnitude.as_str(), event.place.as_str()])?;
+        written += log.flush_if_due().await?;
+    }
+    written += log.flush().await?;
+
+    // The reader: hours by their prefix, blobs by the first and last instant in their metadata, lines by their own.
+    let from = "2018-02-06T15:00:00Z".parse::<DateTime<Utc>>().map_err(no_instant)?;
+    let to = from + TimeDelta::hours(3);
+    let lines = LogReader::new(store.blobs(), SERVICE)?.collect(from, to, &[LogKind::Write]).await?;
+    let is_wanted = |at: DateTime<Utc>| from <= at && at < to;
+    let expected = inputs.earthquakes.iter().rev().filter(|event| is_wanted(event.time));
+    let found = lines.iter().map(|line| (line.at, line.fields[0].as_str(), line.fields[2].as_str()));
+    assert!(found.eq(expected.map(|event| (event.time, event.id.as_str(), event.place.as_str()))));
+
+    // The same of a table whose partitions are the networks: whoever knows only the time reads all of it.
+    let before = store.cost();
+    let scan = store.table::<LoggedEarthquake>().scan("what the log in blobs saves").max_rows(10_000);
+    let plan = scan.plan()?;
+    let mut in_table = 0;
+    scan.for_each(|event| in_table += usize::from(is_wanted(event.stamp.instant()))).await?;
+    assert_eq!(in_table, lines.len());
+    let scanned = store.cost() - before;
+
+    let mut names = Vec::new();
+    for hour in 15..=19 {
+        let folder = Path::from(format!("{SERVICE}/2018/02/06/{hour}00"));
+        names.extend(blobs.list(Some(&folder)).try_collect::<Vec<_>>().await.map_err(no_blobs)?);
+    }
+    let bytes: u64 = names.iter().map(|blob| blob.size).sum();
+    let mut answer = Grid::new(["From", "#Lines", "#Looked at", "#Requests"]);
+    let found = lines.len().to_string();
+    answer.row([
+        "blobs",
+        &found,
+        &format!("{} bytes", thousands(bytes)),
+        &format!("5 listings, {} blobs", names.len()),
+    ]);
+    let rows = thousands(scanned.rows_returned);
+    answer.row(["the table", &found, &format!("{rows} rows"), &scanned.requests.to_string()]);
+    let name = names.iter().map(|blob| blob.location.to_string()).min().unwrap_or_default();
+    Ok(Report::new(plan, answer)
+        .note(format!("The week is {written} blobs, one request each; the first of these hours is `{name}`."))
+        .note("Where single events are looked up, or the newest all the time, the table is right: see `log-tail`."))
+}
+
+/// Removes the log of an earlier run: its blobs would be read as well.
+async fn clear(blobs: &dyn ObjectStore) -> Result<()> {
+    let mut listing = blobs.list(Some(&Path::from(SERVICE)));
+    while let Some(blob) = listing.try_next().await.map_err(no_blobs)? {
+        blobs.delete(&blob.location).await.map_err(no_blobs)?;
+    }
+    Ok(())
+}
+
+fn no_blobs(error: object_store::Error) -> Error {
+    Error::new(ErrorCode::Io, "the blobs cannot be asked").with_source(error)
+}
+
+fn no_instant(error: chrono::ParseError) -> Error {
+    Error::new(ErrorCode::InvalidInput, "no instant").with_source(error)
+}

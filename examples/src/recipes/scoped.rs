@@ -1,0 +1,68 @@
+//! A shared access signature: a view of the store that sees one partition, for an hour (IMP-4).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use chrono::DateTime;
+use table_azure::sas::{Authority, TablePermissions, TableSas};
+use table_azure::{AccountKey, Clock};
+use table_core::error::Result;
+use table_core::{Entity, ErrorCode, TableStoreExt};
+
+use crate::grid::Grid;
+use crate::inputs::Inputs;
+use crate::model::weather::Day;
+use crate::recipe::{Recipe, Report};
+use crate::store::Store;
+
+pub(super) const RECIPE: Recipe<Inputs> = Recipe {
+    name: "scoped",
+    question: "The office of Seattle may read its own weather for an hour: what does it see of the table?",
+    schema: Day::SCHEMA,
+    run: |store, inputs| Box::pin(run(store, inputs)),
+};
+
+async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
+    // Whoever has the account's key signs the keys of a selection. A clock of our own shows the token expire.
+    let key = AccountKey::new("contoso", "a2V5IG9mIGFuIGV4YW1wbGU=")?;
+    let now = Arc::new(AtomicI64::new(1_420_070_400));
+    let hand = Arc::clone(&now);
+    let at = move || DateTime::from_timestamp(hand.load(Ordering::SeqCst), 0).unwrap_or_default();
+    let token = TableSas::selection(Day::partition("Seattle"))?
+        .allow(TablePermissions::READ)
+        .lasting(at(), Duration::from_hours(1))
+        .sign(&key)?;
+
+    // Here the same rules are applied to whatever store it is; a service applies them itself to whoever brings the token.
+    let office = Authority::new(key).clock(Clock::new(at)).scoped(store.clone(), &token).table::<Day>();
+    let mut answer = Grid::new(["Asked for", "Answer"]);
+    let own = office.query(Day::partition("Seattle")).collect().await?;
+    answer.row(["Seattle", &format!("{} days", own.len())]);
+    let all = office.scan("all that may be seen").max_rows(10_000).collect().await?;
+    answer.row(["the whole table", &format!("{} days", all.len())]);
+    let expected: Vec<Day> =
+        inputs.weather.iter().filter(|day| day.location == "Seattle").map(Day::from).collect();
+    assert_eq!((own, &all), (expected.clone(), &expected), "and nothing says that there is more");
+
+    let first = &inputs.weather[0];
+    let Err(other) = office.get(Day::key("New York", first.date)).await else {
+        panic!("New York is not theirs")
+    };
+    let Err(written) = office.insert_or_replace(&Day::from(first)).await else {
+        panic!("to be read, not written")
+    };
+    now.fetch_add(3_600, Ordering::SeqCst);
+    let Err(late) = office.get(Day::key("Seattle", first.date)).await else { panic!("the hour is over") };
+    for (asked, error, code) in [
+        ("a day of New York", &other, ErrorCode::AuthorizationFailure),
+        ("to write a day of Seattle", &written, ErrorCode::AuthorizationPermissionMismatch),
+        ("Seattle, an hour later", &late, ErrorCode::AuthenticationFailed),
+    ] {
+        assert_eq!(error.code(), code);
+        answer.row([asked, code.as_str()]);
+    }
+    let text = token.query_string();
+    let signed = text.split("&sig=").next().unwrap_or_default();
+    Ok(Report::new(office.plan(Day::partition("Seattle"))?, answer).note(format!("What is signed: {signed}")))
+}
