@@ -75,11 +75,12 @@ mod upload;
 
 use table_core::entity::PlainEntity;
 
-pub use orphans::Collected;
+pub use crate::blob::Collected;
 pub use read::LargeReader;
 pub use reference::BlobRef;
 pub use table::LargeTable;
 pub use upload::whole;
+pub(crate) use upload::upload;
 
 /// An entity that holds the address of a blob.
 pub trait Large: PlainEntity {
