@@ -79,8 +79,8 @@ pub use crate::blob::Collected;
 pub use read::LargeReader;
 pub use reference::BlobRef;
 pub use table::LargeTable;
-pub use upload::whole;
 pub(crate) use upload::upload;
+pub use upload::whole;
 
 /// An entity that holds the address of a blob.
 pub trait Large: PlainEntity {

@@ -75,7 +75,9 @@ async fn prepare<E: Entity, S: TableStore>(
         let key = EntityKey { partition_key: batch.partition_key.clone(), row_key: row_key.clone() };
         let found = found.get(row_key).and_then(Option::as_ref);
         let place = |error: Error| error.with_key(key.partition_key.as_str(), key.row_key.as_str());
-        if let Some(ListWrite { kind, upload }) = list::<E>(lists, &key, change, found).await.map_err(place)? {
+        if let Some(ListWrite { kind, upload }) =
+            list::<E>(lists, &key, change, found).await.map_err(place)?
+        {
             uploads.extend(upload);
             transaction.push(Operation { row_key: key.row_key, kind })?;
         }

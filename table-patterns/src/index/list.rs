@@ -10,8 +10,9 @@ mod orphans;
 use std::collections::BTreeSet;
 
 use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
 use table_core::limits::Limits;
-use table_core::row::{Row, RowView, RowWriter};
+use table_core::row::{Row, RowView, RowWriter, entity_bytes};
 use table_core::schema::{EntitySchema, IndexSchema, KeyPiece};
 use table_core::value::ValueRef;
 
@@ -141,11 +142,11 @@ impl ListForm {
         }
     }
 
-    /// The list as an entity, spread over as many properties as it takes.
+    /// The list as the entity of a key, spread over as many properties as it takes.
     ///
     /// # Errors
     /// `IndexListFull` where no entity holds them all (PAT-IX-4).
-    pub(crate) fn write(&self, members: &BTreeSet<Member>, limits: &Limits) -> Result<Row> {
+    pub(crate) fn write(&self, key: &EntityKey, members: &BTreeSet<Member>, limits: &Limits) -> Result<Row> {
         let count = members.len();
         let mut row = RowWriter::new();
         let (mut text, mut units, mut piece) = (String::from("["), 2, 0);
@@ -170,9 +171,13 @@ impl ListForm {
         text.push(']');
         row.property(&self.name(piece), ValueRef::String(&text));
         let row = row.finish();
-        if row.view().len() > limits.properties || limits.check_entity_bytes(row.as_bytes().len()).is_err() {
+        let bytes = entity_bytes(key.partition_key.as_str(), key.row_key.as_str(), Some(&row));
+        if row.view().len() > limits.properties || limits.check_entity_bytes(bytes).is_err() {
             let why = format!("no entity holds {count} keys (64 KiB a property, 1 MiB in all)");
-            return Err(self.full(&why, "give the table a store of blobs, to which such lists move (`with_list_blobs`), "));
+            return Err(self.full(
+                &why,
+                "give the table a store of blobs, to which such lists move (`with_list_blobs`), ",
+            ));
         }
         Ok(row)
     }
@@ -222,6 +227,10 @@ mod tests {
         ListForm::new(Employee::SCHEMA, index)
     }
 
+    fn jones() -> EntityKey {
+        EntityKey::new("Sales", "lastname_Jones").unwrap()
+    }
+
     fn text(row: &Row, name: &str) -> String {
         match row.view().find(name, &mut 0).unwrap() {
             Some(ValueRef::String(text)) => text.to_owned(),
@@ -232,10 +241,10 @@ mod tests {
     #[test]
     fn pat_ix_the_properties_are_named_and_filled_as_the_catalogue_has_them() {
         let ids = BTreeSet::from([vec!["000223".to_owned()], vec!["000152".to_owned()]]);
-        let row = form("ByLastName").write(&ids, &Limits::PORTABLE).unwrap();
+        let row = form("ByLastName").write(&jones(), &ids, &Limits::PORTABLE).unwrap();
         assert_eq!(text(&row, "EmployeeIDs"), r#"["000152","000223"]"#);
         let details = BTreeSet::from([vec!["000152".to_owned(), "Sales".to_owned()]]);
-        let row = form("Namesakes").write(&details, &Limits::PORTABLE).unwrap();
+        let row = form("Namesakes").write(&jones(), &details, &Limits::PORTABLE).unwrap();
         assert_eq!(text(&row, "EmployeeDetails"), r#"[["000152","Sales"]]"#);
     }
 
@@ -245,15 +254,16 @@ mod tests {
         let members: BTreeSet<Member> = (0..9_000).map(|id| vec![format!("{id:06}")]).collect();
         let error = form.check_bound(members.len()).unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::IndexListFull, Some("PAT-IX-4")));
-        let row = form.write(&members, &Limits::PORTABLE).unwrap();
+        let row = form.write(&jones(), &members, &Limits::PORTABLE).unwrap();
         assert_eq!(row.view().len(), 3, "9,000 members of 9 units each");
         for property in row.view().properties() {
             let ValueRef::String(text) = property.unwrap().value else { panic!("a text") };
             assert!(text.len() <= 32_768);
         }
         assert_eq!(form.read(row.view()).unwrap(), members);
-        let members: BTreeSet<Member> = (0..200_000).map(|id| vec![format!("{id:06}")]).collect();
-        let error = form.write(&members, &Limits::PORTABLE).unwrap_err();
+        // 1 MiB by the published formula: two bytes a unit.
+        let members: BTreeSet<Member> = (0..60_000).map(|id| vec![format!("{id:06}")]).collect();
+        let error = form.write(&jones(), &members, &Limits::PORTABLE).unwrap_err();
         assert_eq!(error.code(), ErrorCode::IndexListFull);
         assert!(error.to_string().contains("with_list_blobs"), "{error}");
     }
@@ -265,8 +275,14 @@ mod tests {
         let row = form.pointer(&blob);
         assert_eq!(text(&row, "EmployeeDetailsBlob"), blob.to_string());
         assert_eq!(form.blob(row.view()).unwrap(), Some(blob));
-        assert_eq!(form.read(row.view()).unwrap_err().code(), ErrorCode::EntityMismatch, "and is no list itself");
-        let ids = form.write(&BTreeSet::from([vec!["1".to_owned(), "2".to_owned()]]), &Limits::PORTABLE).unwrap();
+        assert_eq!(
+            form.read(row.view()).unwrap_err().code(),
+            ErrorCode::EntityMismatch,
+            "and is no list itself"
+        );
+        let ids = form
+            .write(&jones(), &BTreeSet::from([vec!["1".to_owned(), "2".to_owned()]]), &Limits::PORTABLE)
+            .unwrap();
         assert_eq!(form.blob(ids.view()).unwrap(), None);
         let mut both = RowWriter::new();
         both.property("EmployeeDetailsBlob", ValueRef::String("somewhere"));
@@ -301,7 +317,7 @@ mod tests {
             let members: BTreeSet<Member> = members.into_iter().map(|(id, department)| vec![id, department]).collect();
             let mut limits = Limits::PORTABLE;
             limits.string_units = units;
-            let row = form.write(&members, &limits).unwrap();
+            let row = form.write(&jones(), &members, &limits).unwrap();
             prop_assert_eq!(form.read(row.view()).unwrap(), members.clone());
             for member in &members {
                 prop_assert_eq!(&form.member(&form.row(member)).unwrap(), member);

@@ -68,8 +68,9 @@ fn head(bytes: &[u8]) -> Result<((TableName, EntityKey), impl Iterator<Item = &s
     match lines.next() {
         Some(FIRST) => {}
         Some(first) if first.starts_with("tables list ") => {
-            let message =
-                format!("the list is written as `{first}`, and this program knows `{FIRST}`: use a newer one");
+            let message = format!(
+                "the list is written as `{first}`, and this program knows `{FIRST}`: use a newer one"
+            );
             return Err(Error::new(ErrorCode::Unsupported, message));
         }
         _ => return Err(corrupted("begins as no list does")),

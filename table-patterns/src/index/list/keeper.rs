@@ -101,7 +101,7 @@ impl Lists<'_> {
         }
         let is_beyond = self.blobs.is_some_and(|blobs| blobs.is_beyond(after.len()));
         if let Some(texts) = after.texts().filter(|_| !is_beyond && after.blob().is_none()) {
-            match form.write(&texts, &self.limits) {
+            match form.write(key, &texts, &self.limits) {
                 Err(error) if error.code() == ErrorCode::IndexListFull && self.blobs.is_some() => {}
                 written => return Ok((written?, None)),
             }
