@@ -11,6 +11,7 @@ pub mod earthquake_heat;
 pub mod earthquake_log;
 pub mod earthquakes;
 pub mod indexed;
+pub mod listed;
 pub mod packages;
 pub mod routes;
 pub mod staff;

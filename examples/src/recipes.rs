@@ -12,6 +12,7 @@ mod heterogeneous;
 mod indexes;
 mod layout;
 mod levels;
+mod lists;
 mod log_tail;
 mod migrate;
 mod optimistic_concurrency;
@@ -45,6 +46,7 @@ pub const ALL: &[Recipe<Inputs>] = &[
     levels::RECIPE,
     reviews::RECIPE,
     indexes::RECIPE,
+    lists::RECIPE,
     access_patterns::RECIPE,
     departures::RECIPE,
     heat::RECIPE,

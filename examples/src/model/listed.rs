@@ -1,15 +1,18 @@
 //! Airports that share the name of their city with many others, and their lists by city.
 
+use std::error::Error;
+use std::io::Write;
 use std::sync::Arc;
+use std::time::Instant;
 
-use table_core::error::Result;
-use table_core::{DynTableStore, Engine, Entity, QueueName, TableName, TableStore};
+use table_core::{Engine, Entity, QueueName, TableName, TableStore};
 use table_patterns::blob::object_store::ObjectStore;
 use table_patterns::index::{IndexedStore, IndexedTable, ListBlobs};
 use table_patterns::outbox::Outbox;
 use table_patterns::work::Worker;
 
 use crate::data::airports as source;
+use crate::grid::thousands;
 use crate::store::Store;
 
 /// Lists of more airports than this are in blobs.
@@ -63,15 +66,50 @@ pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
     airports
 }
 
-/// The table with its lists; what changes in those elsewhere goes through an outbox and a queue, here in memory.
+/// What records the changes of lists elsewhere: rows of the partition, and a queue, here in memory.
 ///
 /// # Errors
-/// Those of the name of the queue.
+/// None: the name of the queue is legal.
+pub fn outbox<S: TableStore + Clone>(store: &S) -> table_core::Result<Outbox<S, Engine>> {
+    Ok(Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("airport-lists")?))
+}
+
+/// The table with its lists.
+#[must_use]
 pub fn table<S: TableStore + Clone>(
     store: &S,
+    outbox: Outbox<S, Engine>,
     blobs: &Arc<dyn ObjectStore>,
-) -> Result<IndexedTable<Airport, S, Outbox<S, Engine>>> {
-    let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("airport-lists")?);
+) -> IndexedTable<Airport, S, Outbox<S, Engine>> {
     let lists = ListBlobs::new(Arc::clone(blobs), "airports").beyond(BEYOND);
-    Ok(store.indexed_through(outbox).with_list_blobs(lists))
+    store.indexed_through(outbox).with_list_blobs(lists)
+}
+
+/// Writes the airports anew, and brings their lists elsewhere in line.
+///
+/// # Errors
+/// Those of the store and of the output.
+pub async fn import(
+    store: &Store,
+    all: &[source::Airport],
+    blobs: &Arc<dyn ObjectStore>,
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
+    let (store, began) = (store.unmetered(), Instant::now());
+    // The blobs of an earlier run are gone with it, and lists that name them would be of no use.
+    for name in [Airport::SCHEMA.table, "AirportCities"] {
+        match store.delete_table(&TableName::new(name)?).await {
+            Err(error) if !error.is_table_not_found() => return Err(error.into()),
+            _ => {}
+        }
+    }
+    let outbox = outbox(store)?;
+    outbox.create_queues().await?;
+    let table = table(store, outbox.clone(), blobs).create_if_missing().await?;
+    let airports = airports(all);
+    table.bulk().insert_all(&airports).await?;
+    Worker::new(outbox).settles(&table).run_until_idle().await?;
+    let (count, seconds) = (airports.len() as u64, began.elapsed().as_secs_f64());
+    writeln!(out, "  {:<18} {:>10} entities in {seconds:.2} s", "listed airports", thousands(count))?;
+    Ok(())
 }

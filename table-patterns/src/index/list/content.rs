@@ -37,7 +37,7 @@ pub(crate) fn encode<'k>(
 /// The members of the list that is named at a key.
 ///
 /// # Errors
-/// `Corrupted` if it is no list, or another's; `Unsupported` if it is of another version.
+/// `Corrupted` if it is no list, or another's; `FormatTooNew` if it is of another version.
 pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Result<BTreeSet<EntityKey>> {
     let (of, lines) = head(bytes)?;
     if of != (table.clone(), list.clone()) {
@@ -71,7 +71,7 @@ fn head(bytes: &[u8]) -> Result<((TableName, EntityKey), impl Iterator<Item = &s
             let message = format!(
                 "the list is written as `{first}`, and this program knows `{FIRST}`: use a newer one"
             );
-            return Err(Error::new(ErrorCode::Unsupported, message));
+            return Err(Error::new(ErrorCode::FormatTooNew, message));
         }
         _ => return Err(corrupted("begins as no list does")),
     }
@@ -133,7 +133,7 @@ mod tests {
             ("", ErrorCode::Corrupted),
             ("tables list 1", ErrorCode::Corrupted),
             ("tables list 1\n", ErrorCode::Corrupted),
-            ("tables list 2\n[]\n", ErrorCode::Unsupported),
+            ("tables list 2\n[]\n", ErrorCode::FormatTooNew),
             ("tables list 1\n[\"LastNames\",\"Cao\",\"all\"]\n", ErrorCode::Corrupted),
             ("tables list 1\n[\"Names\",\"Jones\",\"all\"]\n", ErrorCode::Corrupted),
             (&format!("{head}[\"Sales\",\"2\"]\n[\"Sales\",\"1\"]\n"), ErrorCode::Corrupted),
