@@ -99,7 +99,7 @@ pub async fn import(
     // The blobs of an earlier run are gone with it, and lists that name them would be of no use.
     for name in [Airport::SCHEMA.table, "AirportCities"] {
         match store.delete_table(&TableName::new(name)?).await {
-            Err(error) if !error.is_table_not_found() => return Err(error.into()),
+            Err(error) if !error.is_not_found() => return Err(error.into()),
             _ => {}
         }
     }
