@@ -22,6 +22,10 @@ const SHARED_BY: usize = 7;
 
 /// An airport under its state, `USA_TX` / `iata_HOU`; once more under its code; in the list of its city in the state; and in that of
 /// all cities of the name in the country.
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each index has words of its own, which clippy takes for repetitions"
+)]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ListedAirports")]
 #[partition_key(country, "_", state)]

@@ -69,7 +69,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let plans =
         [table.plan(in_houston())?, table.plan(Airport::of_city("Greenville"))?, table.plan(by_code())?];
     let plans: Vec<_> = plans.iter().map(ToString::to_string).collect();
-    let mut report = Report::new(plans.join("\n"), answer)
+    let mut report = Report::new(plans.join("\n"), answer.whole())
         .note("Each plan of a list is of the list alone: a point for each key in it follows, and for a blob the blob.")
         .note(format!("Lists of more than {BEYOND} airports are in blobs. That of Greenville begins with"));
     for line in content.lines().take(4) {

@@ -74,15 +74,14 @@ impl<S: TableStore> Naming for Named<'_, S> {
     }
 
     async fn is_named(&self, path: &Path, of: &Option<EntityKey>) -> Result<bool> {
-        let key = match of {
-            Some(key) => key.clone(),
-            None => {
-                let found = self.blobs.blobs.get(path).await.in_blob(path)?;
-                match content::place(&found.bytes().await.in_blob(path)?) {
-                    Ok((table, key)) if table == *self.table => key,
-                    // Nobody knows whose it is: it stays.
-                    _ => return Ok(true),
-                }
+        let key = if let Some(key) = of {
+            key.clone()
+        } else {
+            let found = self.blobs.blobs.get(path).await.in_blob(path)?;
+            match content::place(&found.bytes().await.in_blob(path)?) {
+                Ok((table, key)) if table == *self.table => key,
+                // Nobody knows whose it is: it stays.
+                _ => return Ok(true),
             }
         };
         let Some(found) = self.store.get(self.table, &key, &Select::All).await? else { return Ok(false) };
