@@ -2,6 +2,10 @@
 
 use std::error::Error;
 use std::io::Write;
+use std::sync::Arc;
+
+use table_patterns::blob::object_store::ObjectStore;
+use table_patterns::blob::object_store::memory::InMemory;
 
 use table_core::{TableName, TableStoreExt};
 use table_patterns::outbox::REGISTRY;
@@ -18,7 +22,7 @@ use crate::model::earthquakes::Earthquake;
 use crate::model::routes::{self as route, Route};
 use crate::model::staff;
 use crate::model::weather::Day;
-use crate::model::{earthquake_days, indexed, weather_months, weather_years};
+use crate::model::{earthquake_days, indexed, listed, weather_months, weather_years};
 use crate::store::Store;
 
 /// Everything the recipes ask about, in memory: what their answers are checked against.
@@ -38,6 +42,8 @@ pub struct Inputs {
     pub reviews: Vec<Review>,
     /// The company's, the earliest first.
     pub expenses: Vec<Expense>,
+    /// Blobs beside the tables: in memory, gone with the run.
+    pub blobs: Arc<dyn ObjectStore>,
 }
 
 impl Inputs {
@@ -55,6 +61,7 @@ impl Inputs {
             employees: company::employees(),
             reviews: company::reviews(),
             expenses: company::expenses(),
+            blobs: Arc::new(InMemory::new()),
         })
     }
 
@@ -75,6 +82,7 @@ impl Inputs {
         .await?;
         let indexed: Vec<_> = self.airports.iter().map(indexed::Airport::from).collect();
         import_indexed(store, "indexed airports", &indexed, out).await?;
+        listed::import(store, &self.airports, &self.blobs, out).await?;
         import::<Earthquake, _>(store, "earthquakes", self.earthquakes.iter().map(Earthquake::from), out)
             .await?;
         import::<Route, _>(store, "routes", self.routes.iter(), out).await?;

@@ -16,6 +16,7 @@ pub mod earthquake_log;
 pub mod earthquake_spread;
 pub mod earthquakes;
 pub mod indexed;
+pub mod listed;
 pub mod message_counts;
 pub mod packages;
 pub mod routes;

@@ -22,6 +22,7 @@ mod index_life;
 mod indexes;
 mod layout;
 mod levels;
+mod lists;
 mod log_blobs;
 mod log_tail;
 mod migrate;
@@ -63,6 +64,7 @@ pub const ALL: &[Recipe<Inputs>] = &[
     unique_index::RECIPE,
     index_elsewhere::RECIPE,
     index_life::RECIPE,
+    lists::RECIPE,
     access_patterns::RECIPE,
     departures::RECIPE,
     relationships::RECIPE,

@@ -5,8 +5,11 @@
 
 mod error;
 mod name;
+mod orphans;
 
 pub use object_store;
 
 pub(crate) use error::{InBlobs, blob_error};
-pub(crate) use name::{decode, encode};
+pub(crate) use name::{decode, decode_caseless, encode, encode_caseless, is_hashed};
+pub use orphans::Collected;
+pub(crate) use orphans::{Naming, Orphans};

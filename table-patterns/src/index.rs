@@ -14,9 +14,12 @@
 //! | copy, other table | as declared | as declared | the same |
 //! | list, same partition | `Sales` | `lastname_Jones` | `EmployeeIDs`: `["000152","000223"]` |
 //! | list elsewhere | `lastname_Jones` | `all` | `EmployeeDetails`: `[["000152","Sales"]]`, the parts of the `RowKey` first |
+//! | list in a blob | the same | the same | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
-//! A list that outgrows 64 KiB goes on in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members is no row. The
-//! published layout has `Sales` / `Jones`; here a literal stands before the value, because `Jones` and an entity's `000152` in one
+//! A list that outgrows 64 KiB goes on in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members is no row. A blob
+//! holds the pairs, sorted, a line each: `["Sales","000152"]` under a line with the version and one with the key of the list. Its
+//! name is that key, legal everywhere and different for any two values, `indexes/lists/lastnames/=4Aones/all/…`, and new with each
+//! change: a blob never changes, so that every store will do, also one that cannot write on a condition. The published layout has `Sales` / `Jones`; here a literal stands before the value, because `Jones` and an entity's `000152` in one
 //! partition could not be told apart (T066), and a value that may hold anything is `escaped` (PAT-IX-7).
 //!
 //! # Guarantee
@@ -29,6 +32,10 @@
 //!   record ends in [`settle`](IndexedTable::settle), which asks the entity what is true now: late, twice and in any order. Reads say
 //!   so in their type: [`Eventual`] does not dereference, and is [verified](Eventual::verify) (PAT-INTER-5). Two entities of one
 //!   value are found when the second is settled, and its record becomes poison for a person to decide.
+//! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the promise of its entity, which names the blob: in the partition it is in
+//!   step, elsewhere it is behind. The new blob is whole before the entity names it on the condition of its `ETag`; what is not
+//!   named, from before a change or after a crash, is [collected](IndexedTable::collect_orphaned_lists) a grace period later. A
+//!   reader that was overtaken by that begins again.
 //! - An index answers only when it is whole: [`IndexState`]. A new one over old rows is *building* until its
 //!   [backfill](IndexedTable::backfill) is done. [`check`](IndexedTable::check) finds what another tool broke.
 //! - All writers must know the index, by the same design: one that does not leaves it behind, and only a check will tell.
@@ -40,7 +47,8 @@
 //! | replace, merge, patch, upsert, delete | 2, and a get for each list that changes | 1, 1 or 2 a copy that changes, the same for lists |
 //! | update of an entity read before | 1, and a get for each list that changes | the same |
 //! | get through an index | 1 | |
-//! | look-up through a list | 1 and 1 for each member (PAT-IX-3) | |
+//! | look-up through a list | 1 and 1 for each member (PAT-IX-3), [a page](IndexedTable::look_up_page) of them at a time if wanted; 1 for its blob | |
+//! | change of a list in a blob | 1 get and 1 put of the blob more | the same |
 //! | settling one index of one change | 3 gets, 1 or 2 writes | |
 //! | backfill, check | a get for each entity and index, and for each row of the index | backfill: 2 for each entity that lacks its row |
 //!
@@ -50,13 +58,15 @@
 //! # Bounds
 //! - Copies, lists and records count against the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).
 //! - A list holds `at_most` keys, and what one entity holds: 1 MiB. Beyond that
-//!   [`IndexListFull`](crate::ErrorCode::IndexListFull), and nothing is ever cut. Its rate of change is that of one entity (PAT-IX-6).
+//!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or, with [`ListBlobs`], a blob (PAT-IX-4); nothing is ever cut. Its rate of
+//!   change is that of one entity (PAT-IX-6). A blob is held in memory, and each change leaves the one before until it is collected.
 //! - A backfill and a repair write the entities that they index, whose `ETag`s change; conditions on older ones fail.
 //! - Rows of an earlier layout of an index, under keys that the present one cannot make, are not found and stay.
 //!
 //! # When not to
 //! - Where the value is in the key already: a range or a prefix needs no index.
 //! - A list where a value has thousands of entities, or many writers at once: declare copies, whose keys end in the entity's own.
+//!   A blob makes room for such a list, but each change still writes all of it.
 //! - Copies in the partition where it is hot already: they multiply its load; put them elsewhere and accept the delay.
 
 mod backfill;
@@ -89,8 +99,10 @@ pub use bulk::{IndexedBulk, IndexedBulkError};
 pub use changes::{Change, ChangeKind, changes};
 pub use check::{Finding, FindingKind, IndexCheck, IndexReport};
 pub use eventual::{Eventual, EventualQuery};
+pub use list::ListBlobs;
 pub use outbox::{IndexOutbox, NoOutbox};
 pub use patch::IndexedPatch;
+pub use read::ListPage;
 pub use state::IndexState;
 pub use sweep::Phase;
 pub use table::{IndexedStore, IndexedTable};

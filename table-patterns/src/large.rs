@@ -75,10 +75,11 @@ mod upload;
 
 use table_core::entity::PlainEntity;
 
-pub use orphans::Collected;
+pub use crate::blob::Collected;
 pub use read::LargeReader;
 pub use reference::BlobRef;
 pub use table::LargeTable;
+pub(crate) use upload::upload;
 pub use upload::whole;
 
 /// An entity that holds the address of a blob.

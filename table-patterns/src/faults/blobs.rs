@@ -18,6 +18,16 @@ use object_store::{
 pub(crate) struct FaultyBlobs {
     inner: Arc<InMemory>,
     faults: Arc<Mutex<Faults>>,
+    hook: Arc<Mutex<Option<Hook>>>,
+}
+
+/// What happens right before a request.
+struct Hook(Box<dyn FnOnce(&InMemory) + Send>);
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hook")
+    }
 }
 
 #[derive(Debug, Default)]
@@ -40,6 +50,26 @@ impl FaultyBlobs {
     pub(crate) fn heal(&self) {
         let mut faults = self.faults.lock().unwrap();
         *faults = Faults { calls: 0, fail_at: None, ..*faults };
+    }
+
+    /// Runs this right before the next request.
+    pub(crate) fn before_next(&self, hook: impl FnOnce(&InMemory) + Send + 'static) {
+        *self.hook.lock().unwrap() = Some(Hook(Box::new(hook)));
+    }
+
+    /// The content of a blob.
+    pub(crate) fn content(&self, name: &str) -> Vec<u8> {
+        let read = async { self.inner.get(&Path::from(name)).await?.bytes().await };
+        pollster::block_on(read).unwrap().to_vec()
+    }
+
+    /// Writes a blob, or removes it.
+    pub(crate) fn damage(&self, name: &str, content: Option<&'static [u8]>) {
+        let path = Path::parse(name).unwrap();
+        match content {
+            Some(content) => drop(pollster::block_on(self.inner.put(&path, content.into())).unwrap()),
+            None => pollster::block_on(self.inner.delete(&path)).unwrap(),
+        }
     }
 
     /// Refuses attributes, as a local folder does.
@@ -70,6 +100,10 @@ impl FaultyBlobs {
     }
 
     async fn run<T>(&self, request: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        let hook = self.hook.lock().unwrap().take();
+        if let Some(Hook(hook)) = hook {
+            hook(&self.inner);
+        }
         let (before, after) = self.judge();
         if before {
             return Err(failed());

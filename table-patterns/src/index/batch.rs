@@ -58,8 +58,9 @@ pub(crate) struct CopyChange {
 #[derive(Clone, Debug)]
 pub(crate) struct ListChange {
     pub(crate) form: ListForm,
-    pub(crate) join: BTreeSet<Member>,
-    pub(crate) leave: BTreeSet<Member>,
+    /// Who is to be in it, with his texts.
+    pub(crate) join: BTreeMap<EntityKey, Member>,
+    pub(crate) leave: BTreeSet<EntityKey>,
 }
 
 /// What one entity changed in one index that lives in another partition or table: where it may have entries to bring in line.
@@ -160,13 +161,13 @@ impl Batch {
         if is_of_list {
             let list = self.lists.entry(row_key).or_insert_with(|| ListChange {
                 form: ListForm::new(E::SCHEMA, index),
-                join: BTreeSet::new(),
+                join: BTreeMap::new(),
                 leave: BTreeSet::new(),
             });
             if let ChangeKind::Join(row) = &kind {
-                list.join.insert(list.form.member(row)?);
-            } else if let ChangeKind::Leave(row) = &kind {
-                list.leave.insert(list.form.member(row)?);
+                list.join.insert(owner.clone(), list.form.member(row)?);
+            } else {
+                list.leave.insert(owner.clone());
             }
             return Ok(());
         }

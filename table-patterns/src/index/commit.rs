@@ -17,6 +17,7 @@ use table_core::transaction::Transaction;
 
 use crate::index::batch::{Batch, CopyChange, ListChange, violation};
 use crate::index::changes::owner_of;
+use crate::index::list::{ListWrite, Lists, Upload};
 
 /// Point queries under way at once (IMP-5).
 pub(crate) const CONCURRENCY: usize = 16;
@@ -42,14 +43,58 @@ pub(crate) struct Mode {
 /// Writes a batch in one transaction, if nothing gets between.
 pub(crate) async fn attempt<E: Entity, S: TableStore>(
     store: &S,
-    table: &TableName,
+    lists: &Lists<'_>,
     batch: &Batch,
     mode: Mode,
 ) -> Result<Attempt> {
-    let found = look::<S>(store, table, batch, mode.look).await?;
-    let limits = store.capabilities().limits;
-    let transaction =
-        transaction::<E>(batch, &found, mode, limits).map_err(|error| error.with_table(table.as_str()))?;
+    let mut uploads = Vec::new();
+    let (done, is_sent) = match prepare::<E, S>(store, lists, batch, mode, &mut uploads).await {
+        Ok(transaction) => (submit(store, lists.table, batch, transaction).await, true),
+        Err(error) => (Err(error.with_table(lists.table.as_str())), false),
+    };
+    if !is_sent || matches!(done, Ok(Attempt::Entity(_) | Attempt::Index(_))) {
+        // Nobody names them. What failed in another way may have been done: there only the collector can tell.
+        for upload in &uploads {
+            lists.discard(upload).await;
+        }
+    }
+    done
+}
+
+/// The transaction that follows from what is there. Blobs that its lists name are there already.
+async fn prepare<E: Entity, S: TableStore>(
+    store: &S,
+    lists: &Lists<'_>,
+    batch: &Batch,
+    mode: Mode,
+    uploads: &mut Vec<Upload>,
+) -> Result<Transaction> {
+    let found = look::<S>(store, lists.table, batch, mode.look).await?;
+    let mut transaction = transaction::<E>(batch, &found, lists.limits)?;
+    for (row_key, change) in &batch.lists {
+        let key = EntityKey { partition_key: batch.partition_key.clone(), row_key: row_key.clone() };
+        let found = found.get(row_key).and_then(Option::as_ref);
+        let place = |error: Error| error.with_key(key.partition_key.as_str(), key.row_key.as_str());
+        if let Some(ListWrite { kind, upload }) =
+            list::<E>(lists, &key, change, found).await.map_err(place)?
+        {
+            uploads.extend(upload);
+            transaction.push(Operation { row_key: key.row_key, kind })?;
+        }
+    }
+    for intent in mode.intents {
+        transaction.push(intent)?;
+    }
+    uploads.iter().try_for_each(|upload| lists.check_age(upload))?;
+    Ok(transaction)
+}
+
+async fn submit<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    batch: &Batch,
+    transaction: Transaction,
+) -> Result<Attempt> {
     let keys: Vec<RowKey> =
         transaction.operations().iter().map(|operation| operation.row_key.clone()).collect();
     match store.submit(table, transaction).await {
@@ -88,7 +133,8 @@ async fn look<S: TableStore>(store: &S, table: &TableName, batch: &Batch, copies
     stream::iter(reads).buffer_unordered(CONCURRENCY).try_collect().await
 }
 
-fn transaction<E: Entity>(batch: &Batch, found: &Found, mode: Mode, limits: Limits) -> Result<Transaction> {
+/// The entities of a batch and their copies.
+fn transaction<E: Entity>(batch: &Batch, found: &Found, limits: Limits) -> Result<Transaction> {
     let mut transaction = Transaction::new(batch.partition_key.clone(), limits)?;
     for operation in &batch.entities {
         transaction.push(operation.clone())?;
@@ -102,16 +148,6 @@ fn transaction<E: Entity>(batch: &Batch, found: &Found, mode: Mode, limits: Limi
         if let Some(kind) = kind {
             transaction.push(Operation { row_key: key.row_key, kind })?;
         }
-    }
-    for (row_key, change) in &batch.lists {
-        let found = found.get(row_key).and_then(Option::as_ref);
-        let place = |error: Error| error.with_key(batch.partition_key.as_str(), row_key.as_str());
-        if let Some(kind) = list(change, found, &limits).map_err(place)? {
-            transaction.push(Operation { row_key: row_key.clone(), kind })?;
-        }
-    }
-    for intent in mode.intents {
-        transaction.push(intent)?;
     }
     Ok(transaction)
 }
@@ -154,24 +190,25 @@ fn looked_at<E: Entity>(
 }
 
 /// The write of a list; `None` if it is as it should be.
-fn list(change: &ListChange, found: Option<&StoredRow>, limits: &Limits) -> Result<Option<OperationKind>> {
-    let before = found.map(|found| change.form.read(found.row.view())).transpose()?.unwrap_or_default();
+async fn list<E: Entity>(
+    lists: &Lists<'_>,
+    key: &EntityKey,
+    change: &ListChange,
+    found: Option<&StoredRow>,
+) -> Result<Option<ListWrite>> {
+    let before = lists.read::<E>(&change.form, key, found.map(|found| &found.row)).await?;
     let mut after = before.clone();
-    after.retain(|member| !change.leave.contains(member));
-    after.extend(change.join.iter().cloned());
+    for owner in &change.leave {
+        after.leave(owner);
+    }
+    for (owner, member) in &change.join {
+        after.join(owner.clone(), member.clone());
+    }
     // IMPORTANT: who joins writes the list even if he is in it. Who removes members that have no owner then fails, and looks again.
     if after == before && change.join.is_empty() {
         return Ok(None);
     }
-    if after.len() > before.len() {
-        change.form.check_bound(&after)?;
-    }
-    let if_match = found.map(|found| IfMatch::ETag(found.etag.clone()));
-    Ok(Some(match if_match {
-        Some(if_match) if after.is_empty() => OperationKind::Delete(if_match),
-        Some(if_match) => OperationKind::Replace(change.form.write(&after, limits)?, if_match),
-        None => OperationKind::Insert(change.form.write(&after, limits)?),
-    }))
+    lists.write(&change.form, key, found, &before, &after).await
 }
 
 /// Whether the batch would change or remove what one of these indexes holds already.

@@ -1,12 +1,26 @@
-//! The lists of an index as entities: which properties hold the members, and how they are read and written (PAT-IX-4).
+//! The lists of an index as entities: which properties hold the members, and how they are read and written (PAT-IX-4); below
+//! it, lists in blobs.
+
+mod blobs;
+mod content;
+mod keeper;
+mod members;
+mod orphans;
 
 use std::collections::BTreeSet;
 
 use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
 use table_core::limits::Limits;
-use table_core::row::{Row, RowView, RowWriter};
+use table_core::row::{Row, RowView, RowWriter, entity_bytes};
 use table_core::schema::{EntitySchema, IndexSchema, KeyPiece};
 use table_core::value::ValueRef;
+
+use crate::large::BlobRef;
+
+pub use blobs::ListBlobs;
+pub(crate) use keeper::{ListWrite, Lists, Upload, is_unreadable};
+pub(crate) use members::Members;
 
 /// One member of a list: the texts of its owner's key that the list's key does not say, those of the `RowKey` first.
 pub(crate) type Member = Vec<String>;
@@ -33,6 +47,37 @@ impl ListForm {
         let what = if parts.len() == 1 { "IDs" } else { "Details" };
         let property = format!("{}{what}", entity.entity);
         Self { index, property, names: parts.into_iter().map(|part| part.name).collect() }
+    }
+
+    pub(crate) const fn index(&self) -> &'static IndexSchema {
+        self.index
+    }
+
+    /// The property that names the blob of a list: `EmployeeIDsBlob`.
+    fn blob_name(&self) -> String {
+        format!("{}Blob", self.property)
+    }
+
+    /// The blob that a list is in, if it is.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if what is there is no address.
+    pub(crate) fn blob(&self, list: RowView<'_>) -> Result<Option<BlobRef>> {
+        let name = self.blob_name();
+        match list.find(&name, &mut 0)? {
+            None => Ok(None),
+            Some(ValueRef::String(text)) if list.len() == 1 => {
+                text.parse().map(Some).map_err(|error: Error| self.broken(&name).with_source(error))
+            }
+            Some(_) => Err(self.broken(&name)),
+        }
+    }
+
+    /// The entity that names the blob of a list.
+    pub(crate) fn pointer(&self, blob: &BlobRef) -> Row {
+        let mut row = RowWriter::with_capacity(1);
+        row.property(&self.blob_name(), ValueRef::String(&blob.to_string()));
+        row.finish()
     }
 
     fn name(&self, piece: usize) -> String {
@@ -88,20 +133,20 @@ impl ListForm {
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4).
-    pub(crate) fn check_bound(&self, members: &BTreeSet<Member>) -> Result<()> {
+    pub(crate) fn check_bound(&self, members: usize) -> Result<()> {
         match self.index.at_most {
-            Some(most) if members.len() > usize::try_from(most).unwrap_or(usize::MAX) => {
-                Err(self.full(&format!("a list holds at most {most} keys, as it is declared")))
+            Some(most) if members > usize::try_from(most).unwrap_or(usize::MAX) => {
+                Err(self.full(&format!("a list holds at most {most} keys, as it is declared"), ""))
             }
             _ => Ok(()),
         }
     }
 
-    /// The list as an entity, spread over as many properties as it takes.
+    /// The list as the entity of a key, spread over as many properties as it takes.
     ///
     /// # Errors
     /// `IndexListFull` where no entity holds them all (PAT-IX-4).
-    pub(crate) fn write(&self, members: &BTreeSet<Member>, limits: &Limits) -> Result<Row> {
+    pub(crate) fn write(&self, key: &EntityKey, members: &BTreeSet<Member>, limits: &Limits) -> Result<Row> {
         let count = members.len();
         let mut row = RowWriter::new();
         let (mut text, mut units, mut piece) = (String::from("["), 2, 0);
@@ -126,18 +171,38 @@ impl ListForm {
         text.push(']');
         row.property(&self.name(piece), ValueRef::String(&text));
         let row = row.finish();
-        if row.view().len() > limits.properties || limits.check_entity_bytes(row.as_bytes().len()).is_err() {
-            return Err(self.full(&format!("no entity holds {count} keys (64 KiB a property, 1 MiB in all)")));
+        let bytes = entity_bytes(key.partition_key.as_str(), key.row_key.as_str(), Some(&row));
+        if row.view().len() > limits.properties || limits.check_entity_bytes(bytes).is_err() {
+            let why = format!("no entity holds {count} keys (64 KiB a property, 1 MiB in all)");
+            return Err(self.full(
+                &why,
+                "give the table a store of blobs, to which such lists move (`with_list_blobs`), ",
+            ));
         }
         Ok(row)
     }
 
-    fn full(&self, why: &str) -> Error {
+    fn full(&self, why: &str, way: &str) -> Error {
         let message = format!(
-            "the list of the index `{}` is full: {why}; keep copies instead, which have no bound, or make the value finer",
+            "the list of the index `{}` is full: {why}; {way}keep copies instead, which have no bound, or make the value finer",
             self.index.name
         );
         Error::new(ErrorCode::IndexListFull, message).with_rule("PAT-IX-4")
+    }
+
+    /// The error of a list in a blob where nobody knows of blobs.
+    pub(crate) fn without_blobs(&self) -> Error {
+        let message = format!(
+            "a list of the index `{}` is in a blob, and this table was given no store of blobs: `with_list_blobs`, in every \
+             program that uses it",
+            self.index.name
+        );
+        Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-IX-4")
+    }
+
+    /// The error of a list with members that lead to no entity.
+    pub(crate) fn astray(&self) -> Error {
+        self.broken(&self.property)
     }
 
     fn broken(&self, name: &str) -> Error {
@@ -162,6 +227,10 @@ mod tests {
         ListForm::new(Employee::SCHEMA, index)
     }
 
+    fn jones() -> EntityKey {
+        EntityKey::new("Sales", "lastname_Jones").unwrap()
+    }
+
     fn text(row: &Row, name: &str) -> String {
         match row.view().find(name, &mut 0).unwrap() {
             Some(ValueRef::String(text)) => text.to_owned(),
@@ -172,10 +241,10 @@ mod tests {
     #[test]
     fn pat_ix_the_properties_are_named_and_filled_as_the_catalogue_has_them() {
         let ids = BTreeSet::from([vec!["000223".to_owned()], vec!["000152".to_owned()]]);
-        let row = form("ByLastName").write(&ids, &Limits::PORTABLE).unwrap();
+        let row = form("ByLastName").write(&jones(), &ids, &Limits::PORTABLE).unwrap();
         assert_eq!(text(&row, "EmployeeIDs"), r#"["000152","000223"]"#);
         let details = BTreeSet::from([vec!["000152".to_owned(), "Sales".to_owned()]]);
-        let row = form("Namesakes").write(&details, &Limits::PORTABLE).unwrap();
+        let row = form("Namesakes").write(&jones(), &details, &Limits::PORTABLE).unwrap();
         assert_eq!(text(&row, "EmployeeDetails"), r#"[["000152","Sales"]]"#);
     }
 
@@ -183,17 +252,41 @@ mod tests {
     fn pat_ix_4_a_list_spreads_over_properties_and_is_never_cut() {
         let form = form("ByLastName");
         let members: BTreeSet<Member> = (0..9_000).map(|id| vec![format!("{id:06}")]).collect();
-        let error = form.check_bound(&members).unwrap_err();
+        let error = form.check_bound(members.len()).unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::IndexListFull, Some("PAT-IX-4")));
-        let row = form.write(&members, &Limits::PORTABLE).unwrap();
+        let row = form.write(&jones(), &members, &Limits::PORTABLE).unwrap();
         assert_eq!(row.view().len(), 3, "9,000 members of 9 units each");
         for property in row.view().properties() {
             let ValueRef::String(text) = property.unwrap().value else { panic!("a text") };
             assert!(text.len() <= 32_768);
         }
         assert_eq!(form.read(row.view()).unwrap(), members);
-        let members: BTreeSet<Member> = (0..200_000).map(|id| vec![format!("{id:06}")]).collect();
-        assert_eq!(form.write(&members, &Limits::PORTABLE).unwrap_err().code(), ErrorCode::IndexListFull);
+        // 1 MiB by the published formula: two bytes a unit.
+        let members: BTreeSet<Member> = (0..60_000).map(|id| vec![format!("{id:06}")]).collect();
+        let error = form.write(&jones(), &members, &Limits::PORTABLE).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::IndexListFull);
+        assert!(error.to_string().contains("with_list_blobs"), "{error}");
+    }
+
+    #[test]
+    fn pat_ix_4_an_entity_names_the_blob_of_its_list() {
+        let form = form("Namesakes");
+        let blob: BlobRef = "x/lists/names/jones/all/0635338512000000000_5f0c 47 1b2e4c6d".parse().unwrap();
+        let row = form.pointer(&blob);
+        assert_eq!(text(&row, "EmployeeDetailsBlob"), blob.to_string());
+        assert_eq!(form.blob(row.view()).unwrap(), Some(blob));
+        assert_eq!(
+            form.read(row.view()).unwrap_err().code(),
+            ErrorCode::EntityMismatch,
+            "and is no list itself"
+        );
+        let ids = form
+            .write(&jones(), &BTreeSet::from([vec!["1".to_owned(), "2".to_owned()]]), &Limits::PORTABLE)
+            .unwrap();
+        assert_eq!(form.blob(ids.view()).unwrap(), None);
+        let mut both = RowWriter::new();
+        both.property("EmployeeDetailsBlob", ValueRef::String("somewhere"));
+        assert_eq!(form.blob(both.finish().view()).unwrap_err().code(), ErrorCode::EntityMismatch);
     }
 
     #[test]
@@ -224,7 +317,7 @@ mod tests {
             let members: BTreeSet<Member> = members.into_iter().map(|(id, department)| vec![id, department]).collect();
             let mut limits = Limits::PORTABLE;
             limits.string_units = units;
-            let row = form.write(&members, &limits).unwrap();
+            let row = form.write(&jones(), &members, &limits).unwrap();
             prop_assert_eq!(form.read(row.view()).unwrap(), members.clone());
             for member in &members {
                 prop_assert_eq!(&form.member(&form.row(member)).unwrap(), member);

@@ -16,7 +16,7 @@ use table_core::transaction::Transaction;
 
 use crate::index::batch::{RemoteChange, violation};
 use crate::index::changes::{index_of, owner_of};
-use crate::index::list::ListForm;
+use crate::index::list::{ListForm, ListWrite};
 use crate::index::outbox::IndexOutbox;
 use crate::index::pace::back_off;
 use crate::index::table::IndexedTable;
@@ -115,7 +115,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
             let mut rows = 0;
             for (key, found) in keys.iter().zip(&found) {
                 let wanted = entry.as_ref().filter(|entry| entry.key == *key).map(|entry| &entry.row);
-                let kind = match self.step(index, key, &change.owner, wanted, found.as_ref()).await {
+                let step = match self.step(index, &table, key, &change.owner, wanted, found.as_ref()).await {
                     // The entity may have given the value up since it was read, and the other taken it: only while it stays as it
                     // was have both had it.
                     Err(error)
@@ -125,12 +125,19 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
                         is_overtaken = true;
                         continue;
                     }
-                    kind => kind?,
+                    step => step?,
                 };
-                let Some(kind) = kind else { continue };
+                let Some(ListWrite { kind, upload }) = step else { continue };
+                let lists = self.lists(&table);
+                upload.as_ref().map_or(Ok(()), |upload| lists.check_age(upload))?;
                 match self.put(&table, key, kind).await {
                     Ok(()) => rows += 1,
-                    Err(error) if is_conflict(&error) => is_overtaken = true,
+                    Err(error) if is_conflict(&error) => {
+                        is_overtaken = true;
+                        if let Some(upload) = &upload {
+                            lists.discard(upload).await;
+                        }
+                    }
                     Err(error) => return Err(error),
                 }
             }
@@ -158,14 +165,30 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     async fn step(
         &self,
         index: &IndexOf<E>,
+        table: &TableName,
+        key: &EntityKey,
+        owner: &EntityKey,
+        wanted: Option<&Row>,
+        found: Option<&StoredRow>,
+    ) -> Result<Option<ListWrite>> {
+        if index.schema().kind == IndexKind::List {
+            let place = |error: Error| {
+                error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
+            };
+            return self.list_step(index, table, key, owner, wanted, found).await.map_err(place);
+        }
+        let kind = self.copy_step(index, key, owner, wanted, found).await?;
+        Ok(kind.map(|kind| ListWrite { kind, upload: None }))
+    }
+
+    async fn copy_step(
+        &self,
+        index: &IndexOf<E>,
         key: &EntityKey,
         owner: &EntityKey,
         wanted: Option<&Row>,
         found: Option<&StoredRow>,
     ) -> Result<Option<OperationKind>> {
-        if index.schema().kind == IndexKind::List {
-            return self.list_step(index, key, owner, wanted, found);
-        }
         let Some(found) = found else { return Ok(wanted.map(|row| OperationKind::Insert(row.clone()))) };
         let if_match = IfMatch::ETag(found.etag.clone());
         let holder = owner_of::<E>(index.schema(), key, &found.row);
@@ -187,37 +210,27 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
         })
     }
 
-    fn list_step(
+    async fn list_step(
         &self,
         index: &IndexOf<E>,
+        table: &TableName,
         key: &EntityKey,
         owner: &EntityKey,
         wanted: Option<&Row>,
         found: Option<&StoredRow>,
-    ) -> Result<Option<OperationKind>> {
+    ) -> Result<Option<ListWrite>> {
         let form = ListForm::new(E::SCHEMA, index.schema());
-        let here = |error: Error| error.with_key(key.partition_key.as_str(), key.row_key.as_str());
-        let before =
-            found.map(|found| form.read(found.row.view())).transpose().map_err(here)?.unwrap_or_default();
+        let lists = self.lists(table);
+        let before = lists.read::<E>(&form, key, found.map(|found| &found.row)).await?;
         let mut after = before.clone();
-        // The members of this owner, told by what leads back to it.
-        after.retain(|member| owner_of::<E>(index.schema(), key, &form.row(member)).as_ref() != Some(owner));
-        if let Some(row) = wanted {
-            after.insert(form.member(row)?);
+        match wanted {
+            Some(row) => after.join(owner.clone(), form.member(row)?),
+            None => after.leave(owner),
         }
         if after == before {
             return Ok(None);
         }
-        if after.len() > before.len() {
-            form.check_bound(&after).map_err(here)?;
-        }
-        let limits = self.table.store().capabilities().limits;
-        let write = || form.write(&after, &limits).map_err(here);
-        Ok(Some(match found {
-            Some(found) if after.is_empty() => OperationKind::Delete(IfMatch::ETag(found.etag.clone())),
-            Some(found) => OperationKind::Replace(write()?, IfMatch::ETag(found.etag.clone())),
-            None => OperationKind::Insert(write()?),
-        }))
+        lists.write(&form, key, found, &before, &after).await
     }
 
     /// Whether an entity has its entry at this key now.

@@ -21,7 +21,7 @@ use crate::index::batch::{Batch, RemoteChange, Write};
 use crate::index::changes::{Change, ChangeKind, owner_of};
 use crate::index::check::{Finding, FindingKind};
 use crate::index::commit::Attempt;
-use crate::index::list::ListForm;
+use crate::index::list::{ListForm, ListWrite, Members, is_unreadable};
 use crate::index::outbox::IndexOutbox;
 use crate::index::pace::{Pacer, back_off};
 use crate::index::settle::{has_same, is_conflict};
@@ -186,10 +186,10 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         let Some(found) = found else { return Ok(Some((FindingKind::Missing, entry.key))) };
         let kind = if self.schema().kind == IndexKind::List {
             let form = ListForm::new(E::SCHEMA, self.schema());
-            match form.read(found.row.view()) {
-                Ok(members) if members.contains(&form.member(&entry.row)?) => None,
-                Ok(_) => Some(FindingKind::Missing),
-                Err(_) => Some(FindingKind::Unreadable),
+            match self.members(&form, &entry.key, &found.row).await? {
+                Some(members) if members.contains(owner) => None,
+                Some(_) => Some(FindingKind::Missing),
+                None => Some(FindingKind::Unreadable),
             }
         } else {
             match owner_of::<E>(self.schema(), &entry.key, &found.row) {
@@ -245,9 +245,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         let Some(found) = self.store().get(&table, at, &Select::All).await? else { return Ok(()) };
         if self.schema().kind == IndexKind::List {
             let form = ListForm::new(E::SCHEMA, self.schema());
-            return match form.read(found.row.view()) {
-                Ok(_) => Ok(()),
-                Err(_) => self.delete(&table, at, found.etag).await,
+            return match self.members(&form, at, &found.row).await? {
+                Some(_) => Ok(()),
+                None => self.delete(&table, at, found.etag).await,
             };
         }
         match owner_of::<E>(self.schema(), at, &found.row) {
@@ -299,12 +299,13 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         let unreadable = || self.finding(FindingKind::Unreadable, key, None);
         if schema.kind == IndexKind::List {
             let form = ListForm::new(E::SCHEMA, schema);
-            let Ok(members) = form.read(row.view()) else { return Ok(Some(vec![unreadable()])) };
-            for member in members {
-                match owner_of::<E>(schema, key, &form.row(&member)) {
-                    None => astray.push(unreadable()),
-                    Some(owner) if self.table.has_entry(self.index, &owner, key).await? => {}
-                    Some(owner) => astray.push(self.finding(FindingKind::Dangling, key, Some(&owner))),
+            let Some(members) = self.members(&form, key, row).await? else {
+                return Ok(Some(vec![unreadable()]));
+            };
+            astray.extend((0..members.strays()).map(|_| unreadable()));
+            for owner in members.owners() {
+                if !self.table.has_entry(self.index, owner, key).await? {
+                    astray.push(self.finding(FindingKind::Dangling, key, Some(owner)));
                 }
             }
         } else {
@@ -336,17 +337,32 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
             return self.delete(table, key, found.etag.clone()).await;
         }
         let form = ListForm::new(E::SCHEMA, self.schema());
-        let mut members = form.read(found.row.view()).unwrap_or_default();
-        members.retain(|member| {
-            let owner = owner_of::<E>(self.schema(), key, &form.row(member));
-            owner.is_some() && !astray.iter().any(|finding| finding.owner == owner)
-        });
-        if members.is_empty() {
-            return self.delete(table, key, found.etag.clone()).await;
+        let before = self.members(&form, key, &found.row).await?.unwrap_or_default();
+        let mut after = before.clone();
+        after.leave_strays();
+        for owner in astray.iter().filter_map(|finding| finding.owner.as_ref()) {
+            after.leave(owner);
         }
-        let limits = self.store().capabilities().limits;
-        let row = form.write(&members, &limits)?;
-        self.submit(table, key, OperationKind::Replace(row, IfMatch::ETag(found.etag.clone()))).await
+        let lists = self.table.lists(table);
+        let write = lists.write(&form, key, Some(found), &before, &after).await?;
+        let Some(ListWrite { kind, upload }) = write else { return Ok(()) };
+        upload.as_ref().map_or(Ok(()), |upload| lists.check_age(upload))?;
+        let done = self.submit(table, key, kind).await;
+        if let (Err(error), Some(upload)) = (&done, &upload)
+            && is_conflict(error)
+        {
+            lists.discard(upload).await;
+        }
+        done
+    }
+
+    /// Who is in a list; `None` if it is not to be read.
+    async fn members(&self, form: &ListForm, key: &EntityKey, row: &Row) -> Result<Option<Members>> {
+        let table = self.table.table_of(self.schema())?;
+        match self.table.lists(&table).read::<E>(form, key, Some(row)).await {
+            Err(error) if is_unreadable(&error) => Ok(None),
+            members => members.map(Some),
+        }
     }
 
     async fn delete(&self, table: &TableName, key: &EntityKey, etag: ETag) -> Result<()> {

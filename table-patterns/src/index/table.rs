@@ -10,6 +10,7 @@ use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
 use table_core::table::{Table, TableStoreExt};
 
+use crate::index::list::{ListBlobs, Lists};
 use crate::index::outbox::{IndexOutbox, NoOutbox};
 use crate::index::state::{IndexState, States, load, noted};
 use crate::pace::Pace;
@@ -54,6 +55,7 @@ pub struct IndexedTable<E, S, O = NoOutbox> {
     pub(crate) states: Arc<States>,
     pub(crate) pace: Pace,
     pub(crate) outbox: O,
+    pub(crate) blobs: Option<ListBlobs>,
 }
 
 impl<E, S: Clone, O: Clone> Clone for IndexedTable<E, S, O> {
@@ -63,6 +65,7 @@ impl<E, S: Clone, O: Clone> Clone for IndexedTable<E, S, O> {
             states: Arc::clone(&self.states),
             pace: self.pace.clone(),
             outbox: self.outbox.clone(),
+            blobs: self.blobs.clone(),
         }
     }
 }
@@ -74,6 +77,7 @@ impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for IndexedTable<E, S, O> {
             .field("states", &self.states)
             .field("pace", &self.pace)
             .field("outbox", &self.outbox)
+            .field("blobs", &self.blobs)
             .finish()
     }
 }
@@ -134,13 +138,19 @@ impl<S: TableStore + Clone> IndexedStore for S {}
 
 impl<E: Entity, S, O> IndexedTable<E, S, O> {
     fn new(table: Table<E, S>, outbox: O) -> Self {
-        Self { table, states: Arc::new(States::new::<E>()), pace: Pace::new(), outbox }
+        Self { table, states: Arc::new(States::new::<E>()), pace: Pace::new(), outbox, blobs: None }
     }
 
     /// The same with another clock, and another way to wait in back-offs and at the rate of a backfill.
     #[must_use]
     pub fn with_pace(self, pace: Pace) -> Self {
         Self { pace, ..self }
+    }
+
+    /// The same with a place for lists that no entity is to hold (PAT-IX-4). Workers that settle its indexes need it, too.
+    #[must_use]
+    pub fn with_list_blobs(self, blobs: ListBlobs) -> Self {
+        Self { blobs: Some(blobs), ..self }
     }
 
     /// The table without its indexes: to read what needs none of them, and to plan.
@@ -159,6 +169,12 @@ impl<E: Entity, S, O> IndexedTable<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+    /// The lists of one table.
+    pub(crate) fn lists<'a>(&'a self, table: &'a TableName) -> Lists<'a> {
+        let limits = self.table.store().capabilities().limits;
+        Lists { table, blobs: self.blobs.as_ref(), pace: &self.pace, limits }
+    }
+
     /// Creates the table and those of its indexes unless they are there, compares the design with the one stored, and learns
     /// the states of the indexes. One that is new over old rows is *building*.
     ///

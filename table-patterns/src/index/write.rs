@@ -311,7 +311,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
             }
         };
         let is_recorded = !intents.is_empty();
-        let done = attempt::<E, S>(self.table.store(), table, batch, Mode { look, intents }).await?;
+        let done =
+            attempt::<E, S>(self.table.store(), &self.lists(table), batch, Mode { look, intents }).await?;
         if is_recorded && matches!(done, Attempt::Done(_)) {
             self.outbox.recorded(table, &batch.partition_key).await;
         }

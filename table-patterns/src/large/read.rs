@@ -19,7 +19,7 @@ pub struct LargeReader {
 }
 
 impl LargeReader {
-    pub(super) async fn open(blobs: &dyn ObjectStore, blob: &BlobRef) -> Result<Self> {
+    pub(crate) async fn open(blobs: &dyn ObjectStore, blob: &BlobRef) -> Result<Self> {
         let path = object_store::path::Path::parse(&blob.path).map_err(|error| {
             let message = format!("`{}` is no name of a blob: {error}", blob.path);
             Error::new(ErrorCode::EntityMismatch, message).with_source(error)

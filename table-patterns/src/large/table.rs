@@ -31,7 +31,7 @@ pub struct LargeTable<E, S> {
     pub(super) blobs: Arc<dyn ObjectStore>,
     prefix: String,
     pub(super) clock: Clock,
-    grace: Duration,
+    pub(super) grace: Duration,
     part: usize,
 }
 

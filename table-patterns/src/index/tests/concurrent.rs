@@ -49,7 +49,7 @@ fn pat_ix_1_writers_of_one_list_lose_no_member() {
         id: u32,
         last_name: String,
     }
-    const EACH: u32 = 4;
+    const EACH: u32 = 3;
     // An attempt is lost only to a write of another, and there are attempts enough to lose one to each of these.
     const { assert!(15 * (EACH as usize) < WRITE_ATTEMPTS) };
     let engine = Engine::in_memory();

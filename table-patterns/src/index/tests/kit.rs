@@ -112,7 +112,8 @@ pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>)
         }
     }
     for (place, (form, members)) in lists {
-        rows.insert(place, text(&form.write(&members, &Limits::PORTABLE).unwrap()));
+        let row = form.write(&place.1, &members, &Limits::PORTABLE).unwrap();
+        rows.insert(place, text(&row));
     }
     rows
 }
@@ -200,6 +201,8 @@ pub(super) struct Disturbed {
     pub(super) engine: Engine,
     pub(super) submits: Arc<AtomicUsize>,
     pub(super) gets: Arc<AtomicUsize>,
+    /// The transaction that was submitted last, applied or not.
+    pub(super) last: Arc<Mutex<Option<Transaction>>>,
     fault: Arc<Mutex<Option<(usize, Fault)>>>,
     hooks: Arc<Mutex<Vec<Hook>>>,
     get_hooks: Arc<Mutex<Vec<Hook>>>,
@@ -211,6 +214,7 @@ impl Disturbed {
             engine,
             submits: Arc::default(),
             gets: Arc::default(),
+            last: Arc::default(),
             fault: Arc::default(),
             hooks: Arc::default(),
             get_hooks: Arc::default(),
@@ -292,6 +296,7 @@ impl TableStore for Disturbed {
             hook(&self.engine);
         }
         let number = self.submits.fetch_add(1, Ordering::Relaxed);
+        *self.last.lock().unwrap() = Some(transaction.clone());
         let fault = *self.fault.lock().unwrap();
         let dead = Error::new(ErrorCode::OperationTimedOut, "the program died");
         match fault {

@@ -1,0 +1,119 @@
+//! Airports that share the name of their city with many others, and their lists by city.
+
+use std::error::Error;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Instant;
+
+use table_core::{Engine, Entity, QueueName, TableName, TableStore};
+use table_patterns::blob::object_store::ObjectStore;
+use table_patterns::index::{IndexedStore, IndexedTable, ListBlobs};
+use table_patterns::outbox::Outbox;
+use table_patterns::work::Worker;
+
+use crate::data::airports as source;
+use crate::grid::thousands;
+use crate::store::Store;
+
+/// Lists of more airports than this are in blobs.
+pub const BEYOND: usize = 8;
+/// Airports of a city's name that make it one of those that are listed here.
+const SHARED_BY: usize = 7;
+
+/// An airport under its state, `USA_TX` / `iata_HOU`; once more under its code; in the list of its city in the state; and in that of
+/// all cities of the name in the country.
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each index has words of its own, which clippy takes for repetitions"
+)]
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "ListedAirports")]
+#[partition_key(country, "_", state)]
+#[row_key("iata_", iata)]
+#[index(ByCode, unique, partition_key("code_", iata), row_key("airport"))]
+#[index_entity(InCity, at_most = 100, row_key("city_", escaped(city)))]
+#[index_entity(
+    OfCity,
+    at_most = 1_000,
+    table = "AirportCities",
+    partition_key(escaped(city)),
+    row_key("airports")
+)]
+pub struct Airport {
+    /// The country.
+    #[without('_')]
+    pub country: String,
+    /// Two letters.
+    pub state: String,
+    /// Three or four letters and digits.
+    pub iata: String,
+    /// The name.
+    pub name: String,
+    /// The city.
+    pub city: String,
+}
+
+impl From<&source::Airport> for Airport {
+    fn from(airport: &source::Airport) -> Self {
+        let source::Airport { iata, name, city, state, country, .. } = airport.clone();
+        Self { country, state, iata, name, city }
+    }
+}
+
+/// The airports of those cities, ordered as their keys are.
+#[must_use]
+pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
+    let namesakes = |city: &str| all.iter().filter(|airport| airport.city == city).count();
+    let shared = all.iter().filter(|airport| namesakes(&airport.city) >= SHARED_BY);
+    let mut airports: Vec<_> = shared.map(Airport::from).collect();
+    airports.sort_by(|left, right| (&left.state, &left.iata).cmp(&(&right.state, &right.iata)));
+    airports
+}
+
+/// What records the changes of lists elsewhere: rows of the partition, and a queue, here in memory.
+///
+/// # Errors
+/// None: the name of the queue is legal.
+pub fn outbox<S: TableStore + Clone>(store: &S) -> table_core::Result<Outbox<S, Engine>> {
+    Ok(Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("airport-lists")?))
+}
+
+/// The table with its lists.
+#[must_use]
+pub fn table<S: TableStore + Clone>(
+    store: &S,
+    outbox: Outbox<S, Engine>,
+    blobs: &Arc<dyn ObjectStore>,
+) -> IndexedTable<Airport, S, Outbox<S, Engine>> {
+    let lists = ListBlobs::new(Arc::clone(blobs), "airports").beyond(BEYOND);
+    store.indexed_through(outbox).with_list_blobs(lists)
+}
+
+/// Writes the airports anew, and brings their lists elsewhere in line.
+///
+/// # Errors
+/// Those of the store and of the output.
+pub async fn import(
+    store: &Store,
+    all: &[source::Airport],
+    blobs: &Arc<dyn ObjectStore>,
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
+    let (store, began) = (store.unmetered(), Instant::now());
+    // The blobs of an earlier run are gone with it, and lists that name them would be of no use.
+    for name in [Airport::SCHEMA.table, "AirportCities"] {
+        match store.delete_table(&TableName::new(name)?).await {
+            Err(error) if !error.is_not_found() => return Err(error.into()),
+            _ => {}
+        }
+    }
+    let outbox = outbox(store)?;
+    outbox.create_queues().await?;
+    let table = table(store, outbox.clone(), blobs).create_if_missing().await?;
+    let airports = airports(all);
+    table.bulk().insert_all(&airports).await?;
+    Worker::new(outbox).settles(&table).run_until_idle().await?;
+    let (count, seconds) = (airports.len() as u64, began.elapsed().as_secs_f64());
+    writeln!(out, "  {:<18} {:>10} entities in {seconds:.2} s", "listed airports", thousands(count))?;
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! Where the blobs of lists are: the store, their names, how long a blob that nobody names is kept.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::ObjectStore;
+use object_store::path::Path;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use uuid::Uuid;
+
+use crate::blob::encode_caseless;
+use crate::pace::ticks_of;
+
+const DAY: Duration = Duration::from_hours(24);
+
+/// Where lists go that no entity is to hold: a blob for each, named by the entity (PAT-IX option 1, PAT-IX-4).
+///
+/// Given to a table by [`with_list_blobs`](crate::index::IndexedTable::with_list_blobs). A list moves when it outgrows its
+/// entity, or what [`beyond`](Self::beyond) says, and stays in its blob until it is empty. Where a list is stands in its entity, so that tables
+/// with different bounds work side by side; every program that uses the table needs the blobs.
+///
+/// ```
+/// use std::sync::Arc;
+/// use table_patterns::blob::object_store::memory::InMemory;
+/// use table_patterns::index::{IndexedStore, ListBlobs};
+/// use table_patterns::{Engine, Entity, QueueName, outbox::Outbox, work::Worker};
+///
+/// #[derive(Entity, Clone, Debug, PartialEq)]
+/// #[entity(table = "Company")]
+/// #[partition_key(department)]
+/// #[row_key(id)]
+/// #[index_entity(Namesakes, at_most = 1_000_000, table = "LastNames", partition_key(escaped(last_name)), row_key("all"))]
+/// struct Employee { department: String, #[digits(6)] id: u32, last_name: String }
+///
+/// # pollster::block_on(async {
+/// let store = Engine::in_memory();
+/// let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("indexes")?);
+/// outbox.create_queues().await?;
+/// let blobs = ListBlobs::new(Arc::new(InMemory::new()), "indexes").beyond(0); // all lists, whatever their length
+/// let employees =
+///     store.indexed_through::<Employee, _>(outbox.clone()).with_list_blobs(blobs).create_if_missing().await?;
+/// let jones = Employee { department: "Sales".into(), id: 152, last_name: "Jones".into() };
+/// employees.insert(&jones).await?;
+/// Worker::new(outbox).settles(&employees).run_until_idle().await?;
+/// let found = employees.look_up_eventual(Employee::namesakes("Jones")).await?;
+/// assert_eq!(*found[0], jones);
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct ListBlobs {
+    pub(crate) blobs: Arc<dyn ObjectStore>,
+    prefix: String,
+    beyond: Option<usize>,
+    pub(crate) grace: Duration,
+}
+
+impl ListBlobs {
+    /// Lists below a prefix of a store of blobs. Nothing else may be below it, and the lists of one store of tables alone.
+    #[must_use]
+    pub fn new(blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
+        Self { blobs, prefix: prefix.trim_matches('/').to_owned(), beyond: None, grace: DAY }
+    }
+
+    /// Lists of more than so many keys are in blobs; with 0 all are. Unless told, those that no entity can hold.
+    #[must_use]
+    pub fn beyond(self, keys: usize) -> Self {
+        Self { beyond: Some(keys), ..self }
+    }
+
+    /// How long a blob that no entity names is kept: a day unless told. It bounds how long a write of a list may take (half of
+    /// it), and how long a reader may take between the entity and the blob before it must begin again.
+    #[must_use]
+    pub fn grace(self, grace: Duration) -> Self {
+        Self { grace, ..self }
+    }
+
+    /// Whether a list of so many keys is too long for an entity, as it was told.
+    pub(crate) fn is_beyond(&self, keys: usize) -> bool {
+        self.beyond.is_some_and(|most| keys > most)
+    }
+
+    /// Where the lists of a table are, or the marks of those that nobody names.
+    pub(crate) fn folder(&self, kind: &str, table: &TableName) -> Result<Path> {
+        // Letters and digits; their case does not count (TBL-2, TBL-4).
+        let folder = format!("{}/{kind}/{}", self.prefix, table.as_str().to_ascii_lowercase());
+        Path::parse(folder.trim_start_matches('/')).map_err(|error| {
+            let message = format!("`{folder}` cannot be in the name of a blob: {error}");
+            Error::new(ErrorCode::InvalidInput, message).with_source(error)
+        })
+    }
+
+    /// A name for the list of a key that no blob has had: `indexes/lists/lastnames/=4Aones/all/0635338512000000000_5f0c…`.
+    pub(crate) fn new_name(&self, table: &TableName, list: &EntityKey, born: u64) -> Result<Path> {
+        let [partition, row] = [list.partition_key.as_str(), list.row_key.as_str()].map(encode_caseless);
+        let name = format!("{born:019}_{}", Uuid::new_v4().simple());
+        Ok(self.folder("lists", table)?.join(partition).join(row).join(name))
+    }
+
+    /// What is too late for a blob that was begun: the collector could have judged it before an entity names it.
+    pub(crate) fn is_late(&self, born: u64, now: u64) -> bool {
+        now.saturating_sub(born) > ticks_of(self.grace) / 2
+    }
+}
+
+impl fmt::Debug for ListBlobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ListBlobs")
+            .field("blobs", &self.blobs)
+            .field("prefix", &self.prefix)
+            .field("beyond", &self.beyond)
+            .field("grace", &self.grace)
+            .finish()
+    }
+}

@@ -1,0 +1,172 @@
+//! What the blob of a list holds: lines of JSON, sorted, of one version.
+//!
+//! | line | content |
+//! |---|---|
+//! | 1 | `tables list 1`: what it is, and the version of the format |
+//! | 2 | `["LastNames","Jones","all"]`: the table, the `PartitionKey` and the `RowKey` of the entity that names the blob |
+//! | others | `["Sales","000152"]`: the `PartitionKey` and the `RowKey` of one member, in the order of keys, each once |
+//!
+//! Each line ends with a line feed. The length and the checksum are in the entity.
+
+use std::collections::BTreeSet;
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+
+const FIRST: &str = "tables list 1";
+
+/// The bytes of a list.
+pub(crate) fn encode<'k>(
+    table: &TableName,
+    list: &EntityKey,
+    owners: impl Iterator<Item = &'k EntityKey>,
+) -> Vec<u8> {
+    let mut text = format!("{FIRST}\n");
+    let mut line = |texts: &[&str]| {
+        text.push_str(&serde_json::json!(texts).to_string());
+        text.push('\n');
+    };
+    line(&[table.as_str(), list.partition_key.as_str(), list.row_key.as_str()]);
+    for owner in owners {
+        line(&[owner.partition_key.as_str(), owner.row_key.as_str()]);
+    }
+    text.into_bytes()
+}
+
+/// The members of the list that is named at a key.
+///
+/// # Errors
+/// `Corrupted` if it is no list, or another's; `FormatTooNew` if it is of another version.
+pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Result<BTreeSet<EntityKey>> {
+    let (of, lines) = head(bytes)?;
+    if of != (table.clone(), list.clone()) {
+        return Err(corrupted(&format!("is the one of {} in {}", of.1, of.0.as_str())));
+    }
+    let mut owners = BTreeSet::new();
+    for line in lines {
+        let owner = pair(line).ok_or_else(|| corrupted("has a line that is no key"))?;
+        if owners.last().is_some_and(|last| *last >= owner) {
+            return Err(corrupted("has keys out of order"));
+        }
+        owners.insert(owner);
+    }
+    Ok(owners)
+}
+
+/// The table and the key of the entity that the list belongs to.
+///
+/// # Errors
+/// Those of [`decode`].
+pub(crate) fn place(bytes: &[u8]) -> Result<(TableName, EntityKey)> {
+    head(bytes).map(|(of, _)| of)
+}
+
+fn head(bytes: &[u8]) -> Result<((TableName, EntityKey), impl Iterator<Item = &str>)> {
+    let text = str::from_utf8(bytes).map_err(|_| corrupted("is no text"))?;
+    let mut lines = text.strip_suffix('\n').ok_or_else(|| corrupted("has no end"))?.split('\n');
+    match lines.next() {
+        Some(FIRST) => {}
+        Some(first) if first.starts_with("tables list ") => {
+            let message = format!(
+                "the list is written as `{first}`, and this program knows `{FIRST}`: use a newer one"
+            );
+            return Err(Error::new(ErrorCode::FormatTooNew, message));
+        }
+        _ => return Err(corrupted("begins as no list does")),
+    }
+    let of = lines.next().and_then(|line| {
+        let (table, partition_key, row_key) = serde_json::from_str::<(String, String, String)>(line).ok()?;
+        Some((TableName::new(&table).ok()?, EntityKey::new(partition_key, row_key).ok()?))
+    });
+    Ok((of.ok_or_else(|| corrupted("does not say whose it is"))?, lines))
+}
+
+fn pair(line: &str) -> Option<EntityKey> {
+    let (partition_key, row_key) = serde_json::from_str::<(String, String)>(line).ok()?;
+    EntityKey::new(partition_key, row_key).ok()
+}
+
+fn corrupted(what: &str) -> Error {
+    Error::new(ErrorCode::Corrupted, format!("the content of the list {what}: check the index with repair"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn table() -> TableName {
+        TableName::new("LastNames").unwrap()
+    }
+
+    fn key(partition_key: &str, row_key: &str) -> EntityKey {
+        EntityKey::new(partition_key, row_key).unwrap()
+    }
+
+    /// Bytes that were written once must be read for ever.
+    const GOLDEN: &str = "tables list 1\n[\"LastNames\",\"O'Neil \\\"Ab\\\"\",\"all\"]\n[\"Marketing\",\"000007\"]\n\
+                          [\"Sales\",\"\"]\n[\"Sales\",\"000152\"]\n[\"\u{1F600}\",\"1\"]\n[\"\u{FF21}\",\"1\"]\n";
+
+    #[test]
+    fn pat_ix_the_bytes_of_a_list() {
+        let list = key("O'Neil \"Ab\"", "all");
+        let owners = BTreeSet::from([
+            key("Sales", "000152"),
+            key("Sales", ""),
+            key("\u{FF21}", "1"),
+            key("\u{1F600}", "1"),
+            key("Marketing", "000007"),
+        ]);
+        let bytes = encode(&table(), &list, owners.iter());
+        assert_eq!(String::from_utf8(bytes).unwrap(), GOLDEN);
+        assert_eq!(decode(GOLDEN.as_bytes(), &table(), &list).unwrap(), owners);
+        assert_eq!(place(GOLDEN.as_bytes()).unwrap(), (table(), list));
+    }
+
+    #[test]
+    fn what_is_no_list_is_not_guessed() {
+        let list = key("Jones", "all");
+        let head = "tables list 1\n[\"LastNames\",\"Jones\",\"all\"]\n";
+        for (text, code) in [
+            ("", ErrorCode::Corrupted),
+            ("tables list 1", ErrorCode::Corrupted),
+            ("tables list 1\n", ErrorCode::Corrupted),
+            ("tables list 2\n[]\n", ErrorCode::FormatTooNew),
+            ("tables list 1\n[\"LastNames\",\"Cao\",\"all\"]\n", ErrorCode::Corrupted),
+            ("tables list 1\n[\"Names\",\"Jones\",\"all\"]\n", ErrorCode::Corrupted),
+            (&format!("{head}[\"Sales\",\"2\"]\n[\"Sales\",\"1\"]\n"), ErrorCode::Corrupted),
+            (&format!("{head}[\"Sales\",\"1\"]\n[\"Sales\",\"1\"]\n"), ErrorCode::Corrupted),
+            (&format!("{head}[\"Sales\",\"1\"]"), ErrorCode::Corrupted),
+            (&format!("{head}[\"Sales\"]\n"), ErrorCode::Corrupted),
+            (&format!("{head}\n"), ErrorCode::Corrupted),
+        ] {
+            assert_eq!(decode(text.as_bytes(), &table(), &list).unwrap_err().code(), code, "{text:?}");
+        }
+        assert!(decode(head.as_bytes(), &table(), &list).unwrap().is_empty());
+        assert_eq!(decode(&[0xff], &table(), &list).unwrap_err().code(), ErrorCode::Corrupted);
+    }
+
+    proptest! {
+        #[test]
+        fn any_keys_come_back(pairs in prop::collection::btree_set(("\\PC{0,6}", "[ -~é]{0,6}"), 0..30)) {
+            let legal = |(partition_key, row_key): (String, String)| EntityKey::new(partition_key, row_key).ok();
+            let owners: BTreeSet<_> = pairs.into_iter().filter_map(legal).collect();
+            let list = key("", "all");
+            let bytes = encode(&table(), &list, owners.iter());
+            prop_assert_eq!(decode(&bytes, &table(), &list).unwrap(), owners);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..60), at in 0..GOLDEN.len()) {
+            let list = key("O'Neil \"Ab\"", "all");
+            let _ = decode(&bytes, &table(), &list);
+            let mut golden = GOLDEN.as_bytes().to_vec();
+            golden.truncate(at);
+            prop_assert!(decode(&golden, &table(), &list).is_err() || golden.ends_with(b"\n"));
+            golden.extend(bytes);
+            let _ = decode(&golden, &table(), &list);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Lists read and written wherever they are: in their entity, or in the blob that it names.
+
+use object_store::ObjectStoreExt;
+use object_store::path::Path;
+use table_core::entity::Entity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::EntityKey;
+use table_core::limits::Limits;
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::row::Row;
+use table_core::store::StoredRow;
+
+use crate::index::list::content;
+use crate::index::list::{ListBlobs, ListForm, Members};
+use crate::large::{LargeReader, upload, whole};
+use crate::pace::Pace;
+
+/// Bytes of a part of an upload: over the least that every store takes, which is 5 MiB.
+const PART: usize = 8 << 20;
+
+/// The lists of one table.
+pub(crate) struct Lists<'a> {
+    pub(crate) table: &'a TableName,
+    pub(crate) blobs: Option<&'a ListBlobs>,
+    pub(crate) pace: &'a Pace,
+    pub(crate) limits: Limits,
+}
+
+/// A blob that is there and that nobody names yet.
+pub(crate) struct Upload {
+    path: Path,
+    born: u64,
+}
+
+/// What is to be written at the key of a list.
+pub(crate) struct ListWrite {
+    pub(crate) kind: OperationKind,
+    /// The blob that the row names, if it is new.
+    pub(crate) upload: Option<Upload>,
+}
+
+impl Lists<'_> {
+    /// Who is in a list, as it was found.
+    ///
+    /// # Errors
+    /// `EntityMismatch` or `Corrupted` if it is no list of this index; `BlobNotFound` if its blob is gone: read the entity again;
+    /// `InvalidInput` if it is in a blob and no store of blobs was given.
+    pub(crate) async fn read<E: Entity>(
+        &self,
+        form: &ListForm,
+        key: &EntityKey,
+        found: Option<&Row>,
+    ) -> Result<Members> {
+        let Some(row) = found else { return Ok(Members::default()) };
+        let Some(blob) = form.blob(row.view())? else { return Members::of_entity::<E>(form, key, row) };
+        let Some(blobs) = self.blobs else { return Err(form.without_blobs()) };
+        let bytes = LargeReader::open(blobs.blobs.as_ref(), &blob).await?.bytes().await?;
+        let owners = content::decode(&bytes, self.table, key)?;
+        Ok(Members::of_blob(blob, owners))
+    }
+
+    /// What makes a list of what was found; `None` if there is nothing to write. A new blob is there before it is named.
+    ///
+    /// # Errors
+    /// `IndexListFull` (PAT-IX-4); those of the store of blobs.
+    pub(crate) async fn write(
+        &self,
+        form: &ListForm,
+        key: &EntityKey,
+        found: Option<&StoredRow>,
+        before: &Members,
+        after: &Members,
+    ) -> Result<Option<ListWrite>> {
+        let if_match = found.map(|found| IfMatch::ETag(found.etag.clone()));
+        if after.len() == 0 {
+            let delete = |if_match| ListWrite { kind: OperationKind::Delete(if_match), upload: None };
+            return Ok(if_match.map(delete));
+        }
+        if after.len() > before.len() {
+            form.check_bound(after.len())?;
+        }
+        let (row, upload) = self.row(form, key, before, after).await?;
+        let kind = match if_match {
+            Some(if_match) => OperationKind::Replace(row, if_match),
+            None => OperationKind::Insert(row),
+        };
+        Ok(Some(ListWrite { kind, upload }))
+    }
+
+    async fn row(
+        &self,
+        form: &ListForm,
+        key: &EntityKey,
+        before: &Members,
+        after: &Members,
+    ) -> Result<(Row, Option<Upload>)> {
+        if let Some(blob) = after.blob().filter(|_| after == before) {
+            return Ok((form.pointer(blob), None));
+        }
+        let is_beyond = self.blobs.is_some_and(|blobs| blobs.is_beyond(after.len()));
+        if let Some(texts) = after.texts().filter(|_| !is_beyond && after.blob().is_none()) {
+            match form.write(key, &texts, &self.limits) {
+                Err(error) if error.code() == ErrorCode::IndexListFull && self.blobs.is_some() => {}
+                written => return Ok((written?, None)),
+            }
+        }
+        let Some(blobs) = self.blobs else { return Err(form.without_blobs()) };
+        after.check_owned(form)?;
+        let born = self.pace.now();
+        let path = blobs.new_name(self.table, key, born)?;
+        let bytes = content::encode(self.table, key, after.owners());
+        let blob = upload(blobs.blobs.as_ref(), path.clone(), PART, whole(bytes)).await?;
+        Ok((form.pointer(&blob), Some(Upload { path, born })))
+    }
+
+    /// Holds a blob back that took too long: the collector could judge it before it is named.
+    ///
+    /// # Errors
+    /// `InvalidInput`.
+    pub(crate) fn check_age(&self, upload: &Upload) -> Result<()> {
+        match self.blobs {
+            Some(blobs) if blobs.is_late(upload.born, self.pace.now()) => {
+                let message = format!(
+                    "writing the list to blob `{}` took more than half of the grace period, and the blob could be taken for an \
+                     orphan: set a longer one",
+                    upload.path
+                );
+                Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-LARGE-2"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes a blob whose entity was refused. If this fails it is an orphan, which the collector removes.
+    pub(crate) async fn discard(&self, upload: &Upload) {
+        if let Some(blobs) = self.blobs {
+            let _ = blobs.blobs.delete(&upload.path).await;
+        }
+    }
+}
+
+/// Whether what was found is no list, or one without its members: what a repair begins anew.
+pub(crate) fn is_unreadable(error: &Error) -> bool {
+    matches!(error.code(), ErrorCode::EntityMismatch | ErrorCode::Corrupted | ErrorCode::BlobNotFound)
+}

@@ -1,0 +1,108 @@
+//! Who is in a list, however it is stored.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use table_core::entity::Entity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
+use table_core::row::Row;
+
+use crate::index::changes::owner_of;
+use crate::index::list::{ListForm, Member};
+use crate::large::BlobRef;
+
+/// The members of one list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Members {
+    /// The owners, each with its texts where an entity holds the list. A blob holds keys alone.
+    owners: BTreeMap<EntityKey, Option<Member>>,
+    /// Members of an entity that lead to no owner. They are kept until a repair takes them out.
+    strays: BTreeSet<Member>,
+    /// The blob that the list was read from.
+    blob: Option<BlobRef>,
+}
+
+impl Members {
+    /// The members that an entity holds.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if it is no list of this index.
+    pub(crate) fn of_entity<E: Entity>(form: &ListForm, key: &EntityKey, row: &Row) -> Result<Self> {
+        let mut members = Self::default();
+        for member in form.read(row.view())? {
+            match owner_of::<E>(form.index(), key, &form.row(&member)) {
+                Some(owner) => drop(members.owners.insert(owner, Some(member))),
+                None => drop(members.strays.insert(member)),
+            }
+        }
+        Ok(members)
+    }
+
+    /// The members that a blob holds.
+    pub(crate) fn of_blob(blob: BlobRef, owners: BTreeSet<EntityKey>) -> Self {
+        let owners = owners.into_iter().map(|owner| (owner, None)).collect();
+        Self { owners, strays: BTreeSet::new(), blob: Some(blob) }
+    }
+
+    /// The keys of the owners, in order.
+    pub(crate) fn owners(&self) -> impl ExactSizeIterator<Item = &EntityKey> {
+        self.owners.keys()
+    }
+
+    /// How many lead to no owner.
+    pub(crate) fn strays(&self) -> usize {
+        self.strays.len()
+    }
+
+    /// The blob that the list was read from.
+    pub(crate) const fn blob(&self) -> Option<&BlobRef> {
+        self.blob.as_ref()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.owners.len() + self.strays.len()
+    }
+
+    pub(crate) fn contains(&self, owner: &EntityKey) -> bool {
+        self.owners.contains_key(owner)
+    }
+
+    pub(crate) fn join(&mut self, owner: EntityKey, member: Member) {
+        match self.owners.get(&owner) {
+            // The blob has him already.
+            Some(None) => {}
+            _ => drop(self.owners.insert(owner, Some(member))),
+        }
+    }
+
+    pub(crate) fn leave(&mut self, owner: &EntityKey) {
+        self.owners.remove(owner);
+    }
+
+    /// Takes out what leads to no owner.
+    pub(crate) fn leave_strays(&mut self) {
+        self.strays.clear();
+    }
+
+    /// What an entity holds of them; `None` if they were in a blob, where the texts are not.
+    pub(crate) fn texts(&self) -> Option<BTreeSet<Member>> {
+        let owned: Option<BTreeSet<Member>> = self.owners.values().cloned().collect();
+        let mut texts = owned?;
+        texts.extend(self.strays.iter().cloned());
+        Some(texts)
+    }
+
+    /// Refuses to drop, on the way into a blob, what leads to no owner.
+    ///
+    /// # Errors
+    /// `EntityMismatch`.
+    pub(crate) fn check_owned(&self, form: &ListForm) -> Result<()> {
+        let Some(stray) = self.strays.first() else { return Ok(()) };
+        let message = format!(
+            "the list of the index `{}` cannot move to a blob: {stray:?} in it is the key of no entity; check the index with \
+             repair",
+            form.index().name
+        );
+        Err(Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-IX-4"))
+    }
+}

@@ -1,0 +1,156 @@
+//! Faults at each request to table and blobs, races at each step: a list in a blob is never lost, never dangles, never half there.
+
+use pollster::block_on;
+use table_core::error::Result;
+use table_core::etag::IfMatch;
+use table_core::{Entity, Versioned};
+
+use super::kit::Fault;
+use super::people::{
+    DEPARTMENTS, Employee, Model, People, Scene, assert_lists, jones, person, scene, settle_all,
+};
+
+const NAMES: [&str; 2] = ["Jones", "Cao"];
+
+/// Lists that begin in entities, move to blobs, change there, and end. What fails is left as it is.
+async fn program(people: &People) {
+    for id in 0..3 {
+        let _ = people.insert(&jones(id)).await;
+        let _ = settle_all(people).await;
+    }
+    let _ = people.insert(&person("Marketing", 7, "Jones")).await;
+    let _ = people.update(Employee::key("Sales", 1), |now| now.last_name = "Cao".to_owned()).await;
+    let _ = settle_all(people).await;
+    for id in 0..2 {
+        let _ = people.delete(Employee::key("Sales", id), IfMatch::Any).await;
+    }
+    let _ = settle_all(people).await;
+}
+
+/// The entities are the truth; whatever is left of the records brings the lists in line with them.
+async fn recovered(scene: &Scene, what: &str) -> Result<()> {
+    scene.store.live();
+    scene.blobs.heal();
+    // In the partition nothing is to be recovered: entity and list are of one transaction.
+    let mut model = Model::new();
+    for department in DEPARTMENTS {
+        let left = scene.people.query(Employee::partition(department)).collect().await?;
+        model.extend(left.into_iter().map(|person| (person.key_of().unwrap(), person)));
+    }
+    for name in NAMES {
+        for department in DEPARTMENTS {
+            let found = scene.people.look_up(Employee::by_last_name(department, name)).await?;
+            let is_it = |person: &&Employee| person.last_name == name && person.department == department;
+            let wanted: Vec<_> = model.values().filter(is_it).collect();
+            assert_eq!(found.iter().map(Versioned::value).collect::<Vec<_>>(), wanted, "{what}");
+        }
+        // Behind perhaps, but no blob that is named is missing.
+        scene.people.keys_of(Employee::namesakes(name)).await?;
+    }
+    settle_all(&scene.people).await?;
+    assert_lists(&scene.people, &model, &NAMES).await?;
+    scene.collect_all().await?;
+    assert_eq!(scene.blobs.names(), scene.named().await?, "{what}: nothing dangles, nothing stays");
+    assert_lists(&scene.people, &model, &NAMES).await
+}
+
+#[test]
+fn pat_ix_4_whatever_request_to_the_blobs_fails_nothing_is_lost() {
+    for beyond in [0, 1] {
+        for lost in [false, true] {
+            for at in 0.. {
+                let calls = block_on(async {
+                    let scene = scene(beyond).await?;
+                    scene.blobs.fail_at(at, lost);
+                    program(&scene.people).await;
+                    let calls = scene.blobs.calls();
+                    recovered(&scene, &format!("beyond {beyond}, blob request {at}, lost {lost}")).await?;
+                    Ok::<_, table_core::Error>(calls)
+                })
+                .unwrap();
+                if calls <= at {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pat_ix_4_whatever_write_of_the_table_a_program_dies_at_nothing_is_lost() {
+    for beyond in [0, 1] {
+        for fault in [Fault::Before, Fault::After] {
+            for at in 0.. {
+                let submits = block_on(async {
+                    let scene = scene(beyond).await?;
+                    scene.store.die_at(at, fault);
+                    let ((), _, submits) = scene.store.count(program(&scene.people)).await;
+                    recovered(&scene, &format!("beyond {beyond}, {fault:?} {at}")).await?;
+                    Ok::<_, table_core::Error>(submits)
+                })
+                .unwrap();
+                if submits <= at {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Another writer's list moves, changes and ends between what this one read and what it writes.
+#[test]
+fn pat_ix_4_a_move_that_is_overtaken_begins_again_and_leaves_no_blob() {
+    for beyond in [0, 1, usize::MAX] {
+        for theirs in [0, 1, usize::MAX] {
+            block_on(async {
+                let scene = scene(beyond).await?;
+                scene.people.insert(&jones(1)).await?;
+                let other = scene.other(theirs).await?;
+                scene.store.before_submit(move |_| {
+                    // Keys of other numbers than this writer's: the records of both are in one partition.
+                    for _ in 0..100 {
+                        other.outbox.record_number();
+                    }
+                    block_on(other.insert(&jones(2))).unwrap();
+                    block_on(other.delete(Employee::key("Sales", 1), IfMatch::Any)).unwrap();
+                });
+                scene.people.insert(&jones(3)).await?;
+                settle_all(&scene.people).await?;
+                let model: Model = [jones(2), jones(3)].map(|one| (one.key_of().unwrap(), one)).into();
+                assert_lists(&scene.people, &model, &NAMES).await?;
+                scene.collect_all().await?;
+                assert_eq!(scene.blobs.names(), scene.named().await?);
+                Ok::<(), table_core::Error>(())
+            })
+            .unwrap();
+        }
+    }
+}
+
+/// An older settling does not undo a newer one, also where the list is in a blob.
+#[test]
+fn pat_ix_4_a_settling_that_is_overtaken_begins_again() {
+    block_on(async {
+        let scene = scene(0).await?;
+        scene.people.insert(&jones(1)).await?;
+        let change = super::people::recorded(&scene.people).await?.remove(0);
+        let other = scene.other(0).await?;
+        scene.store.before_submit(move |_| {
+            block_on(async {
+                settle_all(&other).await.unwrap();
+                for _ in 0..100 {
+                    other.outbox.record_number();
+                }
+                other
+                    .update(Employee::key("Sales", 1), |now| now.last_name = "Cao".to_owned())
+                    .await
+                    .unwrap();
+                settle_all(&other).await.unwrap();
+            });
+        });
+        scene.people.settle(&change).await?;
+        let model: Model = [person("Sales", 1, "Cao")].map(|one| (one.key_of().unwrap(), one)).into();
+        assert_lists(&scene.people, &model, &NAMES).await
+    })
+    .unwrap();
+}

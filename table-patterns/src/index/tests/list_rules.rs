@@ -1,0 +1,558 @@
+//! The rules of index entities, PAT-IX-1 to PAT-IX-7, each for the three places of a list.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use object_store::ObjectStoreExt;
+use pollster::block_on;
+use table_core::Entity;
+use table_core::embedded::Engine;
+use table_core::error::{ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::store::TableStore;
+use table_core::transaction::Transaction;
+
+use super::kit::{Records, expected, records, stored};
+use super::people::{Employee, Model, assert_lists, jones, person, recorded, scene, settle_all};
+use crate::index::list::ListForm;
+use crate::index::{IndexedStore, ListBlobs};
+use crate::meter::Meter;
+
+const TABLES: [&str; 2] = ["Company", "LastNames"];
+const EMPTY: &[&str] = &[];
+
+fn model<'p>(people: impl IntoIterator<Item = &'p Employee>) -> Model {
+    people.into_iter().map(|person| (person.key_of().unwrap(), person.clone())).collect()
+}
+
+/// All ways to keep a list: an entity, a blob, and one that becomes the other meanwhile.
+const BEYOND: [usize; 3] = [usize::MAX, 0, 20];
+
+#[test]
+fn pat_ix_1_writers_and_workers_of_one_list_lose_no_member_wherever_it_is() {
+    // Each lost attempt is another's success, and there are fewer of them than attempts: nobody runs out.
+    const WRITERS: u32 = 8;
+    const EACH: u32 = 6;
+    for beyond in BEYOND {
+        block_on(async {
+            let scene = scene(beyond).await?;
+            let people = &scene.people;
+            thread::scope(|scope| {
+                for writer in 0..WRITERS {
+                    scope.spawn(move || {
+                        for id in writer * EACH..(writer + 1) * EACH {
+                            block_on(people.insert(&jones(id))).unwrap();
+                        }
+                    });
+                }
+            });
+            // Each change is delivered to two workers, in opposite orders.
+            let changes = recorded(people).await?;
+            thread::scope(|scope| {
+                for worker in 0..4 {
+                    let mut mine: Vec<_> =
+                        changes.iter().enumerate().filter(|(at, _)| at % 2 == worker / 2).collect();
+                    if worker % 2 == 1 {
+                        mine.reverse();
+                    }
+                    scope.spawn(move || {
+                        for (_, change) in mine {
+                            block_on(people.settle(change)).unwrap();
+                        }
+                    });
+                }
+            });
+            let all: Vec<_> = (0..WRITERS * EACH).map(jones).collect();
+            assert_lists(people, &model(&all), &["Jones"]).await?;
+            // What refused writers had uploaded is gone or will be.
+            scene.collect_all().await?;
+            assert_eq!(scene.blobs.names(), scene.named().await?);
+            Ok::<(), table_core::Error>(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn pat_ix_2_a_changed_name_touches_three_entities_in_one_transaction_each_with_its_etag() {
+    for beyond in [usize::MAX, 0] {
+        block_on(async {
+            let scene = scene(beyond).await?;
+            let people = &scene.people;
+            for person in [jones(1), jones(2), person("Sales", 3, "Cao")] {
+                people.insert(&person).await?;
+            }
+            let read = people.get(Employee::key("Sales", 1)).await?.unwrap();
+            let (done, _, submits) =
+                scene.store.count(people.update(&read, |now| now.last_name = "Cao".to_owned())).await;
+            done?;
+            assert_eq!(submits, 1);
+            let last = scene.store.last.lock().unwrap().clone().unwrap();
+            let conditions: Vec<_> = last
+                .operations()
+                .iter()
+                .map(|operation| {
+                    let has_etag = match &operation.kind {
+                        OperationKind::Replace(_, condition) | OperationKind::Merge(_, condition) => {
+                            matches!(condition, IfMatch::ETag(_))
+                        }
+                        _ => false,
+                    };
+                    (operation.row_key.as_str().to_owned(), has_etag)
+                })
+                .filter(|(row_key, _)| !row_key.starts_with('~'))
+                .collect();
+            let with_etag = |row_key: &str| (row_key.to_owned(), true);
+            assert_eq!(conditions, ["empid_000001", "lastname_Cao", "lastname_Jones"].map(with_etag));
+            settle_all(people).await?;
+            let after = [person("Sales", 1, "Cao"), jones(2), person("Sales", 3, "Cao")];
+            assert_lists(people, &model(&after), &["Jones", "Cao"]).await?;
+            // Removing likewise: the last one takes the list with him.
+            people.delete(Employee::key("Sales", 2), IfMatch::Any).await?;
+            settle_all(people).await?;
+            let company = stored(&scene.store.engine, &TABLES).await?;
+            assert!(company.keys().all(|(_, key)| !key.to_string().contains("Jones")), "{company:?}");
+            Ok::<(), table_core::Error>(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn pat_ix_3_a_look_up_is_the_list_its_blob_and_a_point_each() {
+    for (beyond, of_blob) in [(usize::MAX, 0), (0, 1)] {
+        block_on(async {
+            let scene = scene(beyond).await?;
+            let people = &scene.people;
+            for id in 0..5 {
+                people.insert(&jones(id)).await?;
+            }
+            settle_all(people).await?;
+            scene.blobs.heal();
+            let (found, gets, _) =
+                scene.store.count(people.look_up(Employee::by_last_name("Sales", "Jones"))).await;
+            assert_eq!((found?.len(), gets, scene.blobs.calls()), (5, 1 + 5, of_blob));
+            let (found, gets, _) = scene.store.count(people.keys_of(Employee::namesakes("Jones"))).await;
+            assert_eq!((found?.len(), gets, scene.blobs.calls()), (5, 1, 2 * of_blob));
+            let names = || Employee::namesakes("Jones");
+            let page = people.look_up_page(names(), None, 2).await?;
+            assert_eq!(page.entities.len(), 2);
+            // One of the next page got another name, and nobody has told the list: he is dropped, the page goes on.
+            people.update(Employee::key("Sales", 2), |now| now.last_name = "Cao".to_owned()).await?;
+            let (page, gets, _) =
+                scene.store.count(people.look_up_page(names(), page.next.as_ref(), 2)).await;
+            let page = page?;
+            assert_eq!((page.entities.len(), page.entities[0].id, gets), (1, 3, 1 + 2));
+            let page = people.look_up_page(names(), page.next.as_ref(), 2).await?;
+            assert_eq!((page.entities.len(), page.next), (1, None));
+            assert_eq!(people.look_up_eventual(names()).await?.len(), 4, "verified on read");
+            let none = people.look_up_page(names(), None, 0).await.unwrap_err();
+            assert_eq!(none.code(), ErrorCode::InvalidInput);
+            assert!(people.look_up_page(Employee::namesakes("Nobody"), None, 9).await?.entities.is_empty());
+            Ok::<(), table_core::Error>(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn pat_ix_4_a_list_that_no_entity_holds_moves_to_a_blob_or_fails_and_says_so() {
+    block_on(async {
+        let scene = scene(usize::MAX).await?;
+        // As many as an entity holds, to within 40.
+        let form = ListForm::new(Employee::SCHEMA, &Employee::SCHEMA.indexes[0]);
+        let members = |count: u32| (0..count).map(|id| vec![format!("{id:06}")]).collect();
+        let limits = scene.store.engine.capabilities().limits;
+        let key = EntityKey::new("Sales", "lastname_Jones")?;
+        let mut full = 58_160;
+        while form.write(&key, &members(full + 40), &limits).is_ok() {
+            full += 40;
+        }
+        let list = OperationKind::Insert(form.write(&key, &members(full), &limits)?);
+        let mut seed = Transaction::new(key.partition_key.clone(), limits)?;
+        seed.push(Operation { row_key: key.row_key.clone(), kind: list })?;
+        scene.store.engine.submit(&TableName::new("Company")?, seed).await?;
+
+        // A table that knows of no blobs has no room for 40 more, and writes none of them.
+        let without =
+            scene.store.engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let mut transaction = without.transaction(Employee::partition("Sales"))?;
+        for id in 60_000..60_040 {
+            transaction.insert(&jones(id))?;
+        }
+        let error = transaction.commit().await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::IndexListFull, Some("PAT-IX-4")));
+        assert!(error.to_string().contains("with_list_blobs"), "{error}");
+        assert!(without.get(Employee::key("Sales", 60_000)).await?.is_none());
+
+        // One that does: the list moves with the write that it has no room for.
+        let mut transaction = scene.people.transaction(Employee::partition("Sales"))?;
+        for id in 60_000..60_040 {
+            transaction.insert(&jones(id))?;
+        }
+        transaction.commit().await?;
+        let keys = scene.people.keys_of(Employee::by_last_name("Sales", "Jones")).await?;
+        assert_eq!(keys.len(), full as usize + 40);
+        assert_eq!(scene.blobs.names(), scene.named().await?);
+        assert_eq!(scene.blobs.names().len(), 1);
+
+        // Who was given no blobs is told, and writes nothing.
+        for error in [
+            without.keys_of(Employee::by_last_name("Sales", "Jones")).await.map(drop).unwrap_err(),
+            without.insert(&jones(70_000)).await.map(drop).unwrap_err(),
+        ] {
+            assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-IX-4")));
+            assert!(error.to_string().contains("with_list_blobs"), "{error}");
+        }
+        assert!(without.get(Employee::key("Sales", 70_000)).await?.is_none());
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_ix_4_a_list_stays_in_its_blob_until_it_is_empty() {
+    block_on(async {
+        let scene = scene(2).await?;
+        let people = &scene.people;
+        let mut now = Vec::new();
+        for id in 0..4 {
+            people.insert(&jones(id)).await?;
+            settle_all(people).await?;
+            now.push(jones(id));
+            assert_lists(people, &model(&now), &["Jones"]).await?;
+            assert_eq!(
+                scene.named().await?.len(),
+                if id < 2 { 0 } else { 2 },
+                "one in the partition, one elsewhere"
+            );
+        }
+        while let Some(gone) = now.pop() {
+            people.delete(Employee::key("Sales", gone.id), IfMatch::Any).await?;
+            settle_all(people).await?;
+            assert_lists(people, &model(&now), &["Jones"]).await?;
+            assert_eq!(scene.named().await?.len(), if now.is_empty() { 0 } else { 2 });
+        }
+        people.insert(&jones(9)).await?;
+        assert_eq!(scene.named().await?.len(), 0, "a new list begins in an entity");
+        scene.collect_all().await?;
+        assert_eq!(scene.blobs.names(), EMPTY);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_ix_4_the_declared_bound_holds_in_blobs_too() {
+    #[derive(Clone, Debug, PartialEq, Entity)]
+    #[entity(table = "Few", crate = table_core)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index_entity(ByLastName, at_most = 2, row_key("lastname_", last_name))]
+    struct Few {
+        department: String,
+        id: u32,
+        last_name: String,
+    }
+    block_on(async {
+        let blobs = crate::faults::FaultyBlobs::default();
+        let lists = ListBlobs::new(Arc::new(blobs.clone()), "x").beyond(0);
+        let few = Engine::in_memory().indexed::<Few>().with_list_blobs(lists).create_if_missing().await?;
+        let jones = |id| Few { department: "Sales".to_owned(), id, last_name: "Jones".to_owned() };
+        few.insert(&jones(1)).await?;
+        few.insert(&jones(2)).await?;
+        let names = blobs.names();
+        let error = few.insert(&jones(3)).await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::IndexListFull, Some("PAT-IX-4")));
+        assert_eq!(blobs.names(), names, "nothing was uploaded for nothing");
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_ix_5_in_the_partition_is_within_a_department_elsewhere_is_across_the_organisation() {
+    for beyond in [usize::MAX, 0] {
+        block_on(async {
+            let scene = scene(beyond).await?;
+            let all = [jones(152), person("Marketing", 7, "Jones"), person("Sales", 8, "Cao")];
+            for person in &all {
+                scene.people.insert(person).await?;
+            }
+            settle_all(&scene.people).await?;
+            let within = scene.people.look_up(Employee::by_last_name("Sales", "Jones")).await?;
+            assert_eq!(within.iter().map(|one| one.id).collect::<Vec<_>>(), [152]);
+            let across = scene.people.look_up_eventual(Employee::namesakes("Jones")).await?;
+            assert_eq!(across.iter().map(|one| one.id).collect::<Vec<_>>(), [7, 152]);
+            Ok::<(), table_core::Error>(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn pat_ix_6_a_writer_touches_its_own_partition_and_no_blob_of_a_list_elsewhere() {
+    #[derive(Clone, Debug, PartialEq, Entity)]
+    #[entity(table = "Company", crate = table_core)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index_entity(ByLastName, at_most = 1000, row_key("lastname_", last_name))]
+    struct Inside {
+        department: String,
+        id: u32,
+        last_name: String,
+    }
+    #[derive(Clone, Debug, PartialEq, Entity)]
+    #[entity(table = "Company", crate = table_core)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index_entity(Namesakes, at_most = 1000, table = "LastNames", partition_key(last_name), row_key("all"))]
+    struct Outside {
+        department: String,
+        id: u32,
+        last_name: String,
+    }
+    let touched = |meter: &Meter<Engine>| {
+        let reading = meter.take();
+        reading
+            .partitions()
+            .map(|((table, partition), _)| (table.to_owned(), partition.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let own = [("Company".to_owned(), "Sales".to_owned())];
+    block_on(async {
+        // Option 2: all requests of all writes are the partition's, so its rate bounds them.
+        let meter = Meter::new(Engine::in_memory());
+        let inside = meter.indexed::<Inside>().create_if_missing().await?;
+        meter.take();
+        for id in 0..3 {
+            inside.insert(&Inside { department: "Sales".into(), id, last_name: "Jones".into() }).await?;
+        }
+        inside.delete(Inside::key("Sales", 0), IfMatch::Any).await?;
+        assert_eq!(touched(&meter), own);
+
+        // Options 1 and 3: the writer leaves a record in its own partition, and the list is the worker's.
+        for beyond in [usize::MAX, 0] {
+            let meter = Meter::new(Engine::in_memory());
+            let blobs = crate::faults::FaultyBlobs::default();
+            let lists = ListBlobs::new(Arc::new(blobs.clone()), "x").beyond(beyond);
+            let outside = meter.indexed_through::<Outside, _>(Records::default()).with_list_blobs(lists);
+            let outside = outside.create_if_missing().await?;
+            meter.take();
+            for id in 0..3 {
+                outside
+                    .insert(&Outside { department: "Sales".into(), id, last_name: "Jones".into() })
+                    .await?;
+            }
+            let reading = meter.reading();
+            assert_eq!(reading.requests, 3, "one transaction each: the entity and its record");
+            assert_eq!((touched(&meter), blobs.calls()), (own.to_vec(), 0));
+            let changes = records::<Outside, _>(meter.unmetered(), "Sales").await?;
+            assert_eq!(changes.len(), 3);
+            for (_, changes) in changes {
+                outside.settle(&changes[0]).await?;
+            }
+            assert!(touched(&meter).contains(&("LastNames".to_owned(), "Jones".to_owned())));
+            assert_eq!(blobs.calls() > 0, beyond == 0);
+        }
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+/// Values that are no keys, or the same to a careless store.
+fn hostile() -> Vec<String> {
+    let texts = [
+        "jones",
+        "Jones",
+        "JONES",
+        "",
+        " ",
+        "Jones ",
+        "O'Neil/Ab\\c#d?e",
+        "a\tb\u{1}",
+        "..",
+        "%2F",
+        "=2E",
+        "İi\u{1F600}",
+    ];
+    let long = ["x".repeat(400), "X".repeat(400), "é".repeat(100), format!("{}y", "x".repeat(399))];
+    texts.into_iter().map(str::to_owned).chain(long).collect()
+}
+
+#[test]
+fn pat_ix_7_whatever_the_value_it_has_a_list_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let local = Arc::new(object_store::local::LocalFileSystem::new_with_prefix(folder.path()).unwrap());
+    for blobs in [None, Some(ListBlobs::new(local, "a/b").beyond(0))] {
+        block_on(async {
+            let engine = Engine::in_memory();
+            let mut people = engine.indexed_through::<Employee, _>(Records::default());
+            if let Some(blobs) = blobs {
+                people = people.with_list_blobs(blobs);
+            }
+            let people = people.create_if_missing().await?;
+            let all: Vec<_> = (0..).zip(hostile()).map(|(id, name)| person("Sales", id, &name)).collect();
+            for person in &all {
+                people.insert(person).await?;
+            }
+            settle_all(&people).await?;
+            let names = hostile();
+            assert_lists(&people, &model(&all), &names.iter().map(String::as_str).collect::<Vec<_>>())
+                .await?;
+            // A key that is too long is refused, with nothing half-written.
+            let error = people.insert(&person("Sales", 99, &"x".repeat(600))).await.unwrap_err();
+            assert_eq!((error.code(), error.rule()), (ErrorCode::KeyEncoding, Some("KEY-7")));
+            assert!(people.get(Employee::key("Sales", 99)).await?.is_none());
+            Ok::<(), table_core::Error>(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn pat_ix_the_layout_of_the_three_options() {
+    block_on(async {
+        let scene = scene(0).await?;
+        for person in [jones(223), jones(152), person("Marketing", 7, "Jones")] {
+            scene.people.insert(&person).await?;
+        }
+        settle_all(&scene.people).await?;
+        scene.collect_all().await?;
+        let engine = &scene.store.engine;
+        let line = |((table, key), row): (&(String, EntityKey), &String)| {
+            format!("{table:9} {:9} {:14} {row}", key.partition_key.as_str(), key.row_key.as_str())
+        };
+        let mut shown: Vec<_> = stored(engine, &TABLES).await?.iter().map(line).collect();
+        for name in scene.blobs.names() {
+            let content = String::from_utf8(scene.blobs.content(&name)).unwrap();
+            shown.push(format!("\n{name}\n{}", content.trim_end()));
+        }
+        shown.push(String::new());
+        // Options 2 and 3 as they are without blobs.
+        let entities = [jones(223), jones(152), person("Marketing", 7, "Jones")];
+        let without = expected(&entities);
+        let lists = without.iter().filter(|(_, row)| row.contains("IDs") || row.contains("Details"));
+        shown.extend(lists.map(line));
+        let random = |text: String, name: &String| text.replace(&name[name.len() - 32..], "…");
+        let shown = scene.blobs.names().iter().fold(shown.join("\n"), random);
+        insta::assert_snapshot!(shown);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_list_in_a_blob_that_is_gone_or_damaged_is_a_typed_error_and_made_anew_by_a_repair() {
+    let damages: [(Option<&'static [u8]>, ErrorCode); 2] =
+        [(None, ErrorCode::BlobNotFound), (Some(b"tables list 1\n"), ErrorCode::Corrupted)];
+    for (content, code) in damages {
+        block_on(async {
+            let scene = scene(0).await?;
+            let people = &scene.people;
+            let all: Vec<_> = (0..4).map(jones).collect();
+            for person in &all {
+                people.insert(person).await?;
+            }
+            settle_all(people).await?;
+            for name in scene.named().await? {
+                scene.blobs.damage(&name, content);
+            }
+            for answer in [
+                people.look_up(Employee::by_last_name("Sales", "Jones")).await.map(drop),
+                people.look_up_eventual(Employee::namesakes("Jones")).await.map(drop),
+                people.insert(&jones(9)).await.map(drop),
+            ] {
+                assert_eq!(answer.unwrap_err().code(), code);
+            }
+            assert!(people.get(Employee::key("Sales", 9)).await?.is_none());
+            assert!(!people.check().run().await?.is_clean());
+            people.check().repair().run().await?;
+            assert_lists(people, &model(&all), &["Jones"]).await
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn a_reader_that_was_overtaken_by_a_change_and_a_collection_begins_again() {
+    block_on(async {
+        let scene = scene(0).await?;
+        let people = &scene.people;
+        people.insert(&jones(1)).await?;
+        let other = scene.other(0).await?;
+        let old = scene.blobs.names();
+        // Between the entity and its blob.
+        scene.blobs.before_next(move |blobs| {
+            block_on(other.insert(&jones(2))).unwrap();
+            block_on(blobs.delete(&object_store::path::Path::parse(&old[0]).unwrap())).unwrap();
+        });
+        assert_eq!(people.keys_of(Employee::by_last_name("Sales", "Jones")).await?.len(), 2);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_writer_slower_than_half_the_grace_period_gives_up() {
+    block_on(async {
+        let scene = scene(0).await?;
+        let now = Arc::clone(&scene.now);
+        scene.blobs.before_next(move |_| {
+            now.fetch_add(24_000_000_000, Ordering::SeqCst);
+        });
+        let error = scene.people.insert(&jones(1)).await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-LARGE-2")));
+        assert!(scene.people.get(Employee::key("Sales", 1)).await?.is_none());
+        assert_eq!(scene.blobs.names(), EMPTY);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn orphans_are_kept_for_the_grace_period_and_what_is_named_for_ever() {
+    block_on(async {
+        let scene = scene(0).await?;
+        let people = &scene.people;
+        let long = "X".repeat(300);
+        let all = [jones(1), person("Sales", 2, &long), person("Sales", 3, &long)];
+        for person in &all {
+            people.insert(person).await?;
+        }
+        // Two lists in the partition, one of them changed once.
+        assert_eq!(scene.blobs.names().len(), 3);
+        let young = people.collect_orphaned_lists().await?;
+        assert_eq!((young.kept, young.marked, young.removed), (3, 0, 0));
+        scene.wait();
+        let marked = people.collect_orphaned_lists().await?;
+        assert_eq!((marked.kept, marked.marked, marked.removed), (2, 1, 0));
+        scene.wait();
+        let removed = people.collect_orphaned_lists().await?;
+        assert_eq!((removed.kept, removed.marked, removed.removed), (2, 0, 1));
+        assert_eq!(scene.blobs.names(), scene.named().await?);
+        let table = Engine::in_memory().indexed_through::<Employee, _>(Records::default());
+        assert_eq!(table.collect_orphaned_lists().await.unwrap_err().code(), ErrorCode::InvalidInput);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn futures_of_lists_are_send() -> Result<()> {
+    block_on(async {
+        let scene = scene(0).await?;
+        let people = &scene.people;
+        crate::faults::sendable(people.insert(&jones(1))).await?;
+        crate::faults::sendable(people.look_up_page(Employee::namesakes("Jones"), None, 3)).await?;
+        crate::faults::sendable(people.collect_orphaned_lists()).await?;
+        for change in recorded(people).await? {
+            crate::faults::sendable(people.settle(&change)).await?;
+        }
+        crate::faults::sendable(people.check().repair().run()).await.map(drop)
+    })
+}
