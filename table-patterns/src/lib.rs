@@ -3,6 +3,7 @@
 //! | module | pattern |
 //! |---|---|
 //! | [`advice`] | a workload replayed without a service: heat, throttling, cost (PAT-ANTI-1, SCL-1) |
+//! | [`denormal`] | properties of one entity copied into others, in agreement (PAT-DEN) |
 //! | [`feed`] | every change of a partition, in order, from any place (PAT-EC-8) |
 //! | [`index`](mod@index) | indexes that look after themselves (PAT-INTRA, PAT-INTER, PAT-IX) |
 //! | [`large`] | the value is a blob, the entity holds its address (PAT-LARGE) |
@@ -34,6 +35,7 @@ extern crate self as table_patterns;
 
 pub mod advice;
 pub mod blob;
+pub mod denormal;
 #[cfg(test)]
 mod faults;
 pub mod feed;
