@@ -16,6 +16,7 @@
 //! | [`relation`] | owners and their parts, no part without its owner (PAT-CK-3) |
 //! | [`series`] | the values of a period as properties of one entity (PAT-SER) |
 //! | [`spread`] | where writes go, measured on keys (PAT-ANTI-1) |
+//! | [`view`] | a read model kept from a change feed, with sums that count each entity once (IMP-6) |
 //! | [`wide`] | one logical entity in several rows, never read half-written (PAT-WIDE) |
 //! | [`work`] | workers that do it, by a queue; sweeps, poison, the archive (PAT-EC) |
 //!
@@ -52,6 +53,7 @@ pub mod relation;
 pub mod retry;
 pub mod series;
 pub mod spread;
+pub mod view;
 pub mod wide;
 pub mod work;
 

@@ -124,7 +124,12 @@ fn pat_ec_5_a_request_that_fails_once_is_made_again_by_the_worker() {
 /// comes after it: what it still writes must not be older than what there is.
 #[test]
 fn pat_den_2_who_wakes_up_late_undoes_nothing() {
-    let meanwhile: [(&str, Scene); 4] = [
+    let meanwhile: [(&str, Scene); 5] = [
+        ("renamed back", |company| {
+            let rename = |ada: &mut Employee| ada.last_name = "Lovelace".into();
+            block_on(company.employees.update(Employee::key("Sales", 223), rename)).unwrap();
+            company.recover();
+        }),
         ("renamed twice", |company| {
             for name in ["Byron", "Lovelace"] {
                 let rename = |ada: &mut Employee| ada.last_name = name.into();
@@ -152,7 +157,16 @@ fn pat_den_2_who_wakes_up_late_undoes_nothing() {
         }),
     ];
     // Those that can be asleep with something old in hand: a worker, or a writer.
-    let sleepers: [(&str, Scene); 4] = [
+    let sleepers: [(&str, Scene); 6] = [
+        ("renames and propagates", |company| {
+            let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
+            let _ = block_on(company.employees.update(Employee::key("Sales", 223), rename));
+            let _ = block_on(company.employees.propagate(Employee::key("Sales", 223)));
+        }),
+        ("leaves and settles", |company| {
+            let _ = block_on(company.projects.update(Project::key("Engine", 1), |engine| engine.lead = Some(9)));
+            let _ = block_on(company.worker().run_until_idle());
+        }),
         ("propagates", |company| {
             let _ = block_on(company.employees.propagate(Employee::key("Sales", 223)));
         }),
@@ -184,7 +198,7 @@ fn pat_den_2_who_wakes_up_late_undoes_nothing() {
                 scene(&company);
                 assert!(happened.load(Ordering::SeqCst), "{at}");
                 company.store.heal();
-                // Only what the sleeper itself has recorded: its verb is not done before.
+                // What the sleeper itself has recorded and not done.
                 company.recover();
                 assert_left_over(&company, &at);
             }
