@@ -3,6 +3,7 @@
 mod access_patterns;
 mod compound_key;
 mod data_series;
+mod denormalised;
 mod departures;
 mod escaped_key;
 mod filter;
@@ -25,6 +26,7 @@ mod reviews;
 mod table_a_day;
 mod table_scan;
 mod transaction;
+mod view;
 mod wide_year;
 
 use crate::inputs::Inputs;
@@ -47,6 +49,8 @@ pub const ALL: &[Recipe<Inputs>] = &[
     indexes::RECIPE,
     access_patterns::RECIPE,
     departures::RECIPE,
+    denormalised::RECIPE,
+    view::RECIPE,
     heat::RECIPE,
     log_tail::RECIPE,
     follower::RECIPE,
