@@ -31,9 +31,10 @@
 //! | verb | requests |
 //! |---|---|
 //! | read a holder | 1 |
-//! | insert of a holder, other source in the update of one, same partition | 1 get a reference, 1 get more for the one it leaves, 1 transaction of 3 operations |
-//! | the same, elsewhere | 1 get and 1 transaction of 2 operations a reference, 1 transaction of 2, 1 message |
+//! | insert of a holder, same partition | 1 get, 1 transaction of 3 operations |
+//! | the same, elsewhere | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 2 gets, 2 transactions of 1 |
 //! | update of a holder that keeps its references | 1 get and 1 for each, 1 transaction of 1 |
+//! | update of a holder that takes up another source | 1 get, what an insert has, and 1 get for the reference it leaves |
 //! | update of a source that changes nothing that is copied | 1 get, 1 transaction of 1 |
 //! | update of a source, copies in the partition | 1 get, 1 range query, 1 get a holder, 1 transaction |
 //! | copies elsewhere | the same without those gets; later 1 range query, 1 get a holder, 1 get and 1 transaction for 100 holders of one partition |

@@ -46,6 +46,7 @@
 //!   as one partition takes.
 //! - A row that is put belongs to one source entity: its key has that entity's in it. A row is put or summed, not both.
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
+//! - The records of entities that are gone stay, empty. To be rid of them delete the table, make the view anew and rebuild it.
 //! - Feeds are not trimmed by a view: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest one.
 //! - The table belongs to the view. Its design is one row type; the source's entities are told by the literal that their `RowKey` begins with from
 //!   others of their table.
