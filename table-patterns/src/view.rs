@@ -108,8 +108,8 @@
 mod apply;
 mod projection;
 mod rebuild;
-mod recount;
 mod record;
+mod recount;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -64,7 +64,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let mut answer = Grid::new(["From", "To", "City", "#Flights"]);
     for route in expected.iter().filter(|route| is_of(route, "SEA")) {
         let text = |copy: &Option<String>| copy.clone().unwrap_or_default();
-        let [from, to, city] = [&route.origin_name, &route.destination_name, &route.destination_city].map(text);
+        let [from, to, city] =
+            [&route.origin_name, &route.destination_name, &route.destination_city].map(text);
         answer.row([from, to, city, route.flights.to_string()]);
     }
     Ok(Report::new(plan, answer).note(format!(

@@ -32,7 +32,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
             let found = found.map(table_core::Versioned::into_value);
             let expected = counted(input, airport);
             assert_eq!(found.as_ref(), Some(&expected), "{when}: as the scan would count it");
-            let numbers = [expected.departures, expected.arrivals, expected.destinations].map(|n| n.to_string());
+            let numbers =
+                [expected.departures, expected.arrivals, expected.destinations].map(|n| n.to_string());
             answer.row([when, airport].map(str::to_owned).into_iter().chain(numbers));
         }
         Ok::<_, table_core::Error>(())

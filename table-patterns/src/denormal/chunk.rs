@@ -105,8 +105,8 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
         for found in references {
             let relation = self.relation(&found)?;
             let entity = EntityRef::new(holder.partition_key.as_str(), holder.row_key.as_str(), row.view());
-            let refreshed = (relation.refresh)(key, entity, source)
-                .map_err(|error| error.with_table(table.as_str()))?;
+            let refreshed =
+                (relation.refresh)(key, entity, source).map_err(|error| error.with_table(table.as_str()))?;
             let is_here = !matches!(refreshed, Refreshed::Elsewhere);
             is_ours |= is_here;
             if let Refreshed::Changed(changed) = refreshed {

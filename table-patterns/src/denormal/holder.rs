@@ -127,9 +127,8 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
         for attempt in 0..self.retry.attempts() {
             let found = store.get(table, key, &Select::All).await?;
             let stored = found.ok_or_else(|| io::is_gone(table, key))?;
-            let read = || {
-                H::from_entity(io::entity(key, &stored)).map_err(|error| error.with_table(table.as_str()))
-            };
+            let read =
+                || H::from_entity(io::entity(key, &stored)).map_err(|error| error.with_table(table.as_str()));
             let before = read()?;
             match self.attempt(table, key, Some((&stored, &before)), change(read()?)).await? {
                 Attempt::Done(written) => return Ok(written),
@@ -150,7 +149,8 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
         if let Some(after) = &after
             && after.key_of()? != *key
         {
-            let message = "the change altered the key of the holder: insert under the new key, delete the old";
+            let message =
+                "the change altered the key of the holder: insert under the new key, delete the old";
             let error = Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6");
             return Err(io::in_place(error, table, key));
         }
@@ -158,9 +158,8 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
         let (mut left, mut follow) = (Left::default(), false);
         for relation in &self.relations {
             let source_table = relation.source_table()?;
-            let is_here = |source: &EntityKey| {
-                source.partition_key == key.partition_key && source_table == *table
-            };
+            let is_here =
+                |source: &EntityKey| source.partition_key == key.partition_key && source_table == *table;
             let old = before.map(|(_, before)| (relation.reference)(before)).transpose()?.flatten();
             let mut new = after.as_ref().map(|after| (relation.reference)(after)).transpose()?.flatten();
             let link = Reference {
@@ -269,7 +268,8 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
 }
 
 fn no_source(table: &TableName, source: &EntityKey) -> Error {
-    let message = "the holder refers to a source that is not there: insert it first, or take the reference out";
+    let message =
+        "the holder refers to a source that is not there: insert it first, or take the reference out";
     io::in_place(Error::new(ErrorCode::ResourceNotFound, message).with_rule("PAT-DEN-2"), table, source)
 }
 
@@ -287,6 +287,9 @@ impl<H, S: Clone, Q> Clone for HolderTable<H, S, Q> {
 impl<H, S: fmt::Debug, Q> fmt::Debug for HolderTable<H, S, Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.relations.iter().map(|relation| relation.name).collect();
-        f.debug_struct("HolderTable").field("table", &self.table).field("relations", &names).finish_non_exhaustive()
+        f.debug_struct("HolderTable")
+            .field("table", &self.table)
+            .field("relations", &names)
+            .finish_non_exhaustive()
     }
 }

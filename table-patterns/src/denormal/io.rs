@@ -62,7 +62,8 @@ pub(super) fn is_gone(table: &TableName, key: &EntityKey) -> Error {
 
 /// That every attempt lost its race.
 pub(super) fn is_lost(attempts: usize, table: &TableName, key: &EntityKey) -> Error {
-    let message = format!("others changed the source or its holders during each of {attempts} attempts: retry later");
+    let message =
+        format!("others changed the source or its holders during each of {attempts} attempts: retry later");
     in_place(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("PAT-DEN-2"), table, key)
 }
 

@@ -99,10 +99,7 @@ pub(super) fn query(source: &EntityKey) -> Query {
 }
 
 /// What one page has of the references of a source.
-pub(super) fn of_page(
-    source: &EntityKey,
-    page: &table_core::query::Page,
-) -> Result<Vec<StoredReference>> {
+pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Result<Vec<StoredReference>> {
     let front = front(source);
     let mut found = Vec::new();
     for entity in page.rows.iter() {

@@ -72,7 +72,9 @@ impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, 
         // source up again renews them.
         let mut old = Vec::with_capacity(left.0.len());
         for (name, source) in &left.0 {
-            let Some(relation) = self.relations.iter().find(|relation| relation.name == name) else { continue };
+            let Some(relation) = self.relations.iter().find(|relation| relation.name == name) else {
+                continue;
+            };
             let (source_table, link) = (relation.source_table()?, self.link(table, relation, key));
             let link_key = link.key(source)?;
             let found = store.get(&source_table, &link_key, &Select::names(["PartitionKey"])).await;

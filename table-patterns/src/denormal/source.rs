@@ -138,9 +138,8 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
         for attempt in 0..self.retry.attempts() {
             let found = store.get(table, key, &Select::All).await?;
             let stored = found.ok_or_else(|| io::is_gone(table, key))?;
-            let read = || {
-                E::from_entity(io::entity(key, &stored)).map_err(|error| error.with_table(table.as_str()))
-            };
+            let read =
+                || E::from_entity(io::entity(key, &stored)).map_err(|error| error.with_table(table.as_str()));
             let before = read()?;
             let after = change(read()?);
             let plan = self.plan(table, key, (&stored, &before), after.as_ref()).await?;
@@ -183,9 +182,8 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
         after: Option<&E>,
     ) -> Result<Plan> {
         let own = (key.row_key.clone(), own(table, key, (stored, before), after)?);
-        let is_affected = |relation: &Outgoing<E>| {
-            after.is_none_or(|after| (relation.changes)(before, after))
-        };
+        let is_affected =
+            |relation: &Outgoing<E>| after.is_none_or(|after| (relation.changes)(before, after));
         if after.is_some() && !self.relations.iter().any(is_affected) {
             return Ok(Plan { operations: vec![own], copies: Copies::default() });
         }
@@ -273,7 +271,11 @@ fn own<E: PlainEntity>(
     let Some(after) = after else { return Ok(OperationKind::Delete(if_match)) };
     if after.key_of()? != *key {
         let message = "the change altered the key of the source: insert under the new key, delete the old";
-        return Err(io::in_place(Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6"), table, key));
+        return Err(io::in_place(
+            Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6"),
+            table,
+            key,
+        ));
     }
     let row = rewrite(stored.row.view(), before.to_row()?.view(), after.to_row()?.view())?;
     Ok(OperationKind::Replace(row, if_match))
@@ -293,6 +295,9 @@ impl<E, S: Clone, Q> Clone for SourceTable<E, S, Q> {
 impl<E, S: fmt::Debug, Q> fmt::Debug for SourceTable<E, S, Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.relations.iter().map(|relation| relation.name).collect();
-        f.debug_struct("SourceTable").field("table", &self.table).field("relations", &names).finish_non_exhaustive()
+        f.debug_struct("SourceTable")
+            .field("table", &self.table)
+            .field("relations", &names)
+            .finish_non_exhaustive()
     }
 }

@@ -126,7 +126,9 @@ impl<E: PlainEntity, S: TableStore> FeedTable<E, S> {
             change(&mut entity);
             if entity.key_of()? != key {
                 let message = "the change altered the key: insert under the new key, delete the old";
-                return Err(self.in_place(Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6"), &key));
+                return Err(
+                    self.in_place(Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6"), &key)
+                );
             }
             let row = rewrite(stored.row.view(), before.view(), entity.to_row()?.view())?;
             let kind = OperationKind::Replace(row, IfMatch::ETag(stored.etag));

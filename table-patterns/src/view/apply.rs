@@ -14,10 +14,10 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 use table_core::value::{EdmType, ValueRef};
 
+use crate::view::View;
 use crate::view::projection::{Contribution, Projection};
 use crate::view::record::{self, Places, Share};
 use crate::view::table::ViewTable;
-use crate::view::View;
 
 /// Point queries under way at once (IMP-5).
 const CONCURRENCY: usize = 16;
@@ -51,7 +51,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
             }
         }
-        let message = format!("others changed the same rows of the view during each of {lost} attempts: retry later");
+        let message =
+            format!("others changed the same rows of the view during each of {lost} attempts: retry later");
         Err(self.at(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("CON-3"), source))
     }
 
@@ -71,9 +72,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let stored = store.get(self.source.name()?, source, &Select::All).await?;
         let mut projection = Projection::new();
         if let Some(stored) = &stored {
-            let entity = EntityRef::new(source.partition_key.as_str(), source.row_key.as_str(), stored.row.view());
-            let entity = V::Source::from_entity(entity)
-                .map_err(|error| error.with_table(V::Source::SCHEMA.table))?;
+            let entity =
+                EntityRef::new(source.partition_key.as_str(), source.row_key.as_str(), stored.row.view());
+            let entity =
+                V::Source::from_entity(entity).map_err(|error| error.with_table(V::Source::SCHEMA.table))?;
             V::project(&entity, &mut projection)?;
         }
         let mut wanted = projection.places;

@@ -45,7 +45,8 @@ pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
     let row_key = format!("{OF}{}", source.row_key);
     if row_key.encode_utf16().count() > limits::KEY_UNITS_PORTABLE {
         let most = limits::KEY_UNITS_PORTABLE - OF.encode_utf16().count();
-        let message = format!("the RowKey of an entity with a view has at most {most} UTF-16 code units: shorten it");
+        let message =
+            format!("the RowKey of an entity with a view has at most {most} UTF-16 code units: shorten it");
         return Err(Error::new(ErrorCode::PropertyValueTooLarge, message)
             .with_rule("KEY-8")
             .with_key(source.partition_key.as_str(), source.row_key.as_str()));
@@ -71,7 +72,9 @@ impl Share {
     pub(super) fn write(&self, source: &EntityKey) -> Result<Row> {
         let mut writer = RowWriter::with_capacity(3);
         let source = [source.partition_key.as_str(), source.row_key.as_str()];
-        for (name, text) in [("Source", json(&source)?), ("Rows", json(&self.rows)?), ("Sums", json(&self.sums)?)] {
+        for (name, text) in
+            [("Source", json(&source)?), ("Rows", json(&self.rows)?), ("Sums", json(&self.sums)?)]
+        {
             writer.property(name, ValueRef::String(&text));
         }
         Ok(writer.finish())

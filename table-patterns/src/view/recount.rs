@@ -47,7 +47,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
             self.retry.wait(attempt).await;
         }
-        let message = format!("others changed the sum during each of {} attempts: retry later", self.retry.attempts());
+        let message =
+            format!("others changed the sum during each of {} attempts: retry later", self.retry.attempts());
         Err(self.at(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("CON-3"), &key))
     }
 
@@ -65,7 +66,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                     for (name, amount) in amounts {
                         let sum = of_row.entry(name).or_default();
                         *sum = sum.checked_add(amount).ok_or_else(|| {
-                            let message = "what the records of the view add up to does not fit an Int64: add less";
+                            let message =
+                                "what the records of the view add up to does not fit an Int64: add less";
                             Error::new(ErrorCode::OutOfRangeInput, message)
                                 .with_key(entity.partition_key, entity.row_key)
                         })?;

@@ -155,7 +155,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             return Ok(ViewState::Ready);
         }
         let found = self.get(&record::state_key()?).await?;
-        let ready = found.map(|found| found.row.view().find("Ready", &mut 0).map(|ready| ready == Some(ValueRef::Boolean(true))));
+        let ready = found.map(|found| {
+            found.row.view().find("Ready", &mut 0).map(|ready| ready == Some(ValueRef::Boolean(true)))
+        });
         let ready = ready.transpose()?.unwrap_or(false);
         self.memory.ready.store(ready, Ordering::Relaxed);
         Ok(if ready { ViewState::Ready } else { ViewState::Building })
@@ -163,7 +165,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 
     pub(super) async fn set_ready(&self) -> Result<()> {
         let key = record::state_key()?;
-        self.submit(&key.partition_key, vec![(key.row_key, OperationKind::InsertOrReplace(state(true)))]).await?;
+        self.submit(&key.partition_key, vec![(key.row_key, OperationKind::InsertOrReplace(state(true)))])
+            .await?;
         Ok(())
     }
 
@@ -206,7 +209,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let mut sources: Vec<&RowKey> = Vec::new();
         for entry in &entries {
             // Of several changes of one entity the state after the last is what counts.
-            if own.contains(partition_key.as_str(), entry.source.as_str()) && !sources.contains(&&entry.source) {
+            if own.contains(partition_key.as_str(), entry.source.as_str())
+                && !sources.contains(&&entry.source)
+            {
                 sources.push(&entry.source);
             }
         }
@@ -270,6 +275,9 @@ impl<V: View, S: Clone> Clone for ViewTable<V, S> {
 
 impl<V: View, S: fmt::Debug> fmt::Debug for ViewTable<V, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ViewTable").field("source", &self.source).field("rows", &self.rows).finish_non_exhaustive()
+        f.debug_struct("ViewTable")
+            .field("source", &self.source)
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
     }
 }

@@ -62,7 +62,10 @@ fn pat_den_2_beside_each_other_writers_and_workers_end_in_agreement() {
                 if let Some(id) = manager {
                     let source = find(&format!("{id:06}"));
                     let name = source.split("LastName: String(").nth(1).unwrap().split(')').next().unwrap();
-                    assert!(department.contains(&format!("ManagerLastName: String({name})")), "{department} {source}");
+                    assert!(
+                        department.contains(&format!("ManagerLastName: String({name})")),
+                        "{department} {source}"
+                    );
                 }
             }
             left_one.fetch_sub(1, Ordering::SeqCst);

@@ -44,7 +44,9 @@ const SCENES: [(&str, Scene); 8] = [
         let _ = block_on(company.worker().run_until_idle());
     }),
     ("another manager", |company| {
-        let _ = block_on(company.departments.update(Department::key("Sales"), |sales| sales.manager_id = Some(9)));
+        let _ = block_on(
+            company.departments.update(Department::key("Sales"), |sales| sales.manager_id = Some(9)),
+        );
     }),
     ("project gone", |company| {
         let _ = block_on(company.projects.delete(Project::key("Engine", 1)));
@@ -164,7 +166,8 @@ fn pat_den_2_who_wakes_up_late_undoes_nothing() {
             let _ = block_on(company.employees.propagate(Employee::key("Sales", 223)));
         }),
         ("leaves and settles", |company| {
-            let _ = block_on(company.projects.update(Project::key("Engine", 1), |engine| engine.lead = Some(9)));
+            let _ =
+                block_on(company.projects.update(Project::key("Engine", 1), |engine| engine.lead = Some(9)));
             let _ = block_on(company.worker().run_until_idle());
         }),
         ("propagates", |company| {
@@ -175,7 +178,8 @@ fn pat_den_2_who_wakes_up_late_undoes_nothing() {
             let _ = block_on(company.departments.settle(Department::key("Sales")));
         }),
         ("leaves", |company| {
-            let _ = block_on(company.projects.update(Project::key("Engine", 1), |engine| engine.lead = Some(9)));
+            let _ =
+                block_on(company.projects.update(Project::key("Engine", 1), |engine| engine.lead = Some(9)));
         }),
         ("takes up", |company| {
             let _ = block_on(company.projects.insert(&project("Loom", Some(223))));

@@ -213,7 +213,9 @@ impl Company {
                 let properties: Vec<_> = entity
                     .row
                     .properties()
-                    .map(|property| property.map(|property| format!("{}: {:?}", property.name, property.value)))
+                    .map(|property| {
+                        property.map(|property| format!("{}: {:?}", property.name, property.value))
+                    })
                     .collect::<table_core::Result<_>>()
                     .unwrap();
                 rows.push((

@@ -150,7 +150,9 @@ fn run(company: &Company, model: &mut Model, act: &Act) {
             assert_eq!(done, model.projects.remove(&part).is_some());
         }
         Act::Work => drop(block_on(company.worker().run_once()).unwrap()),
-        Act::Propagate(id) => drop(block_on(company.employees.propagate(Employee::key("Sales", id))).unwrap()),
+        Act::Propagate(id) => {
+            drop(block_on(company.employees.propagate(Employee::key("Sales", id))).unwrap())
+        }
         Act::Settle(part) => drop(block_on(company.projects.settle(Project::key("Engine", part))).unwrap()),
         Act::Recover => company.recover(),
     }

@@ -34,7 +34,10 @@ fn pat_den_1_one_point_query_returns_a_department_with_its_manager() {
     company.store.heal();
     let read = read(&company);
     assert_eq!(company.store.calls(), [Call::Get]);
-    assert_eq!((read.manager_first_name.as_deref(), read.manager_last_name.as_deref()), (Some("Ada"), Some("Lovelace")));
+    assert_eq!(
+        (read.manager_first_name.as_deref(), read.manager_last_name.as_deref()),
+        (Some("Ada"), Some("Lovelace"))
+    );
     assert_eq!((read.manager_email.as_deref(), &read), (Some("ada@contoso.com"), written.value()));
     assert_eq!(company.pending(), 0, "nothing is to follow in one partition");
     company.assert_agreement("inserted");
@@ -138,7 +141,8 @@ fn pat_den_2_a_source_that_is_referred_to_is_not_deleted_where_that_is_declared(
     assert_eq!(company.employees(), [bob()]);
 
     // The holder goes first: nothing is left to refuse for.
-    block_on(company.departments.update(Department::key("Sales"), |sales| sales.manager_id = Some(9))).unwrap();
+    block_on(company.departments.update(Department::key("Sales"), |sales| sales.manager_id = Some(9)))
+        .unwrap();
     block_on(company.departments.delete(Department::key("Sales"))).unwrap();
     assert!(company.references().is_empty());
     block_on(company.employees.delete(Employee::key("Sales", 9))).unwrap();
@@ -186,7 +190,9 @@ fn bad_input_is_told_and_nothing_is_half_written() {
         sales.department = "Marketing".into();
     }));
     assert_eq!(error.unwrap_err().rule(), Some("UPD-6"));
-    assert!(block_on(company.employees.update(Employee::key("Sales", 5), drop_it)).unwrap_err().is_not_found());
+    assert!(
+        block_on(company.employees.update(Employee::key("Sales", 5), drop_it)).unwrap_err().is_not_found()
+    );
     assert!(block_on(company.departments.insert(&sales(None))).unwrap_err().is_already_exists());
     assert!(block_on(company.projects.delete(Project::key("None", 1))).unwrap_err().is_not_found());
     // A program that does not know of the departments must not leave them behind.
@@ -241,7 +247,10 @@ fn key_8_a_source_whose_references_have_no_room_is_refused() {
         let name = "x".repeat(length);
         block_on(sources.insert(&Wordy { department: "Sales".into(), name: name.clone() })).unwrap();
         let outcome = block_on(holders.insert(&Holder { name: length.to_string(), source: name }));
-        assert_eq!(outcome.map(drop).map_err(|error| error.rule()), if fits { Ok(()) } else { Err(Some("KEY-8")) });
+        assert_eq!(
+            outcome.map(drop).map_err(|error| error.rule()),
+            if fits { Ok(()) } else { Err(Some("KEY-8")) }
+        );
     }
 }
 
@@ -322,7 +331,8 @@ fn egt_2_more_copies_in_the_partition_than_its_transaction_takes_follow_by_the_o
     let company = company();
     let employees = SourceTable::<Employee, _, _>::new(company.outbox.clone()).copied::<Owner>();
     let desks = HolderTable::<Desk, _, _>::new(company.outbox.clone()).copies::<Owner>();
-    let worker = || crate::work::Worker::new(company.outbox.clone()).propagates(&employees).settles_copies(&desks);
+    let worker =
+        || crate::work::Worker::new(company.outbox.clone()).propagates(&employees).settles_copies(&desks);
     let insert = |number| {
         let desk = Desk { department: "Sales".into(), number, owner: 223, owner_name: String::new() };
         block_on(desks.insert(&desk)).unwrap();

@@ -22,9 +22,12 @@ fn company() -> Company {
 type Scene = fn(&Company);
 
 const SCENES: [(&str, Scene); 2] = [
-    ("catches up", |company| {
-        while block_on(company.view.catch_up(2)).is_ok_and(|caught| caught.changes > 0) {}
-    }),
+    (
+        "catches up",
+        |company| {
+            while block_on(company.view.catch_up(2)).is_ok_and(|caught| caught.changes > 0) {}
+        },
+    ),
     ("rebuilds", |company| {
         let _ = block_on(company.view.rebuild().page(2).run());
     }),
@@ -78,7 +81,11 @@ fn pat_ec_8_a_writer_that_dies_leaves_the_view_as_its_source() {
             let _ = block_on(company.employees.update(key(), |di| di.city = "Paris".into()));
             let _ = block_on(company.employees.delete(key(), table_core::IfMatch::Any));
             company.again().catch_up();
-            let found = block_on(company.engine.get(company.employees.table().name().unwrap(), &key().into_key().unwrap(), &Default::default()));
+            let found = block_on(company.engine.get(
+                company.employees.table().name().unwrap(),
+                &key().into_key().unwrap(),
+                &Default::default(),
+            ));
             let mut sources = company.sources();
             if found.unwrap().is_some() {
                 let stored = block_on(company.again().employees.table().get(key())).unwrap().unwrap();

@@ -62,7 +62,12 @@ impl View for Headcounts {
         view.add(Headcount::key(&employee.department, "all"), Headcount::EMPLOYEES, 1)?;
         if employee.age < 60 {
             let row = format!("name_{}_{}_{:06}", employee.name, employee.department, employee.id);
-            view.put(&Headcount { of: employee.city.clone(), row, employees: 1, years: employee.age.into() })?;
+            view.put(&Headcount {
+                of: employee.city.clone(),
+                row,
+                employees: 1,
+                years: employee.age.into(),
+            })?;
         }
         Ok(())
     }
@@ -132,7 +137,9 @@ impl Company {
     pub(super) fn stored(&self) -> Rows {
         let scan = self.engine.table::<Headcount>().scan("to compare").max_rows(1_000_000);
         let rows = block_on(scan.collect()).unwrap().into_iter();
-        rows.map(|row| ((row.of, row.row), (row.employees, row.years))).filter(|(_, sums)| *sums != (0, 0)).collect()
+        rows.map(|row| ((row.of, row.row), (row.employees, row.years)))
+            .filter(|(_, sums)| *sums != (0, 0))
+            .collect()
     }
 
     /// What there is to be, said another way than the view does.

@@ -23,15 +23,21 @@ fn imp_6_the_layout_of_a_view() {
     let engine = EngineOptions::new().clock(Clock::new(|| NOW)).in_memory();
     let company = Company::on(engine, |store| store);
     let feed = Feed::with_pace(company.store.clone(), Pace::new().clock(Clock::new(|| NOW)));
-    let (employees, view) = (company.employees.clone().with_feed(feed.clone()), company.view.clone().with_feed(feed));
-    let ada = Employee { department: "Sales".into(), id: 223, name: "Ada".into(), city: "London".into(), age: 36 };
+    let (employees, view) =
+        (company.employees.clone().with_feed(feed.clone()), company.view.clone().with_feed(feed));
+    let ada =
+        Employee { department: "Sales".into(), id: 223, name: "Ada".into(), city: "London".into(), age: 36 };
     block_on(employees.insert(&ada)).unwrap();
     block_on(view.catch_up(10)).unwrap();
     let mut lines = Vec::new();
     for table in ["Headcounts", "TablesFeeds"] {
         let (table, query) = (TableName::new(table).unwrap(), Query::new(KeyRange::ALL));
         for entity in block_on(company.engine.query(&table, &query, None)).unwrap().rows.iter() {
-            lines.push(format!("{table}: {} / {}", entity.partition_key, entity.row_key.replace('\u{FFFC}', "U+FFFC ")));
+            lines.push(format!(
+                "{table}: {} / {}",
+                entity.partition_key,
+                entity.row_key.replace('\u{FFFC}', "U+FFFC ")
+            ));
             for property in entity.row.properties() {
                 let property = property.unwrap();
                 let value = match property.value {
@@ -126,10 +132,14 @@ fn imp_6_a_new_view_over_old_rows_does_not_answer_until_it_is_built() {
     // From before there was a feed.
     let table = company.engine.table::<Employee>();
     for id in 0..25 {
-        let old = Employee { department: "Sales".into(), id, name: "Old".into(), city: "London".into(), age: 36 };
+        let old =
+            Employee { department: "Sales".into(), id, name: "Old".into(), city: "London".into(), age: 36 };
         block_on(table.insert(&old)).unwrap();
     }
-    block_on(company.engine.table::<Department>().insert(&Department { department: "Sales".into(), floor: 3 })).unwrap();
+    block_on(
+        company.engine.table::<Department>().insert(&Department { department: "Sales".into(), floor: 3 }),
+    )
+    .unwrap();
     company.hire("Sales", 100, "Ada", "London", 36);
     company.catch_up();
     assert_eq!(block_on(company.view.state()).unwrap(), ViewState::Building);
@@ -164,17 +174,25 @@ fn imp_6_a_rebuild_mends_what_others_left_wrong() {
     }
     company.catch_up();
     // A sum that somebody set, entities that came and went without a word, and one whose change was trimmed.
-    block_on(company.engine.table::<Headcount>().update(Headcount::key("London", "all"), |row| row.years = 7)).unwrap();
+    block_on(
+        company.engine.table::<Headcount>().update(Headcount::key("London", "all"), |row| row.years = 7),
+    )
+    .unwrap();
     let table = company.engine.table::<Employee>();
     block_on(table.delete(Employee::key("Sales", 0), IfMatch::Any)).unwrap();
     block_on(table.update(Employee::key("Sales", 1), |one| one.city = "Paris".into())).unwrap();
-    block_on(company.engine.table::<Headcount>().delete(Headcount::key("Sales", "all"), IfMatch::Any)).unwrap();
+    block_on(company.engine.table::<Headcount>().delete(Headcount::key("Sales", "all"), IfMatch::Any))
+        .unwrap();
     assert_ne!(company.stored(), Company::expected(&company.sources()));
     let progress = block_on(company.view.rebuild().run()).unwrap();
     assert_eq!((progress.applied, progress.removed, progress.corrected), (4, 1, 2));
     company.assert_right("mended");
     let progress = block_on(company.view.rebuild().run()).unwrap();
-    assert_eq!((progress.removed, progress.corrected), (1, 0), "the empty records of one that is gone are looked at again");
+    assert_eq!(
+        (progress.removed, progress.corrected),
+        (1, 0),
+        "the empty records of one that is gone are looked at again"
+    );
     company.assert_right("again");
 }
 
@@ -219,7 +237,9 @@ fn bad_input_is_told_and_nothing_is_half_written() {
                     view.add(key(), Headcount::EMPLOYEES, i64::MAX)?;
                     view.add(key(), Headcount::EMPLOYEES, 1)
                 }
-                4 => (0..100).try_for_each(|row| view.put(&Headcount { of: "x".into(), row: format!("{row:03}"), employees: 1, years: 1 })),
+                4 => (0..100).try_for_each(|row| {
+                    view.put(&Headcount { of: "x".into(), row: format!("{row:03}"), employees: 1, years: 1 })
+                }),
                 _ => view.add(key(), Headcount::EMPLOYEES, i64::MAX - 1),
             }
         }
@@ -256,7 +276,10 @@ fn key_8_an_entity_whose_records_have_no_room_is_refused() {
     let company = Company::new();
     for (length, fits) in [(503, true), (504, false)] {
         let key = EntityKey::new("Sales", "x".repeat(length)).unwrap();
-        assert_eq!(block_on(company.view.apply(&key)).map_err(|error| error.rule()), if fits { Ok(()) } else { Err(Some("KEY-8")) });
+        assert_eq!(
+            block_on(company.view.apply(&key)).map_err(|error| error.rule()),
+            if fits { Ok(()) } else { Err(Some("KEY-8")) }
+        );
     }
 }
 
@@ -268,15 +291,20 @@ fn pat_ec_8_a_feed_table_writes_entity_and_record_together() {
     company.change("Sales", 1, |ada| ada.age += 1);
     assert_eq!(company.store.calls(), [Call::Get, Call::Submit]);
     let employees: &FeedTable<Employee, _> = &company.employees;
-    let ada = Employee { department: "Sales".into(), id: 1, name: "Ada".into(), city: "London".into(), age: 1 };
+    let ada =
+        Employee { department: "Sales".into(), id: 1, name: "Ada".into(), city: "London".into(), age: 1 };
     assert!(block_on(employees.insert(&ada)).unwrap_err().is_already_exists());
-    assert_eq!(block_on(employees.update(Employee::key("Sales", 1), |ada| ada.id = 2)).unwrap_err().rule(), Some("UPD-6"));
+    assert_eq!(
+        block_on(employees.update(Employee::key("Sales", 1), |ada| ada.id = 2)).unwrap_err().rule(),
+        Some("UPD-6")
+    );
     assert!(block_on(employees.update(Employee::key("Sales", 9), |_| ())).unwrap_err().is_not_found());
     assert!(block_on(employees.delete(Employee::key("Sales", 9), IfMatch::Any)).unwrap_err().is_not_found());
     block_on(employees.insert_or_replace(&ada)).unwrap();
     let table = employees.table().name().unwrap();
     let sales = PartitionKey::new("Sales").unwrap();
-    let entries = block_on(employees.feed().read(table, &sales, &crate::feed::Cursor::default(), 10)).unwrap();
+    let entries =
+        block_on(employees.feed().read(table, &sales, &crate::feed::Cursor::default(), 10)).unwrap();
     let kinds: Vec<_> = entries.iter().map(|entry| (entry.kind.as_str(), entry.source.as_str())).collect();
     assert_eq!(kinds, ["inserted", "updated", "updated"].map(|kind| (kind, "empid_000001")));
     assert_eq!(block_on(employees.feed().partitions(table)).unwrap(), [sales]);
