@@ -3,8 +3,8 @@
 use std::error::Error;
 
 use table_core::error::Result;
-use table_core::{Entity, PartitionKey, TableStoreExt};
-use table_patterns::feed::Feed;
+use table_core::{Entity, TableStore, TableStoreExt};
+use table_patterns::feed::FeedTable;
 use table_patterns::view::{Projection, View, ViewTable};
 
 use crate::model::routes::Route;
@@ -79,7 +79,7 @@ pub fn watched(routes: &[Route]) -> Vec<WatchedRoute> {
 #[must_use]
 pub fn counted(routes: &[WatchedRoute], airport: &str) -> AirportTraffic {
     let flights = |is_it: fn(&WatchedRoute, &str) -> bool| {
-        routes.iter().filter(|route| is_it(route, airport)).map(|route| i64::from(route.flights))
+        routes.iter().filter(move |route| is_it(route, airport)).map(|route| i64::from(route.flights))
     };
     AirportTraffic {
         airport: airport.to_owned(),
@@ -98,10 +98,32 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     let store = store.unmetered();
     let table = store.table::<WatchedRoute>().create_if_missing().await?;
     table.bulk().insert_or_replace_all(watched(routes)).await?;
-    let feed = Feed::new(store.clone());
+    let view = ViewTable::<Traffic, _>::new(store.clone()).create_if_missing().await?;
+    view.rebuild().run().await?;
+    // One change of each state, so that a first run finds cursors as a second one does.
+    let (watched, changes) = (watched(routes), FeedTable::new(table));
     for state in STATES {
-        feed.register(table.name()?, &PartitionKey::new(state)?).await?;
+        if let Some(route) = watched.iter().find(|route| route.state == state) {
+            changes.insert_or_replace(route).await?;
+        }
     }
-    ViewTable::<Traffic, _>::new(store.clone()).create_if_missing().await?.rebuild().run().await?;
+    view.catch_up(1_000).await?;
+    trim(&changes, &view).await?;
+    Ok(())
+}
+
+/// Deletes what the view has applied: nobody else follows these feeds.
+///
+/// # Errors
+/// Those of the store.
+pub async fn trim<S: TableStore>(
+    routes: &FeedTable<WatchedRoute, S>,
+    view: &ViewTable<Traffic, S>,
+) -> Result<()> {
+    let table = routes.table().name()?;
+    for partition in routes.feed().partitions(table).await? {
+        let position = view.position(&partition).await?;
+        routes.feed().trim(table, &partition, &position).await?;
+    }
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! A materialised view: sums that one would scan for, as points that follow the rows (IMP-6).
 
 use table_core::error::Result;
-use table_core::{Entity, EntityKey, IfMatch, PartitionKey, TableStoreExt};
+use table_core::{Entity, EntityKey, IfMatch, TableStoreExt};
 use table_patterns::feed::FeedTable;
 use table_patterns::view::ViewTable;
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;
-use crate::model::traffic::{AirportTraffic, Traffic, WatchedRoute, counted, watched};
+use crate::model::traffic::{AirportTraffic, Traffic, WatchedRoute, counted, trim, watched};
 use crate::recipe::{Recipe, Report};
 use crate::store::Store;
 
@@ -62,12 +62,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     view.apply(&EntityKey::new("OR", "PDX_SEA")?).await?;
     show("applied again", &input).await?;
 
-    // Nobody else follows these feeds.
-    for state in ["WA", "OR"] {
-        let partition = PartitionKey::new(state)?;
-        let position = view.position(&partition).await?;
-        routes.feed().trim(routes.table().name()?, &partition, &position).await?;
-    }
+    trim(&routes, &view).await?;
     Ok(Report::new(plan, answer).note(format!(
         "Catching up with {pending} changes: {} requests, {} operations. Reading is one request, however many routes there are.",
         cost.requests, cost.writes
