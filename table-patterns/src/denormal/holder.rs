@@ -226,9 +226,10 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
         let operations = std::iter::once((key.row_key.clone(), own)).chain(beside);
         let transaction = io::transaction(store, &key.partition_key, operations)
             .map_err(|error| error.with_table(table.as_str()))?;
-        let outcome = match follow {
-            true => self.outbox.submit(table, transaction).await,
-            false => store.submit(table, transaction).await,
+        let outcome = if follow {
+            self.outbox.submit(table, transaction).await
+        } else {
+            store.submit(table, transaction).await
         };
         match outcome {
             Ok(etags) => Ok(Attempt::Done(after.map(|after| {

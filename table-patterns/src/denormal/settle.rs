@@ -75,7 +75,7 @@ impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, 
             let Some(relation) = self.relations.iter().find(|relation| relation.name == name) else {
                 continue;
             };
-            let (source_table, link) = (relation.source_table()?, self.link(table, relation, key));
+            let (source_table, link) = (relation.source_table()?, link(table, relation, key));
             let link_key = link.key(source)?;
             let found = store.get(&source_table, &link_key, &Select::names(["PartitionKey"])).await;
             let found = match found {
@@ -121,7 +121,7 @@ impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, 
         for relation in &self.relations {
             let Some(source) = (relation.reference)(&holder)? else { continue };
             let source_table = relation.source_table()?;
-            let has_reference = self.renew(&source_table, &source, &self.link(table, relation, key)).await?;
+            let has_reference = self.renew(&source_table, &source, &link(table, relation, key)).await?;
             // IMPORTANT: after the reference and the holder. A later change of the source finds the first, and what is written over
             // the second is never older than what it has.
             match store.get(&source_table, &source, &Select::All).await? {
@@ -160,10 +160,10 @@ impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, 
             outcome => outcome.map(|()| true),
         }
     }
+}
 
-    fn link(&self, table: &TableName, relation: &Incoming<H>, key: &EntityKey) -> Reference {
-        Reference { relation: relation.name.to_owned(), holder_table: table.clone(), holder: key.clone() }
-    }
+fn link<H>(table: &TableName, relation: &Incoming<H>, key: &EntityKey) -> Reference {
+    Reference { relation: relation.name.to_owned(), holder_table: table.clone(), holder: key.clone() }
 }
 
 enum Outcome {

@@ -164,9 +164,10 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
         let store = self.outbox.store();
         let transaction = io::transaction(store, &key.partition_key, plan.operations)
             .map_err(|error| error.with_table(table.as_str()))?;
-        match plan.copies.follow {
-            true => self.outbox.submit(table, transaction).await,
-            false => store.submit(table, transaction).await,
+        if plan.copies.follow {
+            self.outbox.submit(table, transaction).await
+        } else {
+            store.submit(table, transaction).await
         }
     }
 

@@ -87,7 +87,7 @@ impl Share {
 
 impl Places {
     pub(super) fn write(&self) -> Result<Row> {
-        one_text("Places", &json(self)?)
+        Ok(one_text("Places", &json(self)?))
     }
 
     pub(super) fn read(row: RowView<'_>) -> Result<Self> {
@@ -96,14 +96,14 @@ impl Places {
 }
 
 /// A row of one property.
-fn one_text(name: &str, text: &str) -> Result<Row> {
+fn one_text(name: &str, text: &str) -> Row {
     let mut writer = RowWriter::with_capacity(1);
     writer.property(name, ValueRef::String(text));
-    Ok(writer.finish())
+    writer.finish()
 }
 
 pub(super) fn write_cursor(cursor: &crate::feed::Cursor) -> Result<Row> {
-    one_text("Cursor", &json(cursor)?)
+    Ok(one_text("Cursor", &json(cursor)?))
 }
 
 pub(super) fn read_cursor(row: RowView<'_>) -> Result<crate::feed::Cursor> {

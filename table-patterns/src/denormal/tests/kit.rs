@@ -32,6 +32,7 @@ pub(super) struct Employee {
     pub(super) email_address: String,
 }
 
+#[expect(clippy::struct_field_names, reason = "the published layout has these names")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]

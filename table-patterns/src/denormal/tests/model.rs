@@ -51,6 +51,8 @@ fn act() -> impl Strategy<Value = Act> {
 #[derive(Clone, Debug, Default)]
 struct Model {
     names: BTreeMap<u32, String>,
+    /// Of the department, if it is there; then perhaps nobody.
+    #[expect(clippy::option_option, reason = "the department, and in it the manager")]
     manager: Option<Option<u32>>,
     projects: BTreeMap<u16, (Option<u32>, Option<u32>)>,
 }
@@ -151,7 +153,7 @@ fn run(company: &Company, model: &mut Model, act: &Act) {
         }
         Act::Work => drop(block_on(company.worker().run_once()).unwrap()),
         Act::Propagate(id) => {
-            drop(block_on(company.employees.propagate(Employee::key("Sales", id))).unwrap())
+            block_on(company.employees.propagate(Employee::key("Sales", id))).unwrap();
         }
         Act::Settle(part) => drop(block_on(company.projects.settle(Project::key("Engine", part))).unwrap()),
         Act::Recover => company.recover(),

@@ -84,7 +84,7 @@ fn pat_ec_8_a_writer_that_dies_leaves_the_view_as_its_source() {
             let found = block_on(company.engine.get(
                 company.employees.table().name().unwrap(),
                 &key().into_key().unwrap(),
-                &Default::default(),
+                &table_core::query::Select::All,
             ));
             let mut sources = company.sources();
             if found.unwrap().is_some() {
