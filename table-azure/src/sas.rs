@@ -9,6 +9,7 @@
 
 mod account;
 mod authority;
+mod caller;
 mod grant;
 mod instant;
 mod lifetime;
@@ -24,6 +25,7 @@ mod version;
 
 pub use account::{AccountSas, ResourceTypes, Services};
 pub use authority::Authority;
+pub use caller::Caller;
 pub use grant::{AccountGrant, Grant, TableGrant};
 pub use lifetime::Lifetime;
 pub use permissions::{AccountPermissions, Protocol, TablePermissions};

@@ -1,6 +1,7 @@
 //! The client against a server that answers what a test tells it to: every promise about the wire, without a service.
 
 mod credentials;
+mod deviations;
 mod doubts;
 mod pages;
 mod queues;
@@ -9,3 +10,4 @@ mod retries;
 mod secondary;
 mod server;
 mod strange;
+mod wire;

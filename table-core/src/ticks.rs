@@ -90,6 +90,17 @@ mod tests {
         }
     }
 
+    /// T11 before T10 before T9: the newest is first.
+    #[test]
+    fn tick_9_inverted_ticks_sort_newest_first() {
+        let mut instants = [&VECTORS[8], &VECTORS[9], &VECTORS[10]]
+            .map(|(text, _, inverted)| (format!("{inverted:019}"), *text));
+        instants.sort();
+        let expected =
+            ["2026-11-20T08:00:00.9999999Z", "2026-11-20T08:00:00.0000001Z", "2026-11-20T08:00:00Z"];
+        assert_eq!(instants.map(|(_, text)| text), expected);
+    }
+
     #[test]
     fn tick_6_below_a_tick_is_truncated_also_before_the_epoch() {
         let instant: DateTime<Utc> = "1969-12-31T23:59:59.999999999Z".parse().unwrap();

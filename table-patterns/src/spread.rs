@@ -220,6 +220,7 @@ mod tests {
         insta::assert_snapshot!(format!("{} | {}", key.partition_key, key.row_key), @"Sales_000123 | 0635338620000000000_login");
     }
 
+    /// SCL-4: keys that follow each other go to one server.
     #[test]
     fn pat_anti_1_a_key_of_time_is_hot_at_every_moment() {
         let (mut by_hour, mut by_employee) = (Heat::of_runs(500), Heat::of_runs(500));

@@ -102,6 +102,7 @@ fn utf16(texts: [&str; 3]) -> [Vec<u16>; 3] {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
+    /// The whole key is taken from the entity (HPK-34).
     #[test]
     fn k1_and_k4_levels_are_read_as_they_were_written(event in event(), reading in reading()) {
         prop_assert_eq!(event.key_of().unwrap().partition_key.as_str().matches('!').count(), 3);
@@ -200,6 +201,8 @@ fn hpk_5_a_prefix_is_paged_on_the_model() {
     block_on(pages_of_a_tenant(std::sync::Arc::new(ModelStore::new())));
 }
 
+/// Told by which levels are given, and not by how many partitions there are (HPK-39): a point has all of them (HPK-36), by the
+/// words in their order or one after another (HPK-35), and a prefix goes only to what it names (HPK-25, HPK-37).
 #[test]
 fn hpk_38_what_is_given_decides_the_class() {
     let point: Selection<Event, Point> = Event::key("Microsoft", "ada", "1", 7);

@@ -1,35 +1,79 @@
-//! Which rules have a test: `cargo test -p tests --test rules -- --nocapture` prints them.
+//! Which rules have a test: `cargo test -p tests --test rules -- --nocapture` prints them by family.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use tests::rules::{RULES, Rule, WIRE, all, named_in_tests};
+use tests::rules::{Case, FAMILIES, Rule, UNSHOWN, UPDATE, cases, page, reason, rules};
 
 /// Rules with a test, at least: a change that takes a rule's last test away is noticed.
-const PINNED: usize = 165;
+const PINNED: usize = 527;
 
 fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
+/// The rules that tests cite.
+fn cited(cases: &[Case]) -> BTreeSet<Rule> {
+    cases.iter().flat_map(|case| case.rules.keys().copied()).collect()
+}
+
+fn list(rules: impl Iterator<Item = Rule>) -> String {
+    rules.map(|rule| rule.number.to_string()).collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn rules_are_pinned_by_tests() {
-    let (rules, wire) = (all(RULES), all(WIRE));
-    assert!(wire.is_subset(&rules));
-    let named = named_in_tests(workspace()).unwrap();
-    let unknown: Vec<_> = named.iter().filter(|(rule, _)| !rules.contains(*rule)).collect();
-    assert!(unknown.is_empty(), "no such rules: {unknown:?}");
-    let list = |rules: &mut dyn Iterator<Item = &Rule>| {
-        rules.map(|(family, number)| format!("{family}-{number}")).collect::<Vec<_>>()
-    };
-    let pinned = list(&mut rules.iter().filter(|rule| named.contains_key(*rule)));
-    let open = list(&mut rules.iter().filter(|rule| !named.contains_key(*rule) && !wire.contains(*rule)));
-    let on_the_wire = list(&mut wire.iter().filter(|rule| !named.contains_key(*rule)));
-    println!("{} rules, {} pinned by a test", rules.len(), pinned.len());
-    println!("not pinned, a store can show them ({}): {}", open.len(), open.join(" "));
-    println!("not pinned, of the wire ({}): {}", on_the_wire.len(), on_the_wire.join(" "));
-    assert!(pinned.len() >= PINNED, "{} rules have a test, {PINNED} had", pinned.len());
+    let cases = cases(workspace()).unwrap();
+    let known: BTreeSet<Rule> = rules().collect();
+    for case in &cases {
+        let unknown: Vec<_> = case.rules.keys().filter(|rule| !known.contains(rule)).collect();
+        assert!(unknown.is_empty(), "{} in {} names no rules: {unknown:?}", case.name, case.file.display());
+    }
+    let cited = cited(&cases);
+    let open = |rule: &Rule| !cited.contains(rule) && reason(*rule).is_none();
+    for family in FAMILIES {
+        let shown = list(family.rules().filter(|rule| cited.contains(rule)));
+        let unshown = list(family.rules().filter(|rule| !cited.contains(rule) && !open(rule)));
+        let open = list(family.rules().filter(open));
+        println!("{}: pinned {shown}; no test can show {unshown}; open {open}", family.name);
+    }
+    let (all, open) = (known.len(), known.iter().filter(|rule| open(rule)).count());
+    println!("{all} rules, {} pinned by a test, {open} open", cited.len());
+    assert!(cited.len() >= PINNED, "{} rules have a test, {PINNED} had", cited.len());
+}
+
+/// A reason why no test can show a rule does not outlive the first test that does.
+#[test]
+fn what_no_test_can_show_no_test_shows() {
+    let known: BTreeSet<Rule> = rules().collect();
+    let cited = cited(&cases(workspace()).unwrap());
+    for entry in UNSHOWN {
+        for &number in entry.numbers {
+            let rule = Rule { family: entry.family, number };
+            assert!(known.contains(&rule), "there is no rule {rule}");
+            assert!(!cited.contains(&rule), "a test shows {rule}: strike it from `UNSHOWN`");
+        }
+    }
+}
+
+/// `docs/rules.md` is what the tests say.
+#[test]
+fn the_page_is_written_from_the_tests() {
+    let path = workspace().join("docs/rules.md");
+    let written = page(&cases(workspace()).unwrap());
+    if std::env::var_os(UPDATE).is_some() {
+        return std::fs::write(path, written).unwrap();
+    }
+    let stored = std::fs::read_to_string(path).unwrap().replace("\r\n", "\n");
+    let (stored, written): (Vec<_>, Vec<_>) = (stored.lines().collect(), written.lines().collect());
+    let added: Vec<_> = written.iter().filter(|line| !stored.contains(line)).collect();
+    let gone: Vec<_> = stored.iter().filter(|line| !written.contains(line)).collect();
+    assert!(
+        stored == written,
+        "docs/rules.md is not as the tests are; `{UPDATE}=1 cargo test -p tests --test rules` writes it.\nnew: {added:#?}\ngone: {gone:#?}"
+    );
 }
 
 #[test]

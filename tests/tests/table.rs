@@ -261,6 +261,7 @@ fn a_fan_out_reads_its_ranges_in_order_by_streams_and_by_pages() -> Result<()> {
     })
 }
 
+/// No scan slips onto a hot path (PAT-ANTI-3): it says why it is there, and how much it may read.
 #[test]
 fn dq_5_a_scan_has_a_reason_and_a_bound_that_is_never_a_silent_cut() -> Result<()> {
     block_on(async {

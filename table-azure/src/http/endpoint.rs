@@ -5,6 +5,9 @@ use std::fmt;
 use reqwest::Url;
 use table_core::{Error, ErrorCode, Result};
 
+/// Bytes of a URL that the HTTP client can send; the service's front end takes about half of it (FIL-8).
+const MOST_BYTES: usize = u16::MAX as usize - 1;
+
 /// The base URL of a service, without a trailing slash; host style or path style (ACC-2).
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
@@ -85,8 +88,19 @@ impl Endpoint {
     }
 
     /// The URL of a path and a query, both percent-encoded.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is longer than can be sent (FIL-8).
     pub(crate) fn url(&self, path: &str, query: &str) -> Result<Url> {
         let mark = if query.is_empty() { "" } else { "?" };
+        let bytes = self.base.len() + path.len() + mark.len() + query.len();
+        if bytes > MOST_BYTES {
+            let message = format!(
+                "the URL has {bytes} bytes; at most {MOST_BYTES} can be sent, and services take about 32 KiB: ask several \
+                 queries with shorter filters, or for fewer properties"
+            );
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("FIL-8"));
+        }
         Url::parse(&format!("{}{path}{mark}{query}", self.base)).map_err(|error| {
             Error::new(ErrorCode::InvalidInput, "the request's URL is none").with_source(error)
         })

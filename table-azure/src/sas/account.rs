@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use table_core::Result;
 
+use super::caller;
 use super::instant;
 use super::lifetime::Lifetime;
 use super::parameters::Parameters;
@@ -105,8 +106,9 @@ impl AccountSas {
     /// Signs it.
     ///
     /// # Errors
-    /// None today.
+    /// `InvalidInput` for addresses that are none (SAS-1).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
+        caller::check(&self.addresses)?;
         let mut parameters = Parameters::default();
         parameters.put("sv", self.version.as_str());
         parameters.put("ss", self.services.to_string());

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use table_core::{Error, ErrorCode, Result, TableName, TableStore};
 
 use super::account::{ResourceTypes, Services};
+use super::caller::Caller;
 use super::grant::{AccountGrant, Grant, TableGrant};
 use super::instant;
 use super::parameters::Parameters;
@@ -20,7 +21,7 @@ use crate::clock::Clock;
 
 /// Verifies tokens as the service does, in this process. Clones share the policies.
 ///
-/// Addresses and protocols are part of what is signed; there is no connection here to hold them against.
+/// Addresses and protocols are part of what is signed; they are held against a [caller](Self::caller) where there is one.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -48,13 +49,14 @@ pub struct Authority {
     /// By table.
     policies: Arc<RwLock<BTreeMap<String, Vec<StoredAccessPolicy>>>>,
     clock: Clock,
+    caller: Option<Caller>,
 }
 
 impl Authority {
     /// Accepts what this key has signed.
     #[must_use]
     pub fn new(key: AccountKey) -> Self {
-        Self { keys: vec![key], policies: Arc::default(), clock: Clock::default() }
+        Self { keys: vec![key], policies: Arc::default(), clock: Clock::default(), caller: None }
     }
 
     /// Accepts what this key has signed too: accounts have two, so that one can be changed (AUTH-11).
@@ -68,6 +70,13 @@ impl Authority {
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// Holds the addresses and protocols of tokens against this caller (SAS-1, ASAS-5).
+    #[must_use]
+    pub fn caller(mut self, caller: Caller) -> Self {
+        self.caller = Some(caller);
         self
     }
 
@@ -115,6 +124,7 @@ impl Authority {
     ///
     /// # Errors
     /// `AuthenticationFailed` for a wrong signature, outside its time, or with a policy that is not there (SAS-11, ACL-4);
+    /// `AuthorizationSourceIPMismatch` and `AuthorizationProtocolMismatch` for another [caller](Self::caller) than it is for;
     /// `InvalidInput` for one that is not well formed.
     pub fn verify(&self, token: &SasToken) -> Result<Grant> {
         let parameters = &token.0;
@@ -134,6 +144,9 @@ impl Authority {
                 "SAS-11",
                 "the signature is not of this account's key, or the token was altered",
             ));
+        }
+        if let Some(caller) = self.caller {
+            caller.admit(parameters)?;
         }
         if is_table {
             self.table(parameters).map(Grant::Table)

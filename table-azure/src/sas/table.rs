@@ -7,6 +7,7 @@ use table_core::query::KeyRange;
 use table_core::selection::{Class, Selection};
 use table_core::{Entity, Error, ErrorCode, Result, TableName};
 
+use super::caller;
 use super::instant;
 use super::lifetime::Lifetime;
 use super::parameters::Parameters;
@@ -153,7 +154,7 @@ impl TableSas {
     ///
     /// # Errors
     /// `InvalidInput` if nothing is permitted or there is no expiry, and no policy that could supply them (SAS-10); for
-    /// addresses or a protocol under a version that does not know them (SAS-4).
+    /// addresses that are none (SAS-1); for addresses or a protocol under a version that does not know them (SAS-4).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
         let refuse = |rule, why: &str| {
             Err(Error::new(ErrorCode::InvalidInput, why).with_rule(rule).with_table(self.table.as_str()))
@@ -165,6 +166,7 @@ impl TableSas {
                 "a signature needs permissions and an expiry, or a policy that supplies them",
             );
         }
+        caller::check(&self.addresses).map_err(|error| error.with_table(self.table.as_str()))?;
         let says_address = !self.addresses.is_empty() || self.protocol != Protocol::Unsaid;
         if says_address && !self.version.signs_address() {
             return refuse("SAS-4", "addresses and protocols are not signed before version 2015-04-05");

@@ -49,7 +49,7 @@ async fn sas_12_a_signature_goes_with_every_url_and_into_no_error() {
 }
 
 #[tokio::test]
-async fn auth_2_and_3_either_form_of_the_signature_is_of_what_is_sent() {
+async fn auth_2_3_and_13_either_form_of_the_signature_is_of_what_is_sent() {
     for (lite, scheme) in [(true, "SharedKeyLite devstoreaccount1:"), (false, "SharedKey devstoreaccount1:")]
     {
         let server = Server::start([done(), done()]).await;

@@ -138,3 +138,69 @@ async fn que_4_and_8_what_the_service_would_refuse_is_not_sent() {
     assert_eq!(half.rule(), Some("QUE-8"));
     assert!(server.received().is_empty());
 }
+
+/// EX-27, on a server that answers as recorded. Errors are XML, and their code stands in a header besides (QUE-1).
+#[tokio::test]
+async fn ex_27_and_que_1_put_get_update_and_delete() {
+    const ID: &str = "71b1724e-70ae-4fc2-8aee-16ed4ab53a34";
+    let times = "<InsertionTime>Fri, 20 Nov 2026 08:14:48 GMT</InsertionTime><ExpirationTime>Fri, 31 Dec 9999 23:59:59 GMT</ExpirationTime>";
+    let message = |rest: &str| {
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?><QueueMessagesList><QueueMessage><MessageId>{ID}</MessageId>{times}{rest}</QueueMessage></QueueMessagesList>"
+        )
+    };
+    let put = message(
+        "<PopReceipt>MjBOb3YyMDI2MDg6MTQ6NDhlYTFm</PopReceipt><TimeNextVisible>Fri, 20 Nov 2026 08:14:48 GMT</TimeNextVisible>",
+    );
+    let got = message(
+        "<PopReceipt>MjBOb3YyMDI2MDg6MTQ6NDhkNzI2</PopReceipt><TimeNextVisible>Fri, 20 Nov 2026 08:15:18 GMT</TimeNextVisible><DequeueCount>1</DequeueCount><MessageText>bW92ZSAxMjM=</MessageText>",
+    );
+    let moved = [
+        "x-ms-popreceipt: MjBOb3YyMDI2MDg6MTQ6NDhmYjRl",
+        "x-ms-time-next-visible: Fri, 20 Nov 2026 08:15:48 GMT",
+    ];
+    let refused = |status, code: &str| {
+        let body = format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>no</Message></Error>");
+        answer(status, &["Content-Type: application/xml", &format!("x-ms-error-code: {code}")], &body)
+    };
+    let server = Server::start([
+        answer(201, &[], ""),
+        answer(201, &[], &put),
+        answer(200, &[], &got),
+        answer(204, &moved, ""),
+        refused(400, "PopReceiptMismatch"),
+        answer(204, &[], ""),
+        refused(404, "MessageNotFound"),
+        answer(200, &["x-ms-approximate-messages-count: 0"], ""),
+    ])
+    .await;
+    let (queues, work) = (queues(&server), work());
+    assert!(queues.create_queue(&work).await.unwrap());
+    let message = PutMessage::new("bW92ZSAxMjM=").time_to_live(TimeToLive::Never);
+    assert_eq!(queues.put(&work, message).await.unwrap().message.id.as_str(), ID);
+    let lease = queues.receive(&work, 1, Duration::from_secs(30)).await.unwrap().remove(0);
+    assert_eq!((lease.message.text.as_str(), lease.message.dequeue_count), ("bW92ZSAxMjM=", 1));
+    let later =
+        queues.update(&work, &lease, Duration::from_mins(1), Some("c3RlcCAy".to_owned())).await.unwrap();
+    assert_eq!(later.receipt.as_str(), "MjBOb3YyMDI2MDg6MTQ6NDhmYjRl");
+    let delete = async |lease: &table_core::queue::Lease| {
+        let deleted = queues.delete(&work, &lease.message.id, &lease.receipt).await;
+        deleted.map_err(|error| error.code())
+    };
+    assert_eq!(delete(&lease).await, Err(ErrorCode::PopReceiptMismatch));
+    assert_eq!(delete(&later).await, Ok(()));
+    assert_eq!(delete(&later).await, Err(ErrorCode::MessageNotFound));
+    assert_eq!(queues.approximate_count(&work).await.unwrap(), 0);
+    assert_eq!(server.received()[3].body, "<QueueMessage><MessageText>c3RlcCAy</MessageText></QueueMessage>");
+}
+
+#[test]
+fn que_1_a_queue_endpoint_is_the_accounts_or_the_emulators() {
+    for (text, endpoint) in [
+        ("AccountName=contoso;AccountKey=a2V5", "https://contoso.queue.core.windows.net"),
+        ("UseDevelopmentStorage=true", "http://127.0.0.1:10001/devstoreaccount1"),
+    ] {
+        let parsed: crate::ConnectionString = text.parse().unwrap();
+        assert_eq!(parsed.queue_endpoint(), Some(endpoint));
+    }
+}

@@ -10,6 +10,7 @@ use table_core::{
 };
 
 use super::server::*;
+use crate::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
 use crate::{AzureTables, Options};
 
 const ETAG: &str = "W/\"datetime'2026-11-20T08%3A14%3A48.1444672Z'\"";
@@ -215,4 +216,79 @@ async fn ex_17_a_batch() {
     let url = format!("DELETE {}/Employee(PartitionKey='HR',RowKey='2') HTTP/1.1\r\n", server.endpoint);
     assert!(received.body.contains(&url), "{}", received.body); // EGT-22
     assert!(!received.body.to_ascii_lowercase().contains("authorization"));
+}
+
+/// Parts of an answer to a batch, as they were recorded.
+fn batch_answer(parts: &[&str]) -> Reply {
+    let head = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary";
+    let parts: Vec<_> =
+        parts.iter().map(|part| format!("--changesetresponse_B\r\n{head}\r\n\r\n{part}\r\n")).collect();
+    let parts = parts.concat();
+    let body = format!(
+        "--batchresponse_A\r\nContent-Type: multipart/mixed; boundary=changesetresponse_B\r\n\r\n{parts}--changesetresponse_B--\r\n--batchresponse_A--\r\n"
+    );
+    answer(202, &["Content-Type: multipart/mixed; boundary=batchresponse_A"], &body)
+}
+
+#[tokio::test]
+async fn ex_18_to_20_batches_that_fail_name_the_operation() {
+    // Azurite numbers its parts from 1 (AZ-2): the message tells, and nothing else (EGT-11).
+    let azurite = "HTTP/1.1 409 Conflict\r\nContent-ID: 2\r\nDataServiceVersion: 3.0;\r\n\
+        Content-Type: application/json;odata=minimalmetadata;charset=utf-8\r\n\r\n";
+    let service = "HTTP/1.1 409 Conflict\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-cache\r\n\
+        Preference-Applied: return-no-content\r\nDataServiceVersion: 3.0;\r\n\
+        Content-Type: application/json;odata=minimalmetadata;streaming=true;charset=utf-8\r\n\r\n";
+    let twice = "1:A command with RowKey '2' is already present in the batch. An entity can appear only once in a batch. ";
+    let invalid = azurite.replace("409 Conflict", "400 Bad Request");
+    let exists = "The specified entity already exists.";
+    let bodies = [
+        (azurite, refusal_body("EntityAlreadyExists", &format!("1:{exists}"))),
+        (service, refusal_body("EntityAlreadyExists", &format!("3:{exists}"))),
+        (&invalid, refusal_body("InvalidDuplicateRow", twice)),
+    ];
+    let replies = bodies.map(|(head, body)| batch_answer(&[&format!("{head}{body}")]));
+    let server = Server::start(replies).await;
+    let client = server.client(Options::new());
+    for (code, index) in [
+        (ErrorCode::EntityAlreadyExists, 1),
+        (ErrorCode::EntityAlreadyExists, 3),
+        (ErrorCode::InvalidDuplicateRow, 1),
+    ] {
+        let inserts = ["9", "1", "2", "3"].map(|key| (key, OperationKind::Insert(row(1))));
+        let error = write(&client, "HR", inserts).await.unwrap_err();
+        assert_eq!((error.code(), error.operation()), (code, Some(index)), "{error}");
+        assert_eq!(error.key(), Some(("HR", ["9", "1", "2", "3"][index])));
+    }
+    assert!(!server.received()[0].body.contains("Content-ID"), "EGT-11");
+}
+
+#[tokio::test]
+async fn ex_22_tables_by_prefix() {
+    let answer = json(200, r#"{"value":[{"TableName":"Employee"}]}"#);
+    let server = Server::start([answer]).await;
+    let page = server.client(Options::new()).list_tables("Emp", None, 1_000).await.unwrap();
+    assert_eq!(page.names, [table()]);
+    assert_eq!(page.next, None);
+}
+
+#[tokio::test]
+async fn ex_23_and_acl_1_policies_there_and_back() {
+    const BODY: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers><SignedIdentifier><Id>readers</Id><AccessPolicy><Start>2026-01-01T00:00:00Z</Start><Expiry>2030-01-01T00:00:00Z</Expiry><Permission>r</Permission></AccessPolicy></SignedIdentifier></SignedIdentifiers>";
+    let server =
+        Server::start([answer(204, &[], ""), answer(200, &["content-type: application/xml"], BODY)]).await;
+    let client = server.client(Options::new());
+    let at = |text: &str| Some(text.parse().unwrap());
+    let policy = AccessPolicy {
+        start: at("2026-01-01T00:00:00Z"),
+        expiry: at("2030-01-01T00:00:00Z"),
+        permissions: Some(TablePermissions::READ),
+    };
+    let policies = [StoredAccessPolicy::new("readers", policy).unwrap()];
+    client.set_access_policies(&table(), &policies).await.unwrap();
+    assert_eq!(client.access_policies(&table()).await.unwrap(), policies);
+    let received = server.received();
+    assert_eq!(received[0].body, BODY);
+    assert_eq!(received[0].header("content-type"), "application/xml");
+    // By an account's key, and signed with `?comp=acl` (SIG-4): the server has verified it.
+    assert!(received.iter().all(|request| request.header("authorization").starts_with("SharedKey")));
 }

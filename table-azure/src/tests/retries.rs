@@ -14,6 +14,7 @@ fn key() -> EntityKey {
     EntityKey::new("p", "r").unwrap()
 }
 
+/// SCL-3: the service says 503 beyond its targets, Cosmos DB 429.
 #[tokio::test(start_paused = true)]
 async fn rty_1_2_and_4_throttled_twice_then_done_each_attempt_signed_anew() {
     let server = Server::start([refusal(503, "ServerBusy"), refusal(429, "TooManyRequests"), done()]).await;

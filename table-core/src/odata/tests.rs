@@ -1,5 +1,6 @@
 //! The service's JSON: the worked examples in the service's form, then the laws of reading and writing.
 
+mod levels;
 mod read;
 
 use proptest::prelude::*;

@@ -279,7 +279,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Some request of some step fails, on the table or among the blobs. No entity ever names a blob that is not there, an
-    /// acknowledged value is read back, and in the end there is a blob an entity and nothing else.
+    /// acknowledged value is read back, and in the end there is a blob an entity and nothing else: blobs first, entities after
+    /// them, and the other way round when they go (BLB-12).
     #[test]
     fn pat_large_2_whatever_fails_nothing_dangles_and_nothing_stays(
         steps in prop::collection::vec((step(), prop::option::weighted(0.4, (0_usize..6, any::<bool>(), any::<bool>()))), 1..16),

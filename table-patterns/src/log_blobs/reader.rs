@@ -148,9 +148,13 @@ impl Wanted {
 
     /// Whether the metadata of a blob allows for a line that is wanted; so it does where there is none.
     fn may_be_in(&self, found: &GetResult) -> bool {
-        let text =
-            |name: &'static str| found.attributes.get(&Attribute::Metadata(name.into())).map(AsRef::as_ref);
-        let instant = |name| text(name).and_then(|text: &str| text.parse::<DateTime<Utc>>().ok());
+        // In any case: as headers of HTTP the names come back in lower case (BLB-9).
+        let is = |attribute: &Attribute, name: &str| matches!(attribute, Attribute::Metadata(own) if own.eq_ignore_ascii_case(name));
+        let text = |name: &str| {
+            let mut attributes = found.attributes.iter();
+            attributes.find(|(attribute, _)| is(attribute, name)).map(|(_, value)| value.as_ref())
+        };
+        let instant = |name: &str| text(name).and_then(|text| text.parse::<DateTime<Utc>>().ok());
         let has_kind =
             |kinds: &str| kinds.split(',').filter_map(LogKind::parse).any(|kind| self.kinds.contains(&kind));
         // The metadata has whole seconds, cut off.

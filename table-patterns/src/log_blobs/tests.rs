@@ -141,6 +141,50 @@ fn log_5_metadata_saves_reading_content() {
     assert_eq!(block_on(reader.collect(from, to, &LogKind::ALL)).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
+/// Found on Azurite: metadata comes back under names in lower case, as all headers do (BLB-9), and was not found.
+#[test]
+fn log_5_metadata_is_found_whatever_the_case_of_its_names() {
+    let (clock, _) = clock("2014-07-31T18:05:00Z");
+    let blobs = FaultyBlobs::default();
+    let mut log = writer(&blobs, &clock);
+    log.append(LogKind::Read, ["a"]).unwrap();
+    block_on(log.flush()).unwrap();
+    let path = Path::from("queue/2014/07/31/1800/000000.log");
+    let attributes = block_on(blobs.get(&path)).unwrap().attributes;
+    let lower: object_store::Attributes = attributes
+        .iter()
+        .map(|(name, value)| match name {
+            Attribute::Metadata(name) => {
+                (Attribute::Metadata(name.to_lowercase().into()), value.as_ref().to_owned())
+            }
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    // Content that nobody should read.
+    block_on(object_store::ObjectStore::put_opts(&blobs, &path, "broken".into(), lower.into())).unwrap();
+    let reader = LogReader::new(Arc::new(blobs), "queue").unwrap();
+    let (from, to) = (at("2014-07-31T18:00:00Z"), at("2014-07-31T19:00:00Z"));
+    assert_eq!(block_on(reader.collect(from, to, &[LogKind::Write])).unwrap(), []);
+    assert!(block_on(reader.collect(from, to, &LogKind::ALL)).is_err());
+}
+
+/// The hour of the name is that of the last line; a read of the first one's looks there too.
+#[test]
+fn log_3_a_block_lies_in_the_hour_it_was_completed_in_and_is_found_from_the_one_before() {
+    let (clock, now) = clock("2014-07-31T18:30:00Z");
+    let blobs = FaultyBlobs::default();
+    let mut log = writer(&blobs, &clock).flush_after(Duration::from_hours(1));
+    log.append(LogKind::Read, ["first"]).unwrap();
+    now.fetch_add(45 * 60 * SECOND, Ordering::SeqCst);
+    log.append(LogKind::Read, ["last"]).unwrap();
+    // Flushed much later.
+    now.fetch_add(5 * 3_600 * SECOND, Ordering::SeqCst);
+    assert_eq!(block_on(log.flush()).unwrap(), 1);
+    assert_eq!(blobs.names(), ["queue/2014/07/31/1900/000000.log"]);
+    assert_eq!(read(&blobs, "2014-07-31T18:30:00Z", "2014-07-31T18:31:00Z"), ["first"]);
+    assert_eq!(read(&blobs, "2014-07-31T19:00:00Z", "2014-07-31T20:00:00Z"), ["last"]);
+}
+
 #[test]
 fn a_service_has_a_plain_name() {
     for name in ["", "a/b", "Queue", "..", "a b"] {
@@ -150,6 +194,19 @@ fn a_service_has_a_plain_name() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Fields of a fixed width: names in their order are hours and counters in theirs.
+    #[test]
+    fn log_7_names_sort_as_time_does(
+        left in (0_i64..4_000_000, 0_u32..1_000_000),
+        right in (0_i64..4_000_000, 0_u32..1_000_000),
+    ) {
+        let name = |(hours, counter): (i64, u32)| {
+            let hour = DateTime::<Utc>::UNIX_EPOCH + TimeDelta::hours(hours);
+            name::blob(&name::folder("queue", hour), counter).to_string()
+        };
+        prop_assert_eq!(name(left).cmp(&name(right)), left.cmp(&right));
+    }
 
     /// The model is a list. Requests fail, done or not; what was flushed is read once and in order, whatever the interval.
     #[test]

@@ -54,6 +54,7 @@ fn cls_1_each_request_is_counted_under_its_class() {
     });
 }
 
+/// SCL-2: one request, and as many entities as it has.
 #[test]
 fn egt_9_a_transaction_is_one_request_of_many_operations() {
     pollster::block_on(async {

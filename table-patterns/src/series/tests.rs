@@ -99,6 +99,18 @@ fn pat_ser_3_no_increment_is_lost() {
     assert!((1..=8).all(|slot| found.slot(slot) == Some(&50)));
 }
 
+/// Judged while it compiles; here, what is judged: 252 properties with those of the entity.
+#[test]
+fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
+    let own = MessageCounts::SCHEMA.properties.len();
+    let names: Vec<String> = (0..=252).map(|slot| format!("Slot{slot:03}")).collect();
+    let slots: Vec<&str> = names.iter().map(String::as_str).collect();
+    check_slots::<MessageCounts>(&slots[..252 - own], 0);
+    let refused = std::panic::catch_unwind(|| check_slots::<MessageCounts>(&slots[..253 - own], 0));
+    let message = refused.unwrap_err();
+    assert!(message.downcast_ref::<&str>().unwrap().contains("take a wide entity (PAT-SER-4)"));
+}
+
 #[test]
 fn pat_ser_3_another_write_between_read_and_write_is_seen() {
     let (counts, store) = counts();

@@ -39,6 +39,19 @@ pub async fn con_5_of_two_writers_with_one_etag_exactly_one_succeeds<S: TableSto
     }
 }
 
+/// There are no locks: who has read an entity keeps nobody from it, and learns at the write that another was faster.
+pub async fn con_6_reading_an_entity_holds_nobody_back<S: TableStore>(store: &S) {
+    let scene = Scene::new(store).await;
+    scene.insert("p", "r", a(0)).await.unwrap();
+    let first = scene.read("p", "r").await.unwrap();
+    let second = scene.read("p", "r").await.unwrap();
+    scene.replace("p", "r", a(2), second.etag).await.unwrap();
+    scene.merge("p", "r", a(3), IfMatch::Any).await.unwrap();
+    refused(scene.replace("p", "r", a(1), &first.etag).await, ErrorCode::UpdateConditionNotSatisfied);
+    refused(scene.delete("p", "r", &first.etag).await, ErrorCode::UpdateConditionNotSatisfied);
+    assert_eq!(scene.properties("p", "r").await, is_a(3));
+}
+
 pub async fn con_3_no_increment_is_lost<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(0)).await.unwrap();
@@ -58,6 +71,7 @@ pub async fn con_3_no_increment_is_lost<S: TableStore>(store: &S) {
     assert_eq!(scene.properties("p", "r").await, is_a(100));
 }
 
+/// One page is a snapshot of its partition (CON-8, ENG-15).
 pub async fn con_7_and_egt_9_no_reader_sees_a_part_of_a_transaction<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let keys: Vec<String> = (0..20).map(|number| number.to_string()).collect();

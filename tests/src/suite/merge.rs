@@ -5,6 +5,7 @@ use table_core::{IfMatch, TableStore};
 
 use super::scene::{Scene, a, is, is_a, refused, row, stale};
 
+/// IMP-1: merge.
 pub async fn mrg_1_merge_adds_and_replaces_and_keeps_the_rest<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let first = scene.insert("p", "r", row([("A", 1.into()), ("B", 2.into())])).await.unwrap();

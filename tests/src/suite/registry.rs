@@ -7,6 +7,7 @@ macro_rules! for_each_scenario {
         $run! { concurrency, [
             con_2_and_3_a_read_sees_every_acknowledged_write,
             con_5_of_two_writers_with_one_etag_exactly_one_succeeds,
+            con_6_reading_an_entity_holds_nobody_back,
             con_3_no_increment_is_lost,
             con_7_and_egt_9_no_reader_sees_a_part_of_a_transaction,
             egt_13_of_overlapping_transactions_one_wins_whole,
@@ -140,6 +141,7 @@ macro_rules! for_each_scenario {
             egt_4_an_entity_occurs_once,
             egt_9_nothing_is_applied_where_one_operation_fails,
             egt_10_the_first_failing_operation_is_the_one_named,
+            eng_7_structural_errors_come_before_those_of_execution,
             egt_12_a_transaction_without_operations_is_refused,
             egt_14_all_writes_of_a_transaction_get_an_etag,
         ] }

@@ -139,6 +139,22 @@ pub async fn egt_10_the_first_failing_operation_is_the_one_named<S: TableStore>(
     assert_eq!(error.key(), Some(("p", "2")));
 }
 
+/// What can be told without looking at the table is told first, whatever came before it: one entity twice, and not that the
+/// first operation would fail too. The index is always there.
+pub async fn eng_7_structural_errors_come_before_those_of_execution<S: TableStore>(store: &S) {
+    let scene = Scene::new(store).await;
+    scene.fill([("p", "1")]).await;
+    let operations = vec![
+        ("1", OperationKind::Insert(a(1))),
+        ("2", OperationKind::InsertOrReplace(a(2))),
+        ("2", OperationKind::InsertOrMerge(a(3))),
+    ];
+    let error = refused(scene.submit("p", operations).await, ErrorCode::InvalidDuplicateRow);
+    assert_eq!(error.operation(), Some(2));
+    let error = refused(scene.insert("p", "1", a(1)).await, ErrorCode::EntityAlreadyExists);
+    assert_eq!(error.operation(), Some(0));
+}
+
 pub async fn egt_12_a_transaction_without_operations_is_refused<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     refused(scene.submit("p", Vec::new()).await, ErrorCode::InvalidInput);

@@ -49,6 +49,7 @@ fn store(faults: Faults) -> Engine {
     store
 }
 
+/// IMP-6: what a read model is kept from.
 #[test]
 fn pat_ec_8_changes_come_in_the_order_of_their_transactions_whatever_the_writers_clocks_say() {
     let store = store(Faults::default());

@@ -38,6 +38,8 @@ impl Case {
     }
 }
 
+/// Each text and what HMAC-SHA256 makes of it (AUTH-1): two lines without an end (AUTH-2, AUTH-5), the path as it is sent and
+/// nothing of the query but `comp` (AUTH-6), the account twice where it stands in the path (AUTH-7) and else once.
 #[test]
 fn sig_1_to_6_shared_key_lite_of_tables() {
     for (url, text, signature) in [
@@ -77,6 +79,8 @@ fn sig_1_to_6_shared_key_lite_of_tables() {
     }
 }
 
+/// Five lines, those of headers that are not sent empty (AUTH-3), without an end (AUTH-5); a batch by its type with the
+/// boundary and its `$` as it is sent (AUTH-10).
 #[test]
 fn sig_7_to_9_shared_key_of_tables() {
     let found = case("GET", &format!("{BASE}/Tables"), &[]).sign(shared_key_table);
@@ -95,6 +99,8 @@ fn sig_7_to_9_shared_key_of_tables() {
     assert_eq!(found.1, "KDuj8if3bCfJh6dpxTOQxAIEq+ajdZfhsbTrXcOEoFA=");
 }
 
+/// Twelve lines, of which the length is empty without a body and the date where `x-ms-date` is sent (AUTH-20), the headers by
+/// name (AUTH-21), the account twice in path style (AUTH-23).
 #[test]
 fn sig_15_and_16_shared_key_of_blobs_and_queues() {
     let headers =
@@ -126,4 +132,50 @@ fn auth_22_decoded_values_of_one_name_are_joined() {
     let url = "http://127.0.0.1:10001/devstoreaccount1/q?Comp=b&comp=a&popreceipt=A%2B%2F%3D";
     let (text, _) = case("GET", url, &[]).sign(shared_key);
     assert!(text.ends_with("/devstoreaccount1/devstoreaccount1/q\ncomp:a,b\npopreceipt:A+/="), "{text}");
+}
+
+/// A request's other lines: whatever conditions, encodings and ranges it has.
+#[test]
+fn auth_20_each_of_the_twelve_lines_has_its_place() {
+    let names = [
+        "content-encoding",
+        "content-language",
+        "content-md5",
+        "content-type",
+        "if-modified-since",
+        "if-match",
+        "if-none-match",
+        "if-unmodified-since",
+        "range",
+    ];
+    let headers = names.map(|name| (name, name));
+    let url = "http://127.0.0.1:10000/devstoreaccount1/docs/a.txt";
+    let (text, _) = Case { length: 7, ..case("PUT", url, &headers) }.sign(shared_key);
+    let lines: Vec<_> = text.lines().take(12).collect();
+    let [encoding, language, md5, kind, since, matches, none, unmodified, range] = names;
+    let expected = ["PUT", encoding, language, "7", md5, kind, "", since, matches, none, unmodified, range];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn auth_21_headers_are_sorted_merged_and_trimmed_and_others_left_out() {
+    let mut case = case("GET", "http://127.0.0.1:10001/devstoreaccount1/q", &[("accept", "x")]);
+    for value in ["  b ", "a"] {
+        case.headers.append("x-ms-meta-z", HeaderValue::from_static(value));
+    }
+    case.headers.append("x-ms-meta-a", HeaderValue::from_static("1"));
+    case.headers.append("x-msn", HeaderValue::from_static("no"));
+    let (text, _) = case.sign(shared_key);
+    let block: Vec<_> = text.lines().filter(|line| line.starts_with("x-")).collect();
+    assert_eq!(block, ["x-ms-date:D", "x-ms-meta-a:1", "x-ms-meta-z:b,a"]);
+}
+
+#[test]
+fn auth_6_the_path_is_signed_as_it_is_sent() {
+    // The vectors SIG-2 and SIG-3 are of one entity, sent in two ways.
+    let sign = |quote: &str| {
+        let path = format!("Employee(PartitionKey={quote}Sales{quote},RowKey={quote}00001{quote})");
+        case("GET", &format!("{BASE}/{path}"), &[]).sign(shared_key_table_lite).1
+    };
+    assert_ne!(sign("'"), sign("%27"));
 }

@@ -314,6 +314,7 @@ fn sas_7_a_row_needs_its_partition() {
     refused(authority.verify(&SasToken(parameters)), ErrorCode::AuthenticationFailed, "SAS-7");
 }
 
+/// IMP-4: each user only what is theirs.
 #[test]
 fn sas_6_typed_scopes() {
     let spans = |sas: Result<TableSas>| {

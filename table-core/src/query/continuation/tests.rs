@@ -23,6 +23,7 @@ fn query() -> Query {
     }
 }
 
+/// ENG-13: opaque, and of what the service's says: the next PartitionKey and RowKey.
 #[test]
 fn the_form_of_the_token_is_pinned() {
     let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_000223")));

@@ -109,7 +109,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn each_change_is_judged_by_its_rule_alone() {
+fn evo_1_to_29_each_change_is_judged_by_its_rule_alone() {
     for (rule, edits) in CASES {
         let (evolution, ids) = judged(BASE, edits);
         assert_eq!(ids, [*rule], "{edits:?}: {evolution}");

@@ -63,7 +63,8 @@ fn pat_intra_and_ix_2_what_an_indexed_insert_stores() {
     .unwrap();
 }
 
-/// The tables of the catalogue for employees with indexes in other partitions.
+/// The tables of the catalogue for employees with indexes in other partitions, and its questions, by the point (PAT-INTER-1) and
+/// by the range (PAT-INTER-2).
 #[test]
 fn pat_inter_what_a_settled_insert_stores() {
     #[expect(
@@ -107,6 +108,35 @@ fn pat_inter_what_a_settled_insert_stores() {
             engine.untyped("Employee")?.delete(&record, IfMatch::Any).await?;
         }
         insta::assert_snapshot!(shown(stored(&engine, &["Employee", "LastNames"]).await?));
+        let filter = |plan: Result<table_core::query::Plan, table_core::Error>| {
+            plan.unwrap().lookups.remove(0).filter.unwrap()
+        };
+        let table = employees.table();
+        assert_eq!(
+            [
+                filter(table.plan(Employee::by_id("Sales", 223))),
+                filter(table.plan(Employee::by_email("Sales", "jonesj@contoso.com"))),
+                filter(table.plan(Employee::by_id_rows("Sales").id(100..=199))),
+                filter(table.plan(Employee::by_email_rows("Sales").email("a".."b"))),
+            ],
+            [
+                "PartitionKey eq 'empid_Sales' and RowKey eq '000223'",
+                "PartitionKey eq 'email_Sales' and RowKey eq 'jonesj@contoso.com'",
+                "PartitionKey eq 'empid_Sales' and RowKey ge '000100' and RowKey le '000199'",
+                "PartitionKey eq 'email_Sales' and RowKey ge 'a' and RowKey lt 'b'",
+            ]
+        );
+        for found in [
+            employees.get_eventual(Employee::by_id("Sales", 223)).await?,
+            employees.get_eventual(Employee::by_email("Sales", "jonesj@contoso.com")).await?,
+        ] {
+            assert_eq!(found.unwrap().possibly_stale(), &jones);
+        }
+        let ids = employees.query_eventual(Employee::by_id_rows("Sales").id(200..=299)).collect().await?;
+        let emails =
+            employees.query_eventual(Employee::by_email_rows("Sales").email("a".."b")).collect().await?;
+        assert_eq!((ids.len(), emails.len()), (1, 0));
+
         // The copy in `empid_Sales` would be read as an entity of that department: scans and checks go around it.
         let all: Vec<_> = employees.scan("to see them").max_rows(10).stream().try_collect().await?;
         assert_eq!(all.iter().map(Versioned::value).collect::<Vec<_>>(), [&jones]);

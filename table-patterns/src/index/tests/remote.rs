@@ -181,6 +181,36 @@ fn pat_inter_5_what_is_behind_says_so_and_can_be_verified() {
     .unwrap();
 }
 
+/// What a copy that keeps a part is read as.
+#[derive(Clone, Debug, PartialEq, table_core::Projection)]
+#[projection(of = Employee, crate = table_core)]
+struct Name {
+    first_name: String,
+    last_name: String,
+}
+
+#[test]
+fn pat_inter_4_a_copy_of_a_part_is_read_as_that_part_alone() {
+    block_on(async {
+        let engine = Engine::in_memory();
+        let table = engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        table.insert(&jones()).await?;
+        settle_all(&table).await?;
+        let email = "jonesj@contoso.com";
+        let found =
+            table.get_eventual_as::<Name, _>(Employee::email_directory("Sales", email)).await?.unwrap();
+        let name = Name { first_name: "Jane".to_owned(), last_name: "Jones".to_owned() };
+        assert_eq!((found.possibly_stale(), found.owner()), (&name, &jones().key_of()?));
+        // Age and badge are not stored there.
+        let key = EntityKey::new("email_Sales", email)?;
+        let bag = engine.untyped("Company")?.get(&key).await?.unwrap();
+        let names: std::collections::BTreeSet<_> = bag.iter().map(|(name, _)| name.to_owned()).collect();
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["EmployeeId", "FirstName", "LastName"]);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
 #[test]
 fn pat_ec_4_two_of_one_value_in_different_partitions_are_told_when_they_are_settled() {
     block_on(async {

@@ -12,3 +12,5 @@ struct House {
 }
 
 fn main() {}
+
+// There are at most three levels (HPK-42).

@@ -1,0 +1,151 @@
+//! From where and over what a token is used: `sip` and `spr`, checked when they are signed and held against a caller (SAS-1).
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use table_core::{Error, ErrorCode, Result};
+
+use super::parameters::Parameters;
+use super::permissions::Protocol;
+
+/// Who uses a token, where that is known: to a server in front of a store, say.
+///
+/// ```
+/// use std::net::Ipv4Addr;
+/// use std::time::Duration;
+/// use chrono::Utc;
+/// use table_azure::AccountKey;
+/// use table_azure::sas::{Authority, Caller, Protocol, TablePermissions, TableSas};
+/// use table_core::{ErrorCode, TableName};
+///
+/// let key = AccountKey::new("contoso", "a2V5")?;
+/// let sas = TableSas::table(TableName::new("Employee")?).allow(TablePermissions::READ);
+/// let sas = sas.addresses("10.0.0.1-10.0.0.9").protocol(Protocol::Https);
+/// let token = sas.lasting(Utc::now(), Duration::from_hours(1)).sign(&key)?;
+///
+/// let authority = Authority::new(key);
+/// let from = |last, secure| authority.clone().caller(Caller { address: Ipv4Addr::new(10, 0, 0, last).into(), secure });
+/// assert!(from(9, true).verify(&token).is_ok());
+/// let elsewhere = from(10, true).verify(&token).unwrap_err();
+/// assert_eq!(elsewhere.code(), ErrorCode::AuthorizationSourceIPMismatch);
+/// let in_the_clear = from(9, false).verify(&token).unwrap_err();
+/// assert_eq!(in_the_clear.code(), ErrorCode::AuthorizationProtocolMismatch);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// Where the request comes from.
+    pub address: IpAddr,
+    /// Whether it came over HTTPS.
+    pub secure: bool,
+}
+
+impl Caller {
+    /// Holds what a token says against the caller (ASAS-5).
+    ///
+    /// # Errors
+    /// `AuthorizationSourceIPMismatch`, `AuthorizationProtocolMismatch`; `InvalidInput` for a text that is neither.
+    pub(super) fn admit(self, parameters: &Parameters) -> Result<()> {
+        let refuse = |code, why: &str| Err(Error::new(code, why).with_rule("ASAS-5"));
+        if let Some(addresses) = parameters.find("sip") {
+            let (first, last) = range(addresses)?;
+            // The address of an IPv4 caller may stand in one of IPv6; any other IPv6 is in no range of these.
+            let within = match self.address.to_canonical() {
+                IpAddr::V4(address) => (first..=last).contains(&address),
+                IpAddr::V6(_) => false,
+            };
+            if !within {
+                return refuse(ErrorCode::AuthorizationSourceIPMismatch, "the token is for other addresses");
+            }
+        }
+        match parameters.get("spr") {
+            "" => Ok(()),
+            said if said == Protocol::HttpsAndHttp.as_str() => Ok(()),
+            said if said != Protocol::Https.as_str() => {
+                let message = format!("`{}` is neither `https` nor `https,http`", said.escape_debug());
+                Err(Error::new(ErrorCode::InvalidInput, message).with_rule("SAS-1"))
+            }
+            _ if self.secure => Ok(()),
+            _ => refuse(ErrorCode::AuthorizationProtocolMismatch, "the token is for HTTPS alone"),
+        }
+    }
+}
+
+/// Checks what is about to be signed; nothing said is every address.
+///
+/// # Errors
+/// `InvalidInput` for what is neither an IPv4 address nor a range of them.
+pub(super) fn check(addresses: &str) -> Result<()> {
+    if addresses.is_empty() { Ok(()) } else { range(addresses).map(drop) }
+}
+
+fn range(text: &str) -> Result<(Ipv4Addr, Ipv4Addr)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let bounds = first.parse().ok().zip(last.parse().ok());
+    bounds.filter(|(first, last)| first <= last).ok_or_else(|| {
+        let message = format!(
+            "`{}` is no IPv4 address and no range of them: write `10.0.0.1` or `10.0.0.1-10.0.0.9`",
+            text.escape_debug()
+        );
+        Error::new(ErrorCode::InvalidInput, message).with_rule("SAS-1")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(sip: &str, spr: &str) -> Parameters {
+        let mut parameters = Parameters::default();
+        parameters.say("sip", sip);
+        parameters.say("spr", spr);
+        parameters
+    }
+
+    fn admitted(parameters: &Parameters, address: &str, secure: bool) -> std::result::Result<(), ErrorCode> {
+        let caller = Caller { address: address.parse().unwrap(), secure };
+        caller.admit(parameters).map_err(|error| error.code())
+    }
+
+    #[test]
+    fn sas_1_and_asas_5_addresses_are_held_against_the_caller() {
+        let elsewhere = Err(ErrorCode::AuthorizationSourceIPMismatch);
+        for (sip, address, expected) in [
+            ("", "203.0.113.7", Ok(())),
+            ("", "2001:db8::1", Ok(())),
+            ("10.0.0.1", "10.0.0.1", Ok(())),
+            ("10.0.0.1", "10.0.0.2", elsewhere),
+            ("10.0.0.1-10.0.1.0", "10.0.0.1", Ok(())),
+            ("10.0.0.1-10.0.1.0", "10.0.0.255", Ok(())),
+            ("10.0.0.1-10.0.1.0", "10.0.1.0", Ok(())),
+            ("10.0.0.1-10.0.1.0", "10.0.1.1", elsewhere),
+            ("10.0.0.1-10.0.1.0", "10.0.0.0", elsewhere),
+            ("10.0.0.1", "::ffff:10.0.0.1", Ok(())),
+            ("10.0.0.1", "2001:db8::1", elsewhere),
+            ("nowhere", "10.0.0.1", Err(ErrorCode::InvalidInput)),
+        ] {
+            assert_eq!(admitted(&token(sip, ""), address, true), expected, "{sip} {address}");
+        }
+    }
+
+    #[test]
+    fn sas_1_and_asas_5_the_protocol_is_held_against_the_caller() {
+        let in_the_clear = Err(ErrorCode::AuthorizationProtocolMismatch);
+        for (spr, plain) in [("", Ok(())), ("https,http", Ok(())), ("https", in_the_clear)] {
+            assert_eq!(admitted(&token("", spr), "10.0.0.1", true), Ok(()), "{spr}");
+            assert_eq!(admitted(&token("", spr), "10.0.0.1", false), plain, "{spr}");
+        }
+        assert_eq!(admitted(&token("", "http"), "10.0.0.1", true), Err(ErrorCode::InvalidInput));
+    }
+
+    #[test]
+    fn sas_1_what_is_no_address_is_not_signed() {
+        for text in ["", "127.0.0.1", "10.0.0.1-10.0.0.1", "10.0.0.9-10.0.1.0"] {
+            assert!(check(text).is_ok(), "{text}");
+        }
+        for text in
+            ["localhost", "10.0.0", "10.0.0.9-10.0.0.1", "10.0.0.1-", "10.0.0.1-2", "::1", "10.0.0.0/8", " "]
+        {
+            assert_eq!(check(text).unwrap_err().rule(), Some("SAS-1"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Answers of Azurite and of Cosmos DB that are not as the service's, and must do no harm (AZ, COS rules).
+
+use table_core::query::{KeyRange, Query, Select};
+use table_core::{EntityKey, TableStore, ValueRef};
+
+use super::server::*;
+use crate::{AzureTables, Credential, Options, Target};
+
+/// A client that takes the server for Cosmos DB.
+fn cosmos(server: &Server) -> AzureTables {
+    let key = crate::connection_string::EMULATOR_KEY;
+    let key = Credential::shared_key(crate::connection_string::EMULATOR_ACCOUNT, key).unwrap();
+    let options = Options::new().target(Target::Cosmos).clock(clock());
+    AzureTables::with_options(&server.endpoint, key, options).unwrap()
+}
+
+/// The metadata names a wrong table and a wrong kind; what is missing is left out instead of being null.
+#[tokio::test]
+async fn az_6_and_15_metadata_is_not_read_and_what_is_left_out_is_absent() {
+    let metadata = r#""odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Tables/@Element""#;
+    let row = r#""odata.etag":"W/\"x\"","PartitionKey":"p","RowKey":"r","Timestamp":"2026-11-20T07:00:00Z""#;
+    let page = format!(r#"{{{metadata},"value":[{{{row},"A":1}},{{{row},"A":1,"B":null}}]}}"#);
+    let server = Server::start([json(200, &page)]).await;
+    let query = Query { select: Select::names(["A", "B"]), ..Query::new(KeyRange::ALL) };
+    let page = server.client(Options::new()).query(&table(), &query, None).await.unwrap();
+    assert_eq!(page.rows.len(), 2);
+    for entity in page.rows.iter() {
+        assert_eq!(entity.row.find("A", &mut 0).unwrap(), Some(ValueRef::Int32(1)));
+        assert_eq!(entity.row.find("B", &mut 0).unwrap(), None);
+    }
+}
+
+/// Cosmos DB keeps names that no other operation here can reach: they are left out of lists, and end none.
+#[tokio::test]
+async fn cos_3_names_that_are_none_here_are_left_out_of_lists() {
+    let names = ["my-table", "ab", "Employee", "日本", &"x".repeat(64)]
+        .map(|name| format!(r#"{{"TableName":"{name}"}}"#));
+    let server = Server::start([json(200, &format!(r#"{{"value":[{}]}}"#, names.join(",")))]).await;
+    let page = cosmos(&server).list_tables("", None, 100).await.unwrap();
+    assert_eq!(page.names.iter().map(ToString::to_string).collect::<Vec<_>>(), ["Employee"]);
+}
+
+#[tokio::test]
+async fn cos_9_and_10_metadata_and_digits_of_its_own_are_read() {
+    let base = "https://contoso.table.cosmos.azure.com";
+    let etag = "W/\"datetime'2020-10-02T22%3A48%3A03.9000000Z'\"";
+    let created =
+        format!(r#"{{"TableName":"Employee","odata.metadata":"{base}/$metadata#Tables/@Element"}}"#);
+    let entity = format!(
+        r#"{{"odata.metadata":"{base}/Employee/$metadata#Employee/@Element","odata.etag":"{}","PartitionKey":"p","RowKey":"r","A":1,"At@odata.type":"Edm.DateTime","At":"1970-01-01T00:00:00.0000000Z","Timestamp":"2020-10-02T22:48:03.9000000Z"}}"#,
+        etag.replace('"', "\\\"")
+    );
+    let header = format!("ETag: {etag}");
+    let server = Server::start([answer(201, &[JSON, &header], &created), json(200, &entity)]).await;
+    let client = cosmos(&server);
+    client.create_table(&table()).await.unwrap();
+    let key = EntityKey::new("p", "r").unwrap();
+    let found = client.get(&table(), &key, &Select::All).await.unwrap().unwrap();
+    // Not as it would be printed here, but as it came (ETAG-4).
+    assert_eq!(found.etag.to_string(), etag);
+    let at = found.row.view().find("At", &mut 0).unwrap();
+    assert_eq!(at, Some(ValueRef::DateTime(621_355_968_000_000_000)));
+}
+
+/// A policy that was just set may not be known yet: that is told, and not waited for in silence.
+#[tokio::test]
+async fn acl_3_a_policy_that_is_not_in_effect_yet_is_a_refusal_told_at_once() {
+    let server = Server::start([
+        answer(204, &[], ""),
+        refusal(403, "AuthenticationFailed"),
+        entity("2026-11-20T07:00:00Z", 1),
+    ])
+    .await;
+    server.client(Options::new()).set_access_policies(&table(), &[]).await.unwrap();
+    let token = Credential::shared_access_signature("sv=2019-02-02&si=readers&tn=Employee&sig=c2VjcmV0");
+    let reader = AzureTables::new(&server.endpoint, token).unwrap();
+    let key = EntityKey::new("p", "r").unwrap();
+    let refused = reader.get(&table(), &key, &Select::All).await.unwrap_err();
+    assert_eq!(refused.code(), table_core::ErrorCode::AuthenticationFailed);
+    assert_eq!(server.received().len(), 2);
+    assert!(reader.get(&table(), &key, &Select::All).await.unwrap().is_some());
+}

@@ -1,0 +1,215 @@
+//! The tests of the workspace, read from their source, each with the rules that it cites.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Rule;
+use super::words::named_in;
+
+/// Where a test cites a rule: the most telling place first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// In its name.
+    Name,
+    /// In the comment above it.
+    Comment,
+    /// In its body.
+    Body,
+}
+
+/// A test.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The name of the function, or the file of a compile error: `ui/key/float`.
+    pub name: String,
+    /// The file, from the folder that was searched.
+    pub file: PathBuf,
+    /// The rules that it cites.
+    pub rules: BTreeMap<Rule, Place>,
+}
+
+/// The tests below a folder that cite rules, in the order of their files.
+///
+/// Tests are functions with `#[test]` or `#[tokio::test]`, scenarios of the suite, cases of the compiler's messages, and the
+/// deviations that the scenarios are held to on Azurite. What a file says outside of them cites nothing.
+///
+/// # Errors
+/// Where a file cannot be read.
+pub fn cases(folder: &Path) -> io::Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
+            let name = name.to_string_lossy();
+            if path.is_dir() {
+                if name != "target" && !name.starts_with('.') {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    for path in files {
+        let mut text = fs::read_to_string(&path)?;
+        // What a case of the compiler's messages shows is the message.
+        let message = path.with_extension("stderr");
+        if message.exists() {
+            text.push_str(&fs::read_to_string(message)?);
+        }
+        let file = path.strip_prefix(folder).unwrap_or(&path);
+        // What is said here about rules is not what a test shows.
+        if !file.starts_with("tests/src/rules") {
+            cases.extend(cases_of(file, &text));
+        }
+    }
+    cases.retain(|case| !case.rules.is_empty());
+    Ok(cases)
+}
+
+fn cases_of(file: &Path, text: &str) -> Vec<Case> {
+    if let Ok(case) = file.strip_prefix("tests/tests/ui") {
+        let name = format!("ui/{}", case.with_extension("").display());
+        return vec![case_of(file, &name, "", text)];
+    }
+    if file.ends_with("azurite/deviations.rs") {
+        return deviations(file, text);
+    }
+    functions(file, text)
+}
+
+fn case_of(file: &Path, name: &str, comment: &str, body: &str) -> Case {
+    let mut rules = BTreeMap::new();
+    for (place, text) in [(Place::Name, name), (Place::Comment, comment), (Place::Body, body)] {
+        for rule in named_in(text) {
+            rules.entry(rule).or_insert(place);
+        }
+    }
+    Case { name: name.to_owned(), file: file.to_owned(), rules }
+}
+
+/// The functions that are tests. The source is as rustfmt leaves it: a body ends where a brace stands below its function.
+fn functions(file: &Path, text: &str) -> Vec<Case> {
+    let is_suite = file.starts_with("tests/src/suite") && !file.ends_with("scene.rs");
+    let mut cases = Vec::new();
+    let (mut comment, mut is_test) = (String::new(), false);
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let code = line.trim_start();
+        if code.starts_with("//") {
+            comment.push_str(code);
+            comment.push('\n');
+        } else if code.starts_with("#[") {
+            is_test |= code.starts_with("#[test]") || code.starts_with("#[tokio::test");
+        } else if let Some(name) = function(code)
+            && (is_test || is_suite && line.starts_with("pub async fn "))
+        {
+            let end = format!("{}}}", &line[..line.len() - code.len()]);
+            let rest = if code.ends_with('}') { Vec::new() } else { until(&mut lines, &end) };
+            let body = std::iter::once(code).chain(rest).collect::<Vec<_>>().join("\n");
+            cases.push(case_of(file, name, &comment, &body));
+            (comment, is_test) = (String::new(), false);
+        } else {
+            (comment, is_test) = (String::new(), false);
+        }
+    }
+    cases
+}
+
+fn until<'a>(lines: &mut std::str::Lines<'a>, end: &str) -> Vec<&'a str> {
+    lines.take_while(|line| *line != end).collect()
+}
+
+/// The name of the function that a line begins.
+fn function(code: &str) -> Option<&str> {
+    let words = ["pub ", "async ", "const "];
+    let code = words.iter().fold(code, |code, word| code.strip_prefix(word).unwrap_or(code));
+    let name = code.strip_prefix("fn ")?;
+    let end = name.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+    name.get(..end)
+}
+
+/// The scenarios that must fail on Azurite: the list is held to it, and so shows what Azurite does otherwise.
+fn deviations(file: &Path, text: &str) -> Vec<Case> {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
+    let entries = text.split("(\"").skip(1).filter_map(|entry| {
+        let (name, rest) = entry.split_once("\", ")?;
+        let rule = rest.strip_prefix("Always, ")?.split(", ").next()?;
+        // The rules in the scenario's name are those that Azurite breaks.
+        Some(Case { name: name.to_owned(), ..case_of(file, "", "", rule) })
+    });
+    entries.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "\
+//! TBL-1: nobody's.
+
+/// KEY-1
+fn helper() {
+    // KEY-2
+}
+
+/// ORD-1: why.
+#[tokio::test]
+async fn ord_2_to_3_it_holds() {
+    if true {
+        // ORD-4
+    }
+}
+
+mod inner {
+    #[test]
+    fn short() {}
+    // SIZE-1
+}
+
+proptest! {
+    #[test]
+    fn top_1_a_law(n in 0..4) {
+        let _ = \"TOP-2\";
+    }
+}
+";
+
+    fn found(file: &str, text: &str) -> Vec<(String, Vec<String>)> {
+        let of = |case: Case| {
+            (case.name, case.rules.iter().map(|(rule, place)| format!("{rule} {place:?}")).collect())
+        };
+        cases_of(Path::new(file), text).into_iter().map(of).collect()
+    }
+
+    fn is(name: &str, rules: &[&str]) -> (String, Vec<String>) {
+        (name.to_owned(), rules.iter().map(|rule| (*rule).to_owned()).collect())
+    }
+
+    #[test]
+    fn a_test_cites_in_its_name_the_comment_above_and_its_body() {
+        let cited = [
+            is("ord_2_to_3_it_holds", &["ORD-1 Comment", "ORD-2 Name", "ORD-3 Name", "ORD-4 Body"]),
+            is("short", &[]),
+            is("top_1_a_law", &["TOP-1 Name", "TOP-2 Body"]),
+        ];
+        assert_eq!(found("table-core/src/key.rs", SOURCE), cited);
+    }
+
+    #[test]
+    fn scenarios_messages_and_deviations_are_tests() {
+        let scenario = "pub async fn key_1_x<S: TableStore>(store: &S) {\n}\nasync fn key_2() {\n}\n";
+        assert_eq!(found("tests/src/suite/keys.rs", scenario), [is("key_1_x", &["KEY-1 Name"])]);
+        assert_eq!(found("tests/src/suite/scene.rs", scenario), []);
+        let message = found("tests/tests/ui/key/float.rs", "// KEY-3\nfn main() {}\n");
+        assert_eq!(message, [is("ui/key/float", &["KEY-3 Body"])]);
+        let entries = "&[\n(\"a::fil_1_x\", Always, \"AZ-14\", \"\"),\n(\"b\", Sometimes, \"AZ-5\", \"\"),\n(\n\"c\",\nAlways,\n\"AZ-9\",\n";
+        let file = "tests/tests/azurite/deviations.rs";
+        assert_eq!(found(file, entries), [is("a::fil_1_x", &["AZ-14 Body"]), is("c", &["AZ-9 Body"])]);
+    }
+}
