@@ -22,7 +22,7 @@ use crate::model::earthquakes::Earthquake;
 use crate::model::routes::{self as route, Route};
 use crate::model::staff;
 use crate::model::weather::Day;
-use crate::model::{earthquake_days, indexed, listed, weather_months, weather_years};
+use crate::model::{earthquake_days, indexed, listed, named_routes, traffic, weather_months, weather_years};
 use crate::store::Store;
 
 /// Everything the recipes ask about, in memory: what their answers are checked against.
@@ -89,6 +89,8 @@ impl Inputs {
         let origins = departures::origins(&self.routes, &self.airports);
         import::<Origin, _>(store, "origins", origins, out).await?;
         import::<Departure, _>(store, "departures", departures::departures(&self.routes), out).await?;
+        named_routes::import(store, &self.routes, &self.airports).await?;
+        traffic::import(store, &self.routes).await?;
         import::<Day, _>(store, "weather", self.weather.iter().map(Day::from), out).await?;
         import::<LoggedEarthquake, _>(store, "earthquake log", earthquake_log::log(&self.earthquakes)?, out)
             .await?;

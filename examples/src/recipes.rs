@@ -8,6 +8,7 @@ mod client_join;
 mod compound_key;
 mod cost_a_month;
 mod data_series;
+mod denormalised;
 mod departures;
 mod escaped_key;
 mod expiry;
@@ -41,6 +42,7 @@ mod table_a_day;
 mod table_scan;
 mod transaction;
 mod unique_index;
+mod view;
 mod wide_year;
 
 use crate::inputs::Inputs;
@@ -69,6 +71,8 @@ pub const ALL: &[Recipe<Inputs>] = &[
     departures::RECIPE,
     relationships::RECIPE,
     client_join::RECIPE,
+    denormalised::RECIPE,
+    view::RECIPE,
     heat::RECIPE,
     cost_a_month::RECIPE,
     log_tail::RECIPE,

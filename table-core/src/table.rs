@@ -24,7 +24,7 @@ use std::marker::PhantomData;
 pub use bulk::{Bulk, BulkError, BulkProgress, Written};
 pub use ext::TableStoreExt;
 pub use layout::{LAYOUTS, StoredLayout};
-pub use listing::{OUTBOXES, list_tables};
+pub use listing::{FEEDS, OUTBOXES, list_tables};
 pub(crate) use pages::{PageSource, Paging};
 pub use partition::InPartition;
 pub use patch::Patch;

@@ -9,6 +9,9 @@
 //! hexadecimal digits. Properties: `Source`: the row that changed · `Kind`: a word of the program's · `Payload`: Binary. As the outbox's, these
 //! rows are left out of typed reads.
 //!
+//! Which partitions of a table have a feed stands in the table [`FEEDS`]: the `PartitionKey` is the table's name in lower case, `_` and a bucket
+//! of 16, the `RowKey` the partition. A [`FeedTable`] registers them; who records by hand calls [`Feed::register`].
+//!
 //! # Guarantee
 //! - A change and its entry are written both or neither.
 //! - The order is that of the transactions: by the Timestamp that the store gave, not by the writers' clocks. Entries of one transaction
@@ -17,7 +20,7 @@
 //!   none. No entry appears behind a cursor that was given out.
 //!
 //! # Cost
-//! A row in the transaction. A read is a range query from the cursor on, twice where the answer has several pages: a page is a snapshot, two
+//! A row in the transaction, and an upsert an hour and partition for the registry. A read is a range query from the cursor on, twice where the answer has several pages: a page is a snapshot, two
 //! pages are not, and an entry that was written between them must not be passed over.
 //!
 //! # Bounds
@@ -31,7 +34,10 @@
 //! Where nobody needs the order: an [`Intent`](crate::outbox::Intent) costs nothing once it is done. For one feed of all partitions: each has its
 //! own; merge them where they are read.
 
+mod table;
+
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -47,8 +53,13 @@ use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 use uuid::Uuid;
 
+use crate::outbox::registry::{self, Registered};
 use crate::pace::ticks_of;
 use crate::work::Pace;
+pub use table::FeedTable;
+
+/// The table of the partitions that have a feed. Listings of the program's tables leave it out.
+pub const FEEDS: &str = table_core::table::FEEDS;
 
 /// What the `RowKey`s of a feed begin with.
 pub const FEED_PREFIX: &str = "\u{FFFC}feed_";
@@ -87,6 +98,14 @@ pub struct Cursor {
     row_key: String,
 }
 
+impl Cursor {
+    /// The Timestamp of the last entry read, in [ticks](table_core::ticks); 0 before the first.
+    #[must_use]
+    pub const fn ticks(&self) -> u64 {
+        self.timestamp
+    }
+}
+
 /// The feeds of a store's partitions. Cheap to clone.
 ///
 /// ```
@@ -119,6 +138,7 @@ pub struct Feed<S> {
     store: S,
     pace: Pace,
     skew: Duration,
+    registered: Arc<Registered>,
 }
 
 impl<S: TableStore> Feed<S> {
@@ -130,8 +150,8 @@ impl<S: TableStore> Feed<S> {
 
     /// The same with another clock.
     #[must_use]
-    pub const fn with_pace(store: S, pace: Pace) -> Self {
-        Self { store, pace, skew: Duration::from_mins(10) }
+    pub fn with_pace(store: S, pace: Pace) -> Self {
+        Self { store, pace, skew: Duration::from_mins(10), registered: Arc::default() }
     }
 
     /// Bears another difference of clocks than ten minutes, the time of a transaction included.
@@ -139,6 +159,29 @@ impl<S: TableStore> Feed<S> {
     pub const fn skew(mut self, time: Duration) -> Self {
         self.skew = time;
         self
+    }
+
+    /// Makes sure that a partition is known to have a feed. To be called before a change is recorded in it; at most once an hour
+    /// and partition it sends an upsert.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
+        let known = (FEEDS, &*self.registered);
+        registry::register(&self.store, known, table, partition_key, self.pace.now()).await
+    }
+
+    /// The partitions of a table that are known to have a feed, in the order of the registry.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn partitions(&self, table: &TableName) -> Result<Vec<PartitionKey>> {
+        let entries = registry::entries(&self.store, FEEDS).await?;
+        Ok(entries
+            .into_iter()
+            .filter(|entry| entry.table == *table)
+            .map(|entry| entry.partition_key)
+            .collect())
     }
 
     /// The operation that records a change, for those who put a transaction together themselves.

@@ -3,6 +3,7 @@
 //! | module | pattern |
 //! |---|---|
 //! | [`advice`] | a workload replayed without a service: heat, throttling, cost (PAT-ANTI-1, SCL-1) |
+//! | [`denormal`] | properties of one entity copied into others, in agreement (PAT-DEN) |
 //! | [`feed`] | every change of a partition, in order, from any place (PAT-EC-8) |
 //! | [`index`](mod@index) | indexes that look after themselves (PAT-INTRA, PAT-INTER, PAT-IX) |
 //! | [`large`] | the value is a blob, the entity holds its address (PAT-LARGE) |
@@ -15,6 +16,7 @@
 //! | [`relation`] | owners and their parts, no part without its owner (PAT-CK-3) |
 //! | [`series`] | the values of a period as properties of one entity (PAT-SER) |
 //! | [`spread`] | where writes go, measured on keys (PAT-ANTI-1) |
+//! | [`view`] | a read model kept from a change feed, with sums that count each entity once (IMP-6) |
 //! | [`wide`] | one logical entity in several rows, never read half-written (PAT-WIDE) |
 //! | [`work`] | workers that do it, by a queue; sweeps, poison, the archive (PAT-EC) |
 //!
@@ -34,6 +36,7 @@ extern crate self as table_patterns;
 
 pub mod advice;
 pub mod blob;
+pub mod denormal;
 #[cfg(test)]
 mod faults;
 pub mod feed;
@@ -50,6 +53,7 @@ pub mod relation;
 pub mod retry;
 pub mod series;
 pub mod spread;
+pub mod view;
 pub mod wide;
 pub mod work;
 

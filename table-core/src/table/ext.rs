@@ -62,9 +62,9 @@ pub trait TableStoreExt: TableStore + Clone {
         request::create_if_missing(self, table)
     }
 
-    /// The names of the tables that begin with `prefix`, in order, page after page (OPT-5, PAGE-12). Those that designs and
-    /// outboxes are kept in, [`LAYOUTS`](crate::table::LAYOUTS) and [`OUTBOXES`](crate::table::OUTBOXES), are left out;
-    /// [`TableStore::list_tables`] names them.
+    /// The names of the tables that begin with `prefix`, in order, page after page (OPT-5, PAGE-12). Those that designs,
+    /// outboxes and feeds are kept in, [`LAYOUTS`](crate::table::LAYOUTS), [`OUTBOXES`](crate::table::OUTBOXES) and
+    /// [`FEEDS`](crate::table::FEEDS), are left out; [`TableStore::list_tables`] names them.
     fn tables(&self, prefix: &str) -> impl Stream<Item = Result<TableName>> + Send + use<Self>
     where
         Self: Sized,

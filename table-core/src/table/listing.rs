@@ -28,8 +28,11 @@ enum Next {
 /// The table that the patterns keep the registry of their outboxes in.
 pub const OUTBOXES: &str = "TablesOutbox";
 
+/// The table that the patterns keep the registry of their change feeds in.
+pub const FEEDS: &str = "TablesFeeds";
+
 /// The names of the program's tables that begin with `prefix`, in order, page after page (OPT-5, PAGE-12): all but
-/// [`LAYOUTS`] and [`OUTBOXES`].
+/// [`LAYOUTS`], [`OUTBOXES`] and [`FEEDS`].
 pub fn list_tables<S: TableStore>(
     store: S,
     prefix: &str,
@@ -56,5 +59,5 @@ pub fn list_tables<S: TableStore>(
 }
 
 fn is_reserved(name: &TableName) -> bool {
-    [LAYOUTS, OUTBOXES].iter().any(|reserved| name.as_str().eq_ignore_ascii_case(reserved))
+    [LAYOUTS, OUTBOXES, FEEDS].iter().any(|reserved| name.as_str().eq_ignore_ascii_case(reserved))
 }

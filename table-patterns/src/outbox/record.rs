@@ -108,7 +108,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Those of the store.
     pub async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         let Inner { store, registered, pace, .. } = &*self.0;
-        registry::register(store, registered, table, partition_key, pace.now()).await
+        registry::register(store, (registry::REGISTRY, registered), table, partition_key, pace.now()).await
     }
 
     /// Tells the workers that a partition has intents. That the message is lost costs time, not work: sweeps find the rows.

@@ -1,4 +1,5 @@
-//! The registry of partitions that have an outbox: how a sweep finds them without reading tables.
+//! The registry of partitions that have an outbox: how a sweep finds them without reading tables. Feeds have one of the same form,
+//! [`FEEDS`](crate::feed::FEEDS), from which nothing is taken out.
 //!
 //! A partition is registered before the first intent is recorded in it, and registered again by a writer that last did so an
 //! hour ago. A sweep takes out a partition without pending rows that nobody has registered for two hours: no writer that trusts
@@ -50,10 +51,6 @@ pub(crate) struct Entry {
     registered: u64,
 }
 
-fn name() -> Result<TableName> {
-    TableName::new(REGISTRY)
-}
-
 fn key_of(table: &TableName, partition_key: &PartitionKey) -> Result<EntityKey> {
     let hash = partition_key
         .as_str()
@@ -65,7 +62,7 @@ fn key_of(table: &TableName, partition_key: &PartitionKey) -> Result<EntityKey> 
 /// Makes sure that a partition is registered: one upsert an hour at most.
 pub(crate) async fn register<S: TableStore>(
     store: &S,
-    known: &Registered,
+    (registry, known): (&str, &Registered),
     table: &TableName,
     partition_key: &PartitionKey,
     now: u64,
@@ -75,7 +72,7 @@ pub(crate) async fn register<S: TableStore>(
     if at.is_some_and(|at| now.saturating_sub(at) < ticks_of(TRUSTED)) {
         return Ok(());
     }
-    let registry = name()?;
+    let registry = TableName::new(registry)?;
     let mut writer = RowWriter::with_capacity(1);
     writer.property("Table", ValueRef::String(table.as_str()));
     let kind = OperationKind::InsertOrReplace(writer.finish());
@@ -101,8 +98,8 @@ pub(crate) async fn register<S: TableStore>(
 }
 
 /// All partitions that are registered.
-pub(crate) async fn entries<S: TableStore>(store: &S) -> Result<Vec<Entry>> {
-    let (registry, query) = (name()?, Query::new(KeyRange::ALL));
+pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<Vec<Entry>> {
+    let (registry, query) = (TableName::new(registry)?, Query::new(KeyRange::ALL));
     let (mut entries, mut from) = (Vec::new(), None);
     loop {
         let page = match store.query(&registry, &query, from.as_ref()).await {
@@ -111,9 +108,9 @@ pub(crate) async fn entries<S: TableStore>(store: &S) -> Result<Vec<Entry>> {
         };
         for entity in page.rows.iter() {
             let Some(ValueRef::String(table)) = entity.row.find("Table", &mut 0)? else {
-                let message = "an entry of the registry of outboxes names no table";
+                let message = "an entry of the registry of partitions names no table";
                 return Err(Error::new(ErrorCode::Corrupted, message)
-                    .with_table(REGISTRY)
+                    .with_table(registry.as_str())
                     .with_key(entity.partition_key, entity.row_key));
             };
             entries.push(Entry {
@@ -138,7 +135,7 @@ pub(crate) async fn forget<S: TableStore>(store: &S, entry: &Entry, now: u64) ->
     }
     let kind = OperationKind::Delete(IfMatch::ETag(entry.etag.clone()));
     let transaction = alone(&entry.key, kind, store.capabilities().limits)?;
-    match store.submit(&name()?, transaction).await {
+    match store.submit(&TableName::new(REGISTRY)?, transaction).await {
         Ok(_) => Ok(true),
         Err(error) if error.is_precondition_failed() || error.is_not_found() => Ok(false),
         Err(error) => Err(error),

@@ -75,7 +75,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     pub async fn registered(&self) -> Result<SweepReport> {
         let store = self.outbox.store();
         let mut report = SweepReport::default();
-        for entry in registry::entries(store).await? {
+        for entry in registry::entries(store, registry::REGISTRY).await? {
             report.partitions += 1;
             let query = Query::new(rows::range(&entry.partition_key));
             let before = report.pending;

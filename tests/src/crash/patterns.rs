@@ -5,12 +5,14 @@
 //! sweep and workers, a collection of orphans) is run first, as their documentation prescribes.
 
 mod check;
+mod copies;
 mod indexes;
 mod ledger;
 pub mod process;
 mod stores;
 #[cfg(test)]
 mod tests;
+mod views;
 mod workload;
 
 pub use check::{Recovery, check};

@@ -10,11 +10,13 @@ use table_core::{PartitionKey, Result, TableStore, ticks};
 use table_patterns::feed::Cursor;
 use table_patterns::work::Sweep;
 
+use super::copies::{holders, people};
 use super::indexes::check_indexes;
 use super::ledger::{Kind, Ledger, Values};
 use super::stores::{
     Attempt, Counts, DEPARTMENTS, Employee, Event, FED, Sheet, Stores, content, hour_text, instant,
 };
+use super::views::sales;
 use super::workload::number_of;
 
 /// More rows than the workload ever has.
@@ -47,7 +49,8 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
     }
     check_indexes(stores, &employees, &mut wrong).await?;
     let periods = periods(stores, ledger, &mut wrong).await?;
-    let held: [(Kind, Values); 7] = [
+    let people = people(stores).await?;
+    let held: [(Kind, Values); 10] = [
         (Kind::Index, employees.iter().map(Employee::told).collect()),
         (Kind::Series, series(stores).await?),
         (Kind::Log, log(stores, &mut wrong).await?),
@@ -55,6 +58,9 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
         (Kind::Large, documents(stores, &mut wrong).await?),
         (Kind::Feed, fed(stores, &mut wrong).await?),
         (Kind::Period, periods),
+        (Kind::Holder, holders(stores, &people, &mut wrong).await?),
+        (Kind::Source, people),
+        (Kind::Viewed, sales(stores, &mut wrong).await?),
     ];
     for (kind, held) in held {
         ledger.compare(kind, &held, &mut wrong);

@@ -23,10 +23,16 @@ pub enum Kind {
     Expire,
     /// A row whose changes are in a feed.
     Feed,
+    /// An entity that others hold copies of.
+    Source,
+    /// An entity that holds copies; the value is what it refers to.
+    Holder,
+    /// An entity that is counted in a view.
+    Viewed,
 }
 
 impl Kind {
-    const ALL: [(Self, &'static str); 8] = [
+    const ALL: [(Self, &'static str); 11] = [
         (Self::Index, "index"),
         (Self::Series, "series"),
         (Self::Log, "log"),
@@ -35,6 +41,9 @@ impl Kind {
         (Self::Period, "period"),
         (Self::Expire, "expire"),
         (Self::Feed, "feed"),
+        (Self::Source, "source"),
+        (Self::Holder, "holder"),
+        (Self::Viewed, "viewed"),
     ];
 }
 

@@ -54,6 +54,24 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
             let worker = stores.worker_with(options);
             scope.spawn(move || worker.run(|| false).block_on());
         }
+        // Two that follow the same feeds, as two processes would.
+        for _ in 0..2 {
+            let view = stores.view.clone();
+            scope.spawn(move || {
+                loop {
+                    match view.catch_up(10).block_on() {
+                        Ok(caught) if caught.changes > 0 => {}
+                        Ok(_) => std::thread::sleep(Duration::from_millis(5)),
+                        // The other one was faster all the time.
+                        Err(error) if error.is_precondition_failed() => {}
+                        Err(error) => {
+                            eprintln!("view: {error:?}");
+                            std::process::exit(1);
+                        }
+                    }
+                }
+            });
+        }
         // Often, so that kills hit it.
         let sweep = Sweep::new(stores.outbox.clone()).after(Duration::from_millis(100));
         scope.spawn(move || {

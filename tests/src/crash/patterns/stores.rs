@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use table_core::embedded::{Clock, Engine};
-use table_core::{Entity, Error, ErrorCode, QueueName, Result, TableName, TableStoreExt, ticks};
+use table_core::{Entity, Error, ErrorCode, QueueName, Result, Table, TableName, TableStoreExt, ticks};
 use table_patterns::blob::object_store::ObjectStore;
 use table_patterns::blob::object_store::local::LocalFileSystem;
-use table_patterns::feed::Feed;
+use table_patterns::denormal::{HolderTable, SourceTable};
+use table_patterns::feed::{Feed, FeedTable};
 use table_patterns::index::{IndexedStore, IndexedTable};
 use table_patterns::large::{BlobRef, Large, LargeTable};
 use table_patterns::log_tail::{LogStamp, LogTail};
@@ -17,9 +18,12 @@ use table_patterns::outbox::Outbox;
 use table_patterns::periods::{Period, PeriodTables, Periodic};
 use table_patterns::series::{self, Series, SeriesTable};
 use table_patterns::slot_names;
+use table_patterns::view::ViewTable;
 use table_patterns::wide::{Wide, WideReader, WideTable, WideWriter};
 use table_patterns::work::{Worker, WorkerOptions};
 
+use super::copies::{Desk, OwnerOfDesk, OwnerOfRoom, Person, Room};
+use super::views::{Sale, Total, Totals};
 use crate::crash::process;
 
 /// An entity with an index of every kind, here and elsewhere.
@@ -192,6 +196,12 @@ pub struct Stores {
     pub(super) documents: LargeTable<Document, Engine>,
     pub(super) feed: Feed<Engine>,
     pub(super) fed: TableName,
+    pub(super) people: SourceTable<Person, Engine, Engine>,
+    pub(super) desks: HolderTable<Desk, Engine, Engine>,
+    pub(super) rooms: HolderTable<Room, Engine, Engine>,
+    pub(super) sales: FeedTable<Sale, Engine>,
+    pub(super) view: ViewTable<Totals, Engine>,
+    pub(super) totals: Table<Total, Engine>,
 }
 
 impl Stores {
@@ -214,6 +224,8 @@ impl Stores {
         outbox.create_queues().await?;
         let fed = TableName::new("Fed")?;
         engine.create_table_if_missing(&fed).await?;
+        engine.table::<Person>().create_if_missing().await?;
+        engine.table::<Room>().create_if_missing().await?;
         let documents = engine.table::<Document>().create_if_missing().await?;
         Ok(Self {
             company: engine.indexed_through::<Employee, _>(outbox.clone()).create_if_missing().await?,
@@ -223,6 +235,12 @@ impl Stores {
             // Small parts, so that uploads have several.
             documents: LargeTable::new(documents, Arc::clone(&blobs), BLOBS).part_bytes(8 * 1024),
             feed: Feed::new(engine.clone()),
+            people: SourceTable::new(outbox.clone()).copied::<OwnerOfDesk>().copied::<OwnerOfRoom>(),
+            desks: HolderTable::new(outbox.clone()).copies::<OwnerOfDesk>(),
+            rooms: HolderTable::new(outbox.clone()).copies::<OwnerOfRoom>(),
+            sales: FeedTable::new(engine.table::<Sale>().create_if_missing().await?),
+            view: ViewTable::new(engine.clone()).create_if_missing().await?,
+            totals: engine.table(),
             blobs,
             fed,
             outbox,
@@ -238,7 +256,11 @@ impl Stores {
     /// it off, is a matter of chance here, and nobody is there to look at what was put aside.
     pub(super) fn worker_with(&self, options: WorkerOptions) -> Worker<Engine, Engine> {
         let options = WorkerOptions { deliveries: u32::MAX, ..options };
-        Worker::with_options(self.outbox.clone(), options).settles(&self.company)
+        Worker::with_options(self.outbox.clone(), options)
+            .settles(&self.company)
+            .propagates(&self.people)
+            .settles_copies(&self.desks)
+            .settles_copies(&self.rooms)
     }
 
     /// The tables of the hours, at an hour of the torture's own calendar.

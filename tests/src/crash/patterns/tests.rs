@@ -142,3 +142,38 @@ fn pat_ec_8_a_change_that_the_feed_does_not_tell_is_found() {
     let wrong = found(Recovery::Whole, async |stores| delete_first(stores, "Fed", "\u{FFFC}feed_").await);
     assert!(wrong.starts_with("feed row_"), "{wrong}");
 }
+
+#[test]
+fn pat_den_2_a_stale_copy_and_a_lost_reference_are_found() {
+    let wrong = found(Recovery::Whole, async |stores| {
+        stores.worker().run_until_idle().await?;
+        let owned = stores.rooms.table().scan("damage").max_rows(100).collect().await?;
+        let room = owned.into_iter().find(|room| room.owner.is_some()).unwrap();
+        let change = |room: &mut super::copies::Room| room.owner_name = Some("nobody".to_owned());
+        stores.rooms.table().update(super::copies::Room::key(room.floor, room.id), change).await.map(drop)
+    });
+    assert!(wrong.contains("it has Some(\"nobody\")"), "{wrong}");
+    let wrong = found(Recovery::Whole, async |stores| {
+        stores.worker().run_until_idle().await?;
+        delete_first(stores, "People", "\u{FFFC}copy_").await
+    });
+    assert!(wrong.contains("references and"), "{wrong}");
+}
+
+#[test]
+fn imp_6_a_sum_that_is_wrong_and_a_change_that_was_not_told_are_found() {
+    let wrong = found(Recovery::Whole, async |stores| {
+        while stores.view.catch_up(100).await?.changes > 0 {}
+        let totals = stores.totals.scan("damage").max_rows(100).collect().await?;
+        let key = super::views::Total::key(totals[0].buyer);
+        stores.totals.update(key, |total| total.amount += 1).await.map(drop)
+    });
+    assert!(wrong.starts_with("view: "), "{wrong}");
+    let wrong = found(Recovery::Whole, async |stores| {
+        let table = stores.sales.table();
+        let sale = table.query(super::views::Sale::partition("north")).first().await?.unwrap();
+        while stores.view.catch_up(100).await?.changes > 0 {}
+        table.update(&sale, |sale| sale.amount += 1).await.map(drop)
+    });
+    assert!(wrong.contains("view: ") && wrong.contains("viewed north/"), "{wrong}");
+}

@@ -12,14 +12,16 @@ use table_patterns::feed::FeedChange;
 use table_patterns::large::whole;
 use table_patterns::wide::Wide;
 
+use super::copies::{Desk, PEOPLE, Person, Room, TEAM};
 use super::ledger::{Change, Kind, Line};
 use super::stores::{
     Attempt, Counts, DEPARTMENTS, Document, Employee, Event, FED, KEPT, Sheet, Stores, WholeSheet, content,
     hour_text, instant,
 };
+use super::views::{REGIONS, Sale};
 
 /// What each hand works on.
-pub const HANDS: [Kind; 14] = [
+pub const HANDS: [Kind; 20] = [
     Kind::Index,
     Kind::Index,
     Kind::Index,
@@ -34,6 +36,12 @@ pub const HANDS: [Kind; 14] = [
     Kind::Period,
     Kind::Feed,
     Kind::Feed,
+    Kind::Source,
+    Kind::Source,
+    Kind::Holder,
+    Kind::Holder,
+    Kind::Viewed,
+    Kind::Viewed,
 ];
 
 /// One thread of the workload. Keys are its own; index values, lists, series, logs and the feed it shares with others.
@@ -76,6 +84,9 @@ impl<'a> Hand<'a> {
             Some(Kind::Large) => self.document().await,
             Some(Kind::Period | Kind::Expire) => self.attempt().await,
             Some(Kind::Feed) => self.fed().await,
+            Some(Kind::Source) => self.person().await,
+            Some(Kind::Holder) => self.holder().await,
+            Some(Kind::Viewed) => self.sale().await,
             None => Err(Error::new(ErrorCode::InvalidInput, "there is no such hand")),
         }
     }
@@ -193,6 +204,79 @@ impl<'a> Hand<'a> {
         let key = format!("{}_{}", hour_text(hour), self.step);
         let attempt = Attempt { user: 1, at: instant(hour, self.step % 3_600_000), key: key.clone() };
         self.make((Kind::Period, key), Some("made".to_owned()), attempts.insert(&attempt)).await
+    }
+
+    async fn person(&mut self) -> Result<()> {
+        // Two hands, each of which has every other one.
+        let id = self.random.random_range(0..PEOPLE / 2) * 2 + self.own % 2;
+        let name = format!("Name{}", self.random.random_range(0..1_000_u32));
+        let (people, point) = (&self.stores.people, || Person::key(TEAM, id));
+        let (at, value) = ((Kind::Source, id.to_string()), Some(name.clone()));
+        if people.table().get(point()).await?.is_none() {
+            let person = Person { team: TEAM.to_owned(), id, name };
+            return self.make(at, value, people.insert(&person)).await;
+        }
+        let change = |person: &mut Person| person.name.clone_from(&name);
+        self.make(at, value, people.update(point(), change)).await
+    }
+
+    async fn holder(&mut self) -> Result<()> {
+        let id = self.own * 100 + self.random.random_range(0..6_u32);
+        let owner = self.random.random_range(0..=PEOPLE);
+        // Whoever is there stays: nobody takes people away.
+        let is_there = self.stores.people.table().get(Person::key(TEAM, owner)).await?.is_some();
+        let owner = i32::try_from(owner).ok().filter(|_| is_there);
+        let told = owner.map_or_else(|| "none".to_owned(), |owner| owner.to_string());
+        let deletes = self.random.random_range(0..5_u32) == 0;
+        if self.random.random() {
+            let (desks, point) = (&self.stores.desks, || Desk::key(TEAM, id));
+            let at = (Kind::Holder, format!("desk/{id}"));
+            match desks.table().get(point()).await? {
+                None => {
+                    let desk = Desk { team: TEAM.to_owned(), id, owner, owner_name: None };
+                    self.make(at, Some(told), desks.insert(&desk)).await
+                }
+                Some(_) if deletes => self.make(at, None, desks.delete(point())).await,
+                Some(_) => {
+                    let change = |desk: &mut Desk| (desk.owner, desk.owner_name) = (owner, None);
+                    self.make(at, Some(told), desks.update(point(), change)).await
+                }
+            }
+        } else {
+            let floor = id % 2;
+            let (rooms, point) = (&self.stores.rooms, || Room::key(floor, id));
+            let at = (Kind::Holder, format!("room/{id}"));
+            match rooms.table().get(point()).await? {
+                None => {
+                    let room = Room { floor, id, owner, owner_name: None };
+                    self.make(at, Some(told), rooms.insert(&room)).await
+                }
+                Some(_) if deletes => self.make(at, None, rooms.delete(point())).await,
+                Some(_) => {
+                    let change = |room: &mut Room| (room.owner, room.owner_name) = (owner, None);
+                    self.make(at, Some(told), rooms.update(point(), change)).await
+                }
+            }
+        }
+    }
+
+    async fn sale(&mut self) -> Result<()> {
+        let sale = Sale {
+            region: REGIONS[self.random.random_range(0..REGIONS.len())].to_owned(),
+            id: self.own * 100 + self.random.random_range(0..8_u32),
+            buyer: self.random.random_range(0..3),
+            amount: self.random.random_range(1..100),
+        };
+        let (key, value) = sale.told();
+        let (sales, point) = (&self.stores.sales, || Sale::key(&sale.region, sale.id));
+        let (at, value) = ((Kind::Viewed, key), Some(value));
+        match sales.table().get(point()).await? {
+            None => self.make(at, value, sales.insert(&sale)).await,
+            Some(found) if self.random.random_range(0..4_u32) == 0 => {
+                self.make(at, None, sales.delete(point(), found.etag())).await
+            }
+            Some(_) => self.make(at, value, sales.update(point(), |now| now.clone_from(&sale))).await,
+        }
     }
 
     async fn fed(&mut self) -> Result<()> {

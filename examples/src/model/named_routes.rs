@@ -1,0 +1,203 @@
+//! Routes with the names of both airports: copied from the airports, and kept as they are there (PAT-DEN).
+
+use std::collections::BTreeMap;
+use std::error::Error;
+
+use table_core::error::Result;
+use table_core::selection::Point;
+use table_core::{DynTableStore, Engine, Entity, QueueName, Selection, TableStore, TableStoreExt};
+use table_patterns::denormal::{Denormal, HolderTable, SourceTable};
+use table_patterns::outbox::Outbox;
+use table_patterns::work::Worker;
+
+use crate::data::airports;
+use crate::model::routes::Route;
+use crate::store::Store;
+
+/// The state whose routes are imported.
+const STATE: &str = "WA";
+
+/// An airport: `SEA` / `Airport`.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "NamedAirports")]
+#[partition_key(iata)]
+#[row_key("Airport")]
+pub struct NamedAirport {
+    /// Its code.
+    pub iata: String,
+    /// Its name.
+    pub name: String,
+    /// The city it serves.
+    pub city: String,
+}
+
+/// A route under the airport it starts from: `SEA` / `LAX`. The names are copies.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "NamedRoutes")]
+#[partition_key(origin)]
+#[row_key(destination)]
+pub struct NamedRoute {
+    /// The airport of departure.
+    pub origin: String,
+    /// The airport of arrival.
+    pub destination: String,
+    /// Flights in 2008.
+    pub flights: i32,
+    /// The name of the airport of departure.
+    pub origin_name: Option<String>,
+    /// The name of the airport of arrival.
+    pub destination_name: Option<String>,
+    /// The city of the airport of arrival.
+    pub destination_city: Option<String>,
+}
+
+/// The airport that a route starts from.
+#[derive(Debug)]
+pub struct Origin;
+
+impl Denormal for Origin {
+    type Source = NamedAirport;
+    type Holder = NamedRoute;
+    type Copied = String;
+    const NAME: &'static str = "origin";
+
+    fn reference(route: &NamedRoute) -> Option<Selection<NamedAirport, Point>> {
+        Some(NamedAirport::key(&route.origin))
+    }
+
+    fn copied(airport: &NamedAirport) -> String {
+        airport.name.clone()
+    }
+
+    fn set(route: &mut NamedRoute, name: String) {
+        route.origin_name = Some(name);
+    }
+
+    fn clear(route: &mut NamedRoute) {
+        route.origin_name = None;
+    }
+}
+
+/// The airport that a route ends at.
+#[derive(Debug)]
+pub struct Destination;
+
+impl Denormal for Destination {
+    type Source = NamedAirport;
+    type Holder = NamedRoute;
+    type Copied = (String, String);
+    const NAME: &'static str = "destination";
+
+    fn reference(route: &NamedRoute) -> Option<Selection<NamedAirport, Point>> {
+        Some(NamedAirport::key(&route.destination))
+    }
+
+    fn copied(airport: &NamedAirport) -> (String, String) {
+        (airport.name.clone(), airport.city.clone())
+    }
+
+    fn set(route: &mut NamedRoute, (name, city): (String, String)) {
+        route.destination_name = Some(name);
+        route.destination_city = Some(city);
+    }
+
+    fn clear(route: &mut NamedRoute) {
+        (route.destination_name, route.destination_city) = (None, None);
+    }
+}
+
+/// Airports, routes and the worker between them, in one store. The queue is in memory: a lost message costs time, not copies.
+pub struct NamedRoutes<S> {
+    /// The sources.
+    pub airports: SourceTable<NamedAirport, S, Engine>,
+    /// The holders.
+    pub routes: HolderTable<NamedRoute, S, Engine>,
+    outbox: Outbox<S, Engine>,
+}
+
+impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
+    /// The handles of a store.
+    ///
+    /// # Errors
+    /// None but for a broken engine.
+    pub async fn new(store: S) -> Result<Self> {
+        let outbox = Outbox::new(store, Engine::in_memory(), QueueName::new("named-routes")?);
+        outbox.create_queues().await?;
+        Ok(Self {
+            airports: SourceTable::new(outbox.clone()).copied::<Origin>().copied::<Destination>(),
+            routes: HolderTable::new(outbox.clone()).copies::<Origin>().copies::<Destination>(),
+            outbox,
+        })
+    }
+
+    /// Does what has been recorded.
+    ///
+    /// # Errors
+    /// Those of the queue.
+    pub async fn work(&self) -> Result<()> {
+        let worker = Worker::new(self.outbox.clone());
+        worker.propagates(&self.airports).settles_copies(&self.routes).run_until_idle().await
+    }
+}
+
+impl<S> std::fmt::Debug for NamedRoutes<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NamedRoutes").finish_non_exhaustive()
+    }
+}
+
+/// The routes from one state, as the input has them, with the names as the airports have them.
+#[must_use]
+pub fn named(routes: &[Route], airports: &[airports::Airport]) -> Vec<NamedRoute> {
+    let by_code: BTreeMap<&str, &airports::Airport> =
+        airports.iter().map(|airport| (airport.iata.as_str(), airport)).collect();
+    let named = |route: &Route| {
+        let (origin, destination) =
+            (by_code.get(route.origin.as_str())?, by_code.get(route.destination.as_str())?);
+        Some(NamedRoute {
+            origin: route.origin.clone(),
+            destination: route.destination.clone(),
+            flights: route.flights,
+            origin_name: Some(origin.name.clone()),
+            destination_name: Some(destination.name.clone()),
+            destination_city: Some(destination.city.clone()),
+        })
+    };
+    routes.iter().filter(|route| route.state == STATE).filter_map(named).collect()
+}
+
+/// Writes the airports of these routes, and the routes, with what they copy.
+///
+/// # Errors
+/// Those of the store.
+pub async fn import(
+    store: &Store,
+    routes: &[Route],
+    airports: &[airports::Airport],
+) -> Result<(), Box<dyn Error>> {
+    let routes = named(routes, airports);
+    let store: &DynTableStore = store.unmetered();
+    let sources = store.table::<NamedAirport>().create_if_missing().await?;
+    store.table::<NamedRoute>().create_if_missing().await?;
+    let is_named = |airport: &&airports::Airport| {
+        routes.iter().any(|route| route.origin == airport.iata || route.destination == airport.iata)
+    };
+    let named = airports.iter().filter(is_named).map(|airport| NamedAirport {
+        iata: airport.iata.clone(),
+        name: airport.name.clone(),
+        city: airport.city.clone(),
+    });
+    sources.bulk().concurrency(16).insert_or_replace_all(named).await?;
+    let handles = NamedRoutes::new(store.clone()).await?;
+    for route in &routes {
+        match handles.routes.insert(route).await {
+            // From an earlier import, perhaps with names that a recipe changed.
+            Err(error) if error.is_already_exists() => {
+                handles.routes.settle(NamedRoute::key(&route.origin, &route.destination)).await?;
+            }
+            outcome => drop(outcome?),
+        }
+    }
+    handles.work().await?;
+    Ok(())
+}

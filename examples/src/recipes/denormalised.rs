@@ -1,0 +1,75 @@
+//! Denormalisation: a list of routes that names its airports, and an airport that is renamed (PAT-DEN).
+
+use table_core::Entity;
+use table_core::error::Result;
+
+use crate::grid::Grid;
+use crate::inputs::Inputs;
+use crate::model::named_routes::{NamedAirport, NamedRoute, NamedRoutes, named};
+use crate::recipe::{Recipe, Report};
+use crate::store::Store;
+
+const NEW_NAME: &str = "Henry M. Jackson International";
+
+pub(super) const RECIPE: Recipe<Inputs> = Recipe {
+    name: "denormalised",
+    question: "Where does one fly to from SEA, by name, in one request? And once the airport is renamed?",
+    schema: NamedRoute::SCHEMA,
+    run: |store, inputs| Box::pin(run(store, inputs)),
+};
+
+async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
+    let handles = NamedRoutes::new(store.clone()).await?;
+    let (airports, routes) = (&handles.airports, &handles.routes);
+    let from = |origin: &str| routes.table().query(NamedRoute::partition(origin));
+    let plan = from("SEA").plan()?;
+
+    // Both names are in the row: nothing else is asked.
+    let before = store.cost();
+    let found = from("SEA").collect().await?;
+    let asked = (store.cost() - before).requests;
+    let all = named(&inputs.routes, &inputs.airports);
+    let is_of = |route: &&NamedRoute, origin: &str| route.origin == origin;
+    let expected: Vec<_> = all.iter().filter(|route| is_of(route, "SEA")).cloned().collect();
+    assert_eq!((&found, asked), (&expected, 1));
+
+    // The airport is the one place where its name is written; the routes follow.
+    let before = store.cost();
+    let rename = |airport: &mut NamedAirport| NEW_NAME.clone_into(&mut airport.name);
+    let (_, copies) = airports.update(NamedAirport::key("SEA"), rename).await?;
+    assert!(copies.follow, "they lie in another table");
+    handles.work().await?;
+    let renaming = store.cost() - before;
+    let renamed = |route: &NamedRoute| {
+        let mut route = route.clone();
+        if route.origin == "SEA" {
+            route.origin_name = Some(NEW_NAME.to_owned());
+        }
+        if route.destination == "SEA" {
+            route.destination_name = Some(NEW_NAME.to_owned());
+        }
+        route
+    };
+    let expected: Vec<_> = all.iter().map(renamed).collect();
+    let changed = all.iter().zip(&expected).filter(|(before, after)| before != after).count();
+    for origin in ["SEA", "GEG"] {
+        let expected: Vec<_> = expected.iter().filter(|route| is_of(route, origin)).cloned().collect();
+        assert_eq!(from(origin).collect().await?, expected);
+    }
+
+    // And it is not deleted while a route names it.
+    let refused = airports.delete(NamedAirport::key("SEA")).await.err().and_then(|error| error.rule());
+    assert_eq!(refused, Some("PAT-DEN-2"));
+
+    let mut answer = Grid::new(["From", "To", "City", "#Flights"]);
+    for route in expected.iter().filter(|route| is_of(route, "SEA")) {
+        let text = |copy: &Option<String>| copy.clone().unwrap_or_default();
+        let [from, to, city] =
+            [&route.origin_name, &route.destination_name, &route.destination_city].map(text);
+        answer.row([from, to, city, route.flights.to_string()]);
+    }
+    Ok(Report::new(plan, answer).note(format!(
+        "The new name reached {changed} routes, found by their references: {} requests, {} operations.",
+        renaming.requests, renaming.writes
+    )))
+}

@@ -1,0 +1,127 @@
+//! Holders of one source, read together and written together.
+
+use std::collections::BTreeMap;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use table_core::entity::PlainEntity;
+use table_core::error::{Error, Result};
+use table_core::etag::IfMatch;
+use table_core::key::{EntityKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::query::{EntityRef, Select};
+use table_core::queue::QueueStore;
+use table_core::store::{StoredRow, TableStore};
+
+use crate::denormal::io;
+use crate::denormal::reference::StoredReference;
+use crate::denormal::relation::Refreshed;
+use crate::denormal::source::SourceTable;
+
+/// Point queries under way at once (IMP-5).
+const CONCURRENCY: usize = 16;
+
+/// A holder, and all references of one source that name it.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) table: TableName,
+    pub(super) holder: EntityKey,
+    pub(super) references: Vec<StoredReference>,
+}
+
+impl Group {
+    pub(super) fn of(found: StoredReference) -> Self {
+        let (table, holder) = (found.reference.holder_table.clone(), found.reference.holder.clone());
+        Self { table, holder, references: vec![found] }
+    }
+}
+
+/// One group a holder, those of one table and partition next to each other.
+pub(super) fn group(references: Vec<StoredReference>) -> Vec<Group> {
+    let mut groups: BTreeMap<(String, EntityKey), Group> = BTreeMap::new();
+    for found in references {
+        let reference = &found.reference;
+        let id = (reference.holder_table.folded().to_owned(), reference.holder.clone());
+        match groups.get_mut(&id) {
+            Some(group) => group.references.push(found),
+            None => {
+                groups.insert(id, Group::of(found));
+            }
+        }
+    }
+    groups.into_values().collect()
+}
+
+/// Groups with what is stored of their holders.
+pub(super) async fn read<S: TableStore>(
+    store: &S,
+    groups: Vec<Group>,
+) -> Result<Vec<(Group, Option<StoredRow>)>> {
+    let reads = groups.into_iter().map(|group| async {
+        let found = store.get(&group.table, &group.holder, &Select::All).await?;
+        Ok::<_, Error>((group, found))
+    });
+    stream::iter(reads).buffered(CONCURRENCY).try_collect().await
+}
+
+/// What one holder needs.
+#[derive(Debug)]
+pub(super) struct HolderStep {
+    pub(super) holder: EntityKey,
+    /// Its write, if it refers to the source: also where nothing changes, so that whoever has an older source in mind fails.
+    pub(super) write: Option<OperationKind>,
+    /// References that are none, or none any more.
+    pub(super) drop: Vec<StoredReference>,
+}
+
+/// The deletion of a reference that is none, unless somebody has renewed it.
+pub(super) fn dropped(found: StoredReference) -> (RowKey, OperationKind) {
+    (found.row_key, OperationKind::Delete(IfMatch::ETag(found.etag)))
+}
+
+impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
+    /// What each holder needs to be as its source is, of which `None` says that it is gone.
+    pub(super) fn steps(
+        &self,
+        key: &EntityKey,
+        source: Option<&E>,
+        groups: Vec<(Group, Option<StoredRow>)>,
+    ) -> Result<Vec<HolderStep>> {
+        groups.into_iter().map(|(group, stored)| self.step(key, source, group, stored)).collect()
+    }
+
+    fn step(
+        &self,
+        key: &EntityKey,
+        source: Option<&E>,
+        group: Group,
+        stored: Option<StoredRow>,
+    ) -> Result<HolderStep> {
+        let Group { table, holder, references } = group;
+        let Some(stored) = stored else {
+            return Ok(HolderStep { holder, write: None, drop: references });
+        };
+        let (mut row, mut is_ours, mut is_changed, mut drop) = (stored.row, false, false, Vec::new());
+        for found in references {
+            let relation = self.relation(&found)?;
+            let entity = EntityRef::new(holder.partition_key.as_str(), holder.row_key.as_str(), row.view());
+            let refreshed =
+                (relation.refresh)(key, entity, source).map_err(|error| error.with_table(table.as_str()))?;
+            let is_here = !matches!(refreshed, Refreshed::Elsewhere);
+            is_ours |= is_here;
+            if let Refreshed::Changed(changed) = refreshed {
+                (row, is_changed) = (changed, true);
+            }
+            if !is_here || source.is_none() {
+                drop.push(found);
+            }
+        }
+        let if_match = IfMatch::ETag(stored.etag);
+        let write = match (is_ours, is_changed) {
+            (false, _) => None,
+            (true, false) => Some(io::touch(if_match)),
+            (true, true) => Some(OperationKind::Replace(row, if_match)),
+        };
+        Ok(HolderStep { holder, write, drop })
+    }
+}

@@ -1,0 +1,296 @@
+//! Holders: entities with copies of others among their properties (PAT-DEN-1).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use table_core::Table;
+use table_core::entity::{PlainEntity, Versioned};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::{EntityKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::query::{EntityRef, Select};
+use table_core::queue::QueueStore;
+use table_core::row::rewrite;
+use table_core::selection::{Point, Selection};
+use table_core::store::{StoredRow, TableStore};
+use table_core::table::TableStoreExt;
+
+use crate::denormal::reference::Reference;
+use crate::denormal::relation::Incoming;
+use crate::denormal::relay::holder_step;
+use crate::denormal::settle::Left;
+use crate::denormal::{Denormal, io};
+use crate::outbox::{Intent, Outbox, Step};
+use crate::retry::Retry;
+
+/// A table of holders `H`: what that is, see [the pattern](crate::denormal). All relations into `H` are to be registered.
+pub struct HolderTable<H, S, Q> {
+    pub(super) table: Table<H, S>,
+    pub(super) outbox: Outbox<S, Q>,
+    pub(super) relations: Vec<Incoming<H>>,
+    pub(super) retry: Retry,
+}
+
+impl<H: PlainEntity, S: TableStore + Clone, Q: QueueStore> HolderTable<H, S, Q> {
+    /// The holders in the table that the design of `H` names, in the store of an outbox.
+    #[must_use]
+    pub fn new(outbox: Outbox<S, Q>) -> Self {
+        let table = outbox.store().table::<H>();
+        Self { table, outbox, relations: Vec::new(), retry: Retry::default() }
+    }
+}
+
+impl<H: PlainEntity, S, Q> HolderTable<H, S, Q> {
+    /// Registers a relation.
+    #[must_use]
+    pub fn copies<D: Denormal<Holder = H>>(mut self) -> Self {
+        self.relations.push(Incoming::of::<D>());
+        self
+    }
+
+    /// The same with another back-off for changes that lose races.
+    #[must_use]
+    pub fn with_retry(self, retry: Retry) -> Self {
+        Self { retry, ..self }
+    }
+
+    /// The table, for reads: one point query answers with the copies.
+    #[must_use]
+    pub const fn table(&self) -> &Table<H, S> {
+        &self.table
+    }
+}
+
+/// What an attempt came to.
+enum Attempt<H> {
+    Done(Option<Versioned<H>>),
+    /// Somebody got between; nothing of the holder was written.
+    Lost(Error),
+}
+
+impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
+    /// Inserts a holder with the copies of what it refers to, whatever its own say.
+    ///
+    /// # Errors
+    /// `EntityAlreadyExists`; `ResourceNotFound` (PAT-DEN-2), naming the source, if it refers to one that is not there; `InvalidInput` if it refers
+    /// to itself; `UpdateConditionNotSatisfied` if its sources changed during all attempts; those of the store.
+    pub async fn insert(&self, holder: &H) -> Result<Versioned<H>> {
+        let (table, key, row) = (self.table.name()?, holder.key_of()?, holder.to_row()?);
+        for attempt in 0..self.retry.attempts() {
+            let copy = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
+            match self.attempt(table, &key, None, Some(H::from_entity(copy)?)).await? {
+                Attempt::Done(Some(written)) => return Ok(written),
+                Attempt::Lost(error) if error.code() == ErrorCode::EntityAlreadyExists => return Err(error),
+                _ => self.retry.wait(attempt).await,
+            }
+        }
+        Err(io::is_lost(self.retry.attempts(), table, &key))
+    }
+
+    /// Changes a holder, and its copies with its references. Read and tried again where another was faster.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if the holder is not there, or a source that it takes up; `InvalidInput` if `change` altered the key (UPD-6);
+    /// otherwise those of [`insert`](Self::insert).
+    pub async fn update(
+        &self,
+        key: Selection<H, Point>,
+        mut change: impl FnMut(&mut H),
+    ) -> Result<Versioned<H>> {
+        let key = key.into_key()?;
+        let change = |mut holder: H| {
+            change(&mut holder);
+            Some(holder)
+        };
+        match self.change(&key, change).await? {
+            Some(written) => Ok(written),
+            None => Err(io::is_gone(self.table.name()?, &key)),
+        }
+    }
+
+    /// Deletes a holder, and its references with it.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if it is not there; those of the store.
+    pub async fn delete(&self, key: Selection<H, Point>) -> Result<()> {
+        self.change(&key.into_key()?, |_| None).await.map(drop)
+    }
+
+    async fn change(
+        &self,
+        key: &EntityKey,
+        mut change: impl FnMut(H) -> Option<H>,
+    ) -> Result<Option<Versioned<H>>> {
+        let (store, table) = (self.outbox.store(), self.table.name()?);
+        for attempt in 0..self.retry.attempts() {
+            let found = store.get(table, key, &Select::All).await?;
+            let stored = found.ok_or_else(|| io::is_gone(table, key))?;
+            let read =
+                || H::from_entity(io::entity(key, &stored)).map_err(|error| error.with_table(table.as_str()));
+            let before = read()?;
+            match self.attempt(table, key, Some((&stored, &before)), change(read()?)).await? {
+                Attempt::Done(written) => return Ok(written),
+                Attempt::Lost(_) => self.retry.wait(attempt).await,
+            }
+        }
+        Err(io::is_lost(self.retry.attempts(), table, key))
+    }
+
+    async fn attempt(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        before: Option<(&StoredRow, &H)>,
+        mut after: Option<H>,
+    ) -> Result<Attempt<H>> {
+        let store = self.outbox.store();
+        if let Some(after) = &after
+            && after.key_of()? != *key
+        {
+            let message =
+                "the change altered the key of the holder: insert under the new key, delete the old";
+            let error = Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6");
+            return Err(io::in_place(error, table, key));
+        }
+        let (mut beside, mut sources) = (Vec::new(), BTreeMap::new());
+        let (mut left, mut follow) = (Left::default(), false);
+        for relation in &self.relations {
+            let source_table = relation.source_table()?;
+            let is_here =
+                |source: &EntityKey| source.partition_key == key.partition_key && source_table == *table;
+            let old = before.map(|(_, before)| (relation.reference)(before)).transpose()?.flatten();
+            let mut new = after.as_ref().map(|after| (relation.reference)(after)).transpose()?.flatten();
+            let link = Reference {
+                relation: relation.name.to_owned(),
+                holder_table: table.clone(),
+                holder: key.clone(),
+            };
+            if let (Some(source), Some(after)) = (new.clone(), after.as_mut()) {
+                let is_new = old.as_ref() != Some(&source);
+                if is_here(&source) && source.row_key == key.row_key {
+                    let message = "a holder cannot be its own source: refer to another entity";
+                    let error = Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-DEN-2");
+                    return Err(io::in_place(error, table, key));
+                }
+                let link_key = link.key(&source)?;
+                if is_new && !is_here(&source) {
+                    self.refer(&source_table, &source, &link).await?;
+                    follow = true;
+                }
+                match store.get(&source_table, &source, &Select::All).await? {
+                    Some(stored) => {
+                        (relation.set)(after, io::entity(&source, &stored))?;
+                        if is_new && is_here(&source) {
+                            beside.push((link_key.row_key, OperationKind::InsertOrReplace(link.row())));
+                            sources.insert(source.row_key, stored.etag);
+                        }
+                    }
+                    None if is_new => return Err(no_source(&source_table, &source)),
+                    // Deleted, and the holder not yet cleared by the worker.
+                    None => {
+                        (relation.clear)(after)?;
+                        new = None;
+                    }
+                }
+            }
+            if let Some(source) = old
+                && new.as_ref() != Some(&source)
+            {
+                if is_here(&source) {
+                    let link_key = link.key(&source)?;
+                    let found = store.get(table, &link_key, &Select::names(["PartitionKey"])).await?;
+                    let delete = |found: StoredRow| OperationKind::Delete(IfMatch::ETag(found.etag));
+                    beside.extend(found.map(|found| (link_key.row_key, delete(found))));
+                } else {
+                    left.0.push((relation.name.to_owned(), source));
+                    follow = true;
+                }
+            }
+        }
+        // The version of a source in the partition is a condition: what was copied is what it says when this is written.
+        beside.extend(sources.into_iter().map(|(row, etag)| (row, io::touch(IfMatch::ETag(etag)))));
+        let own = match (before, &after) {
+            (None, None) => return Ok(Attempt::Done(None)),
+            (None, Some(after)) => OperationKind::Insert(after.to_row()?),
+            (Some((stored, _)), None) => OperationKind::Delete(IfMatch::ETag(stored.etag.clone())),
+            (Some((stored, before)), Some(after)) => {
+                let row = rewrite(stored.row.view(), before.to_row()?.view(), after.to_row()?.view())?;
+                OperationKind::Replace(row, IfMatch::ETag(stored.etag.clone()))
+            }
+        };
+        if follow {
+            beside.push(self.intent(key, &left)?);
+        }
+        let operations = std::iter::once((key.row_key.clone(), own)).chain(beside);
+        let transaction = io::transaction(store, &key.partition_key, operations)
+            .map_err(|error| error.with_table(table.as_str()))?;
+        let outcome = if follow {
+            self.outbox.submit(table, transaction).await
+        } else {
+            store.submit(table, transaction).await
+        };
+        match outcome {
+            Ok(etags) => Ok(Attempt::Done(after.map(|after| {
+                let etag = etags.into_iter().next().flatten();
+                let etag = etag.unwrap_or_else(|| table_core::etag::ETag::from_ticks(0));
+                let ticks = etag.ticks().unwrap_or_default();
+                Versioned::new(after, etag, ticks)
+            }))),
+            Err(error) if io::is_race(&error) => Ok(Attempt::Lost(error)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Adds a reference in another partition, before the holder has it: while the source is there, and writing it, so that a
+    /// change of it that has not seen the reference fails.
+    pub(super) async fn refer(
+        &self,
+        source_table: &TableName,
+        source: &EntityKey,
+        link: &Reference,
+    ) -> Result<()> {
+        let operations = [
+            (source.row_key.clone(), io::touch(IfMatch::Any)),
+            (link.key(source)?.row_key, OperationKind::InsertOrReplace(link.row())),
+        ];
+        match io::submit(self.outbox.store(), source_table, &source.partition_key, operations).await {
+            Err(error) if error.code() == ErrorCode::ResourceNotFound => Err(no_source(source_table, source)),
+            outcome => outcome.map(drop),
+        }
+    }
+
+    fn intent(&self, key: &EntityKey, left: &Left) -> Result<(RowKey, OperationKind)> {
+        let intent = Intent::of(key.row_key.clone()).step(Step::call(holder_step::<H>(), left.to_text()));
+        let operation = self.outbox.operation(&intent)?;
+        Ok((operation.row_key, operation.kind))
+    }
+}
+
+fn no_source(table: &TableName, source: &EntityKey) -> Error {
+    let message =
+        "the holder refers to a source that is not there: insert it first, or take the reference out";
+    io::in_place(Error::new(ErrorCode::ResourceNotFound, message).with_rule("PAT-DEN-2"), table, source)
+}
+
+impl<H, S: Clone, Q> Clone for HolderTable<H, S, Q> {
+    fn clone(&self) -> Self {
+        Self {
+            table: self.table.clone(),
+            outbox: self.outbox.clone(),
+            relations: self.relations.clone(),
+            retry: self.retry.clone(),
+        }
+    }
+}
+
+impl<H, S: fmt::Debug, Q> fmt::Debug for HolderTable<H, S, Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.relations.iter().map(|relation| relation.name).collect();
+        f.debug_struct("HolderTable")
+            .field("table", &self.table)
+            .field("relations", &names)
+            .finish_non_exhaustive()
+    }
+}

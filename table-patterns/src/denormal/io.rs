@@ -1,0 +1,72 @@
+//! Requests that the handles of both sides send.
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::EntityRef;
+use table_core::row::RowWriter;
+use table_core::store::{Committed, StoredRow, TableStore};
+use table_core::transaction::Transaction;
+
+/// Writes nothing but another version: who read the entity before fails.
+pub(super) fn touch(if_match: IfMatch) -> OperationKind {
+    OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
+}
+
+pub(super) fn transaction<S: TableStore>(
+    store: &S,
+    partition_key: &PartitionKey,
+    operations: impl IntoIterator<Item = (RowKey, OperationKind)>,
+) -> Result<Transaction> {
+    let mut transaction = Transaction::new(partition_key.clone(), store.capabilities().limits)?;
+    for (row_key, kind) in operations {
+        transaction.push(Operation { row_key, kind })?;
+    }
+    Ok(transaction)
+}
+
+pub(super) async fn submit<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    partition_key: &PartitionKey,
+    operations: impl IntoIterator<Item = (RowKey, OperationKind)>,
+) -> Result<Committed> {
+    let transaction = transaction(store, partition_key, operations);
+    store.submit(table, transaction.map_err(|error| error.with_table(table.as_str()))?).await
+}
+
+/// Somebody else was quicker: what was read is no longer so. A missing table is not that.
+pub(super) fn is_race(error: &Error) -> bool {
+    matches!(
+        error.code(),
+        ErrorCode::EntityAlreadyExists | ErrorCode::UpdateConditionNotSatisfied | ErrorCode::ResourceNotFound
+    )
+}
+
+/// There is more to write than one transaction takes.
+pub(super) fn is_too_much(error: &Error) -> bool {
+    matches!(error.code(), ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge)
+}
+
+pub(super) fn entity<'a>(key: &'a EntityKey, stored: &'a StoredRow) -> EntityRef<'a> {
+    EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), stored.row.view())
+}
+
+/// That the entity to change is not there.
+pub(super) fn is_gone(table: &TableName, key: &EntityKey) -> Error {
+    let error = Error::new(ErrorCode::ResourceNotFound, "the entity to change is not there");
+    in_place(error.with_rule("UPD-2"), table, key)
+}
+
+/// That every attempt lost its race.
+pub(super) fn is_lost(attempts: usize, table: &TableName, key: &EntityKey) -> Error {
+    let message =
+        format!("others changed the source or its holders during each of {attempts} attempts: retry later");
+    in_place(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("PAT-DEN-2"), table, key)
+}
+
+pub(super) fn in_place(error: Error, table: &TableName, key: &EntityKey) -> Error {
+    error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
+}

@@ -1,0 +1,112 @@
+//! What brings the holders of a source in line with it, after a change that its outbox recorded.
+
+use table_core::entity::PlainEntity;
+use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::query::Select;
+use table_core::queue::QueueStore;
+use table_core::selection::{Point, Selection};
+use table_core::store::TableStore;
+
+use crate::denormal::chunk::{self, Group};
+use crate::denormal::source::SourceTable;
+use crate::denormal::{io, reference};
+use crate::work::Call;
+
+impl<E: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
+    /// Writes all holders of a source as the source is now, or clears them if it is gone; how many that were. In transactions of 100, each whole by itself
+    /// (PAT-EC-6). That it is called again does no harm.
+    ///
+    /// Workers call it; a program does where another tool wrote the source.
+    ///
+    /// # Errors
+    /// `Unsupported` if a holder has copies by a relation that is not registered; `UpdateConditionNotSatisfied` if a holder changed
+    /// during all attempts; those of the store. What was written stays, and another call goes on.
+    pub async fn propagate(&self, key: Selection<E, Point>) -> Result<usize> {
+        self.spread(&key.into_key()?, None).await
+    }
+
+    pub(super) async fn spread(&self, key: &EntityKey, call: Option<Call<'_>>) -> Result<usize> {
+        let (store, table) = (self.outbox.store(), self.table.name()?);
+        let most = store.capabilities().limits.operations.max(1);
+        let query = reference::query(key);
+        let (mut written, mut from) = (0, None);
+        loop {
+            let page = store.query(table, &query, from.as_ref()).await?;
+            let found = reference::of_page(key, &page).map_err(|error| error.with_table(table.as_str()))?;
+            let groups = chunk::group(found);
+            let is_together = |one: &Group, next: &Group| {
+                one.table == next.table && one.holder.partition_key == next.holder.partition_key
+            };
+            for some in groups.chunk_by(is_together).flat_map(|partition| partition.chunks(most)) {
+                if let Some(call) = &call {
+                    call.keep().await?;
+                }
+                written += match self.write(table, key, some).await? {
+                    Some(written) => written,
+                    None => self.one_by_one(table, key, some).await?,
+                };
+            }
+            from = page.continuation;
+            if from.is_none() {
+                return Ok(written);
+            }
+        }
+    }
+
+    /// After a race: each by itself, so that one that changes all the time does not keep the others waiting.
+    async fn one_by_one(&self, table: &TableName, key: &EntityKey, groups: &[Group]) -> Result<usize> {
+        let mut written = 0;
+        for group in groups {
+            let mut attempt = 0;
+            written += loop {
+                if let Some(written) = self.write(table, key, std::slice::from_ref(group)).await? {
+                    break written;
+                }
+                self.retry.wait(attempt).await;
+                attempt += 1;
+                if attempt >= self.retry.attempts() {
+                    return Err(io::is_lost(attempt, &group.table, &group.holder));
+                }
+            };
+        }
+        Ok(written)
+    }
+
+    /// Writes some holders of one partition in one transaction; `None` if that was too much, or somebody got between.
+    async fn write(&self, table: &TableName, key: &EntityKey, groups: &[Group]) -> Result<Option<usize>> {
+        let Some(Group { table: holders, holder, .. }) = groups.first() else { return Ok(Some(0)) };
+        let store = self.outbox.store();
+        let read = chunk::read(store, groups.to_vec()).await?;
+        // IMPORTANT: after the holders. What is written over them is then never older than what they have.
+        let stored = store.get(table, key, &Select::All).await?;
+        let source = stored.as_ref().map(|stored| E::from_entity(io::entity(key, stored))).transpose()?;
+        let (mut writes, mut drops) = (Vec::new(), Vec::new());
+        for step in self.steps(key, source.as_ref(), read)? {
+            writes.extend(step.write.map(|write| (step.holder.row_key, write)));
+            drops.extend(step.drop);
+        }
+        let written = writes.len();
+        if written > 0 {
+            let transaction = match io::transaction(store, &holder.partition_key, writes) {
+                Err(error) if io::is_too_much(&error) && groups.len() > 1 => return Ok(None),
+                transaction => transaction?,
+            };
+            match store.submit(holders, transaction).await {
+                Err(error) if io::is_race(&error) => return Ok(None),
+                outcome => outcome?,
+            };
+        }
+        for found in drops {
+            match io::submit(store, table, &key.partition_key, [chunk::dropped(found)]).await {
+                // Gone, or renewed by a holder that refers to the source again.
+                Err(error) if io::is_race(&error) => {}
+                outcome => {
+                    outcome?;
+                }
+            }
+        }
+        Ok(Some(written))
+    }
+}

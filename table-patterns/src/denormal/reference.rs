@@ -1,0 +1,133 @@
+//! References: the rows beside a source that say who holds copies of it (PAT-DEN-3).
+
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::ETag;
+use table_core::key::{EntityKey, RowKey};
+use table_core::limits;
+use table_core::name::TableName;
+use table_core::query::{EntityRef, KeyRange, Query, TextRange};
+use table_core::row::{Row, RowWriter};
+use table_core::store::TableStore;
+use table_core::value::ValueRef;
+
+/// What the `RowKey`s of references begin with. Behind it stand the RowKey of the source, U+FFFC, and 32 hexadecimal digits.
+pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";
+
+const DIGITS: usize = 32;
+
+/// Who holds copies of a source, by which relation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Reference {
+    pub(super) relation: String,
+    pub(super) holder_table: TableName,
+    pub(super) holder: EntityKey,
+}
+
+/// A reference as it is stored.
+#[derive(Clone, Debug)]
+pub(super) struct StoredReference {
+    pub(super) reference: Reference,
+    pub(super) row_key: RowKey,
+    pub(super) etag: ETag,
+}
+
+/// What the references of a source begin with.
+fn front(source: &EntityKey) -> String {
+    format!("{REFERENCE_PREFIX}{}\u{FFFC}", source.row_key)
+}
+
+impl Reference {
+    /// The key of the reference, in the partition of its source.
+    ///
+    /// # Errors
+    /// `PropertyValueTooLarge` if the source's RowKey leaves no room for it.
+    pub(super) fn key(&self, source: &EntityKey) -> Result<EntityKey> {
+        let mut hash = Sha256::new();
+        let EntityKey { partition_key, row_key } = &self.holder;
+        // No key holds U+0000, so the texts cannot run into each other.
+        for text in [&self.relation, self.holder_table.folded(), partition_key.as_str(), row_key.as_str()] {
+            hash.update(text.as_bytes());
+            hash.update([0]);
+        }
+        let mut text = front(source);
+        let units = text.encode_utf16().count() + DIGITS;
+        if units > limits::KEY_UNITS_PORTABLE {
+            let most = limits::KEY_UNITS_PORTABLE - DIGITS - REFERENCE_PREFIX.encode_utf16().count() - 1;
+            let message = format!(
+                "the RowKey of a source has at most {most} UTF-16 code units: shorten it, or copy nothing from it"
+            );
+            return Err(Error::new(ErrorCode::PropertyValueTooLarge, message)
+                .with_rule("KEY-8")
+                .with_key(source.partition_key.as_str(), source.row_key.as_str()));
+        }
+        for byte in hash.finalize().iter().take(DIGITS / 2) {
+            let _ = write!(text, "{byte:02x}");
+        }
+        Ok(EntityKey { partition_key: source.partition_key.clone(), row_key: RowKey::new(text)? })
+    }
+
+    pub(super) fn row(&self) -> Row {
+        let mut writer = RowWriter::with_capacity(4);
+        writer.property("Relation", ValueRef::String(&self.relation));
+        writer.property("HolderTable", ValueRef::String(self.holder_table.as_str()));
+        writer.property("HolderPartition", ValueRef::String(self.holder.partition_key.as_str()));
+        writer.property("HolderRow", ValueRef::String(self.holder.row_key.as_str()));
+        writer.finish()
+    }
+
+    fn read(entity: EntityRef<'_>) -> Result<Self> {
+        let text = |name| match entity.row.find(name, &mut 0)? {
+            Some(ValueRef::String(text)) => Ok(text),
+            _ => Err(Error::new(ErrorCode::Corrupted, "the row is no reference to a holder of copies")
+                .with_property(name)
+                .with_key(entity.partition_key, entity.row_key)),
+        };
+        Ok(Self {
+            relation: text("Relation")?.to_owned(),
+            holder_table: TableName::new(text("HolderTable")?)?,
+            holder: EntityKey::new(text("HolderPartition")?, text("HolderRow")?)?,
+        })
+    }
+}
+
+/// Asks for the references of one source.
+pub(super) fn query(source: &EntityKey) -> Query {
+    Query::new(KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&front(source))))
+}
+
+/// What one page has of the references of a source.
+pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Result<Vec<StoredReference>> {
+    let front = front(source);
+    let mut found = Vec::new();
+    for entity in page.rows.iter() {
+        // A source whose RowKey goes on with U+FFFC has its references in the same range: theirs are longer.
+        if entity.row_key.len() != front.len() + DIGITS {
+            continue;
+        }
+        let reference = Reference::read(entity)?;
+        found.push(StoredReference { reference, row_key: RowKey::new(entity.row_key)?, etag: entity.etag() });
+    }
+    Ok(found)
+}
+
+/// The references of a source, at most so many and one page more.
+pub(super) async fn find<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    source: &EntityKey,
+    most: usize,
+) -> Result<Vec<StoredReference>> {
+    let query = query(source);
+    let (mut found, mut from) = (Vec::new(), None);
+    loop {
+        let page = store.query(table, &query, from.as_ref()).await?;
+        found.extend(of_page(source, &page).map_err(|error| error.with_table(table.as_str()))?);
+        from = page.continuation;
+        if from.is_none() || found.len() > most {
+            return Ok(found);
+        }
+    }
+}

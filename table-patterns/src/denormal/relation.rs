@@ -1,0 +1,132 @@
+//! A relation as plain functions, so that a handle can have several of other types.
+
+use table_core::entity::{Entity, FromEntity};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::query::EntityRef;
+use table_core::row::{Row, rewrite};
+
+use crate::denormal::{Denormal, OnDelete};
+
+/// A relation as those of its source see it.
+pub(super) struct Outgoing<E> {
+    pub(super) name: &'static str,
+    pub(super) on_delete: OnDelete,
+    /// Whether two states of the source differ in what is copied.
+    pub(super) changes: fn(&E, &E) -> bool,
+    /// What a holder is to be.
+    pub(super) refresh: fn(&EntityKey, EntityRef<'_>, Option<&E>) -> Result<Refreshed>,
+}
+
+/// What a holder is to be.
+pub(super) enum Refreshed {
+    /// It refers to another source, or to none.
+    Elsewhere,
+    /// As it is.
+    Same,
+    /// This.
+    Changed(Row),
+}
+
+impl<E> Clone for Outgoing<E> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<E> Outgoing<E> {
+    pub(super) fn of<D: Denormal<Source = E>>() -> Self {
+        Self {
+            name: D::NAME,
+            on_delete: D::ON_DELETE,
+            changes: |before, after| D::copied(before) != D::copied(after),
+            refresh: refresh::<D>,
+        }
+    }
+}
+
+fn refresh<D: Denormal>(
+    source_key: &EntityKey,
+    stored: EntityRef<'_>,
+    source: Option<&D::Source>,
+) -> Result<Refreshed> {
+    let mut holder = D::Holder::from_entity(stored)?;
+    if key_of::<D>(&holder)?.as_ref() != Some(source_key) {
+        return Ok(Refreshed::Elsewhere);
+    }
+    let before = holder.to_row()?;
+    match source {
+        Some(source) => D::set(&mut holder, D::copied(source)),
+        None => clear::<D>(&mut holder)?,
+    }
+    check_key(&holder, stored)?;
+    let after = holder.to_row()?;
+    if after == before {
+        return Ok(Refreshed::Same);
+    }
+    // What the struct does not know of the holder stays.
+    Ok(Refreshed::Changed(rewrite(stored.row, before.view(), after.view())?))
+}
+
+fn key_of<D: Denormal>(holder: &D::Holder) -> Result<Option<EntityKey>> {
+    D::reference(holder).map(table_core::Selection::into_key).transpose()
+}
+
+fn clear<D: Denormal>(holder: &mut D::Holder) -> Result<()> {
+    D::clear(holder);
+    if D::reference(holder).is_none() {
+        return Ok(());
+    }
+    let message = format!("`clear` of the relation `{}` leaves the reference: take it out, too", D::NAME);
+    Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-DEN-2"))
+}
+
+fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
+    let key = holder.key_of()?;
+    if key.partition_key.as_str() == stored.partition_key && key.row_key.as_str() == stored.row_key {
+        return Ok(());
+    }
+    let message = "a relation changes the key of its holder: only copied properties may change";
+    Err(Error::new(ErrorCode::InvalidInput, message)
+        .with_rule("UPD-6")
+        .with_key(stored.partition_key, stored.row_key))
+}
+
+/// A relation as those of its holder see it.
+pub(super) struct Incoming<H> {
+    pub(super) name: &'static str,
+    source_table: &'static str,
+    /// The source that a holder refers to.
+    pub(super) reference: fn(&H) -> Result<Option<EntityKey>>,
+    /// Copies from the source, which is there.
+    pub(super) set: fn(&mut H, EntityRef<'_>) -> Result<()>,
+    /// Takes reference and copies out.
+    pub(super) clear: fn(&mut H) -> Result<()>,
+}
+
+impl<H> Clone for Incoming<H> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<H> Incoming<H> {
+    pub(super) fn of<D: Denormal<Holder = H>>() -> Self {
+        Self {
+            name: D::NAME,
+            source_table: D::Source::SCHEMA.table,
+            reference: key_of::<D>,
+            set: |holder, source| {
+                D::set(holder, D::copied(&D::Source::from_entity(source)?));
+                Ok(())
+            },
+            clear: clear::<D>,
+        }
+    }
+
+    /// The table of the sources.
+    pub(super) fn source_table(&self) -> Result<TableName> {
+        TableName::new(self.source_table)
+    }
+}

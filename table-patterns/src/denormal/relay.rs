@@ -1,0 +1,61 @@
+//! The steps that outboxes record for copies, and the workers that take them.
+
+use futures_util::future::BoxFuture;
+use table_core::entity::{Entity, PlainEntity};
+use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::queue::QueueStore;
+use table_core::store::TableStore;
+
+use crate::denormal::holder::HolderTable;
+use crate::denormal::settle::Left;
+use crate::denormal::source::SourceTable;
+use crate::work::{Call, Handler, Worker};
+
+/// The step that takes a change of a source to its holders.
+pub(super) fn source_step<E: Entity>() -> String {
+    format!("copies of {}", E::SCHEMA.entity)
+}
+
+/// The step that brings a holder in line with its sources, and its references with it.
+pub(super) fn holder_step<H: Entity>() -> String {
+    format!("copies in {}", H::SCHEMA.entity)
+}
+
+struct OfSource<E, S, Q>(SourceTable<E, S, Q>);
+
+impl<E: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> Handler for OfSource<E, S, Q> {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.0.spread(&key_of(&call), Some(call)).await.map(drop) })
+    }
+}
+
+struct OfHolder<H, S, Q>(HolderTable<H, S, Q>);
+
+impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> Handler for OfHolder<H, S, Q> {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let left = Left::parse(call.payload)?;
+            self.0.align(&key_of(&call), left).await.map(drop)
+        })
+    }
+}
+
+fn key_of(call: &Call<'_>) -> EntityKey {
+    EntityKey { partition_key: call.partition_key.clone(), row_key: call.source.clone() }
+}
+
+impl<S: TableStore + Clone + 'static, Q: QueueStore + 'static> Worker<S, Q> {
+    /// Takes changes of these sources to their holders, as the outbox recorded them: see [the pattern](crate::denormal).
+    #[must_use]
+    pub fn propagates<E: PlainEntity + Send + Sync>(self, sources: &SourceTable<E, S, Q>) -> Self {
+        self.handler(source_step::<E>(), OfSource(sources.clone()))
+    }
+
+    /// Brings these holders in line with sources of other partitions that they have taken up or left: see
+    /// [the pattern](crate::denormal).
+    #[must_use]
+    pub fn settles_copies<H: PlainEntity + Send + Sync>(self, holders: &HolderTable<H, S, Q>) -> Self {
+        self.handler(holder_step::<H>(), OfHolder(holders.clone()))
+    }
+}

@@ -1,0 +1,176 @@
+//! What brings a holder in line with the sources it refers to, and references with both: idempotent, in any order.
+
+use table_core::entity::PlainEntity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::query::Select;
+use table_core::queue::QueueStore;
+use table_core::row::rewrite;
+use table_core::selection::{Point, Selection};
+use table_core::store::{StoredRow, TableStore};
+
+use crate::denormal::holder::HolderTable;
+use crate::denormal::io;
+use crate::denormal::reference::Reference;
+use crate::denormal::relation::Incoming;
+
+/// Sources that a holder may have left, with the names of the relations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Left(pub(super) Vec<(String, EntityKey)>);
+
+impl Left {
+    /// As the payload of a step.
+    pub(super) fn to_text(&self) -> String {
+        let item = |(relation, key): &(String, EntityKey)| {
+            serde_json::json!([relation, key.partition_key.as_str(), key.row_key.as_str()])
+        };
+        serde_json::Value::Array(self.0.iter().map(item).collect()).to_string()
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let items: Vec<(String, String, String)> = serde_json::from_str(text).map_err(|error| {
+            let message = format!("`{text}` names no sources that a holder has left");
+            Error::new(ErrorCode::Corrupted, message).with_source(error)
+        })?;
+        let item = |(relation, partition_key, row_key): (String, String, String)| {
+            Ok((relation, EntityKey::new(partition_key, row_key)?))
+        };
+        Ok(Self(items.into_iter().map(item).collect::<Result<_>>()?))
+    }
+}
+
+impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
+    /// Brings a holder in line with its sources as they are now, and sees that their references name it; whether its copies changed. That it is
+    /// called again does no harm.
+    ///
+    /// Workers call it; a program does where another tool wrote the holder.
+    ///
+    /// # Errors
+    /// `UpdateConditionNotSatisfied` if others changed the holder during all attempts; those of the store.
+    pub async fn settle(&self, key: Selection<H, Point>) -> Result<bool> {
+        self.align(&key.into_key()?, Left::default()).await
+    }
+
+    pub(super) async fn align(&self, key: &EntityKey, mut left: Left) -> Result<bool> {
+        let mut changed = false;
+        for attempt in 0..self.retry.attempts() {
+            match self.align_once(key, &mut left).await? {
+                Outcome::Settled => return Ok(changed),
+                Outcome::Written => changed = true,
+                Outcome::Lost => self.retry.wait(attempt).await,
+            }
+        }
+        Err(io::is_lost(self.retry.attempts(), self.table.name()?, key))
+    }
+
+    async fn align_once(&self, key: &EntityKey, left: &mut Left) -> Result<Outcome> {
+        let (store, table) = (self.outbox.store(), self.table.name()?);
+        // IMPORTANT: references that may go are read before the holder, and deleted under that version: a holder that takes its
+        // source up again renews them.
+        let mut old = Vec::with_capacity(left.0.len());
+        for (name, source) in &left.0 {
+            let Some(relation) = self.relations.iter().find(|relation| relation.name == name) else {
+                continue;
+            };
+            let (source_table, link) = (relation.source_table()?, link(table, relation, key));
+            let link_key = link.key(source)?;
+            let found = store.get(&source_table, &link_key, &Select::names(["PartitionKey"])).await;
+            let found = match found {
+                Err(error) if error.is_table_not_found() => None,
+                found => found?,
+            };
+            old.extend(found.map(|found| (relation, source.clone(), source_table, link_key, found.etag)));
+        }
+        let mut holder = None;
+        if let Some(stored) = store.get(table, key, &Select::All).await? {
+            let read = H::from_entity(io::entity(key, &stored));
+            let read = read.map_err(|error| error.with_table(table.as_str()))?;
+            match self.copy_again(table, key, &stored, read, left).await? {
+                Some(outcome) => return Ok(outcome),
+                None => holder = Some(H::from_entity(io::entity(key, &stored))?),
+            }
+        }
+        for (relation, source, source_table, link_key, etag) in old {
+            let refers = holder.as_ref().map(|holder| (relation.reference)(holder)).transpose()?.flatten();
+            if refers.as_ref() == Some(&source) {
+                continue;
+            }
+            let delete = (link_key.row_key, OperationKind::Delete(IfMatch::ETag(etag)));
+            match io::submit(store, &source_table, &link_key.partition_key, [delete]).await {
+                Err(error) if io::is_race(&error) => return Ok(Outcome::Lost),
+                outcome => outcome?,
+            };
+        }
+        Ok(Outcome::Settled)
+    }
+
+    /// Writes the copies of a holder anew; `None` if they are as they should be.
+    async fn copy_again(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        stored: &StoredRow,
+        mut holder: H,
+        left: &mut Left,
+    ) -> Result<Option<Outcome>> {
+        let store = self.outbox.store();
+        let before = holder.to_row()?;
+        for relation in &self.relations {
+            let Some(source) = (relation.reference)(&holder)? else { continue };
+            let source_table = relation.source_table()?;
+            let has_reference = self.renew(&source_table, &source, &link(table, relation, key)).await?;
+            // IMPORTANT: after the reference and the holder. A later change of the source finds the first, and what is written over
+            // the second is never older than what it has.
+            match store.get(&source_table, &source, &Select::All).await? {
+                Some(_) if !has_reference => return Ok(Some(Outcome::Lost)),
+                Some(source_row) => (relation.set)(&mut holder, io::entity(&source, &source_row))?,
+                None => {
+                    (relation.clear)(&mut holder)?;
+                    let gone = (relation.name.to_owned(), source);
+                    if !left.0.contains(&gone) {
+                        left.0.push(gone);
+                    }
+                }
+            }
+        }
+        let after = holder.to_row()?;
+        if after == before {
+            return Ok(None);
+        }
+        let row = rewrite(stored.row.view(), before.view(), after.view())?;
+        let replace = OperationKind::Replace(row, IfMatch::ETag(stored.etag.clone()));
+        match io::submit(store, table, &key.partition_key, [(key.row_key.clone(), replace)]).await {
+            Err(error) if io::is_race(&error) => Ok(Some(Outcome::Lost)),
+            outcome => outcome.map(|_| Some(Outcome::Written)),
+        }
+    }
+
+    /// Writes a reference, so that whoever thinks it left over fails; `false` if the source is gone.
+    async fn renew(&self, source_table: &TableName, source: &EntityKey, link: &Reference) -> Result<bool> {
+        let renewal = [(link.key(source)?.row_key, io::touch(IfMatch::Any))];
+        match io::submit(self.outbox.store(), source_table, &source.partition_key, renewal).await {
+            Err(error) if error.code() == ErrorCode::ResourceNotFound => {}
+            outcome => return outcome.map(|_| true),
+        }
+        match self.refer(source_table, source, link).await {
+            Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(false),
+            outcome => outcome.map(|()| true),
+        }
+    }
+}
+
+fn link<H>(table: &TableName, relation: &Incoming<H>, key: &EntityKey) -> Reference {
+    Reference { relation: relation.name.to_owned(), holder_table: table.clone(), holder: key.clone() }
+}
+
+enum Outcome {
+    /// All is as it should be.
+    Settled,
+    /// The holder was written; what else there is, another look shows.
+    Written,
+    /// Somebody got between.
+    Lost,
+}

@@ -1,0 +1,304 @@
+//! Sources: entities that others hold copies of. A change takes its copies along (PAT-DEN-2).
+
+use std::fmt;
+
+use table_core::Table;
+use table_core::entity::{PlainEntity, Versioned};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::{EntityKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::query::Select;
+use table_core::queue::QueueStore;
+use table_core::row::rewrite;
+use table_core::selection::{Point, Selection};
+use table_core::store::{Committed, StoredRow, TableStore};
+use table_core::table::TableStoreExt;
+
+use crate::denormal::chunk::{self, Group};
+use crate::denormal::reference::{self, StoredReference};
+use crate::denormal::relation::{Outgoing, Refreshed};
+use crate::denormal::relay::source_step;
+use crate::denormal::{Denormal, OnDelete, io};
+use crate::outbox::{Intent, Outbox, Step};
+use crate::retry::Retry;
+
+/// A table of sources `E`: what that is, see [the pattern](crate::denormal). All relations from `E` are to be registered.
+pub struct SourceTable<E, S, Q> {
+    pub(super) table: Table<E, S>,
+    pub(super) outbox: Outbox<S, Q>,
+    pub(super) relations: Vec<Outgoing<E>>,
+    pub(super) retry: Retry,
+}
+
+/// What became of the copies of a source that changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Copies {
+    /// Holders written in the transaction of the source.
+    pub in_transaction: usize,
+    /// Whether there are others, which follow by the outbox.
+    pub follow: bool,
+}
+
+impl<E: PlainEntity, S: TableStore + Clone, Q: QueueStore> SourceTable<E, S, Q> {
+    /// The sources in the table that the design of `E` names, in the store of an outbox.
+    #[must_use]
+    pub fn new(outbox: Outbox<S, Q>) -> Self {
+        let table = outbox.store().table::<E>();
+        Self { table, outbox, relations: Vec::new(), retry: Retry::default() }
+    }
+}
+
+impl<E: PlainEntity, S, Q> SourceTable<E, S, Q> {
+    /// Registers a relation. Which holders are written by a change is known from their references; how, from here.
+    #[must_use]
+    pub fn copied<D: Denormal<Source = E>>(mut self) -> Self {
+        self.relations.push(Outgoing::of::<D>());
+        self
+    }
+
+    /// The same with another back-off for changes that lose races.
+    #[must_use]
+    pub fn with_retry(self, retry: Retry) -> Self {
+        Self { retry, ..self }
+    }
+
+    /// The table, for reads.
+    #[must_use]
+    pub const fn table(&self) -> &Table<E, S> {
+        &self.table
+    }
+
+    pub(super) fn relation(&self, found: &StoredReference) -> Result<&Outgoing<E>> {
+        let name = &found.reference.relation;
+        self.relations.iter().find(|relation| relation.name == name).ok_or_else(|| {
+            let message = format!(
+                "a holder has copies by the relation `{name}`, which this handle does not know: register it with `copied`"
+            );
+            Error::new(ErrorCode::Unsupported, message).with_rule("PAT-DEN-2")
+        })
+    }
+}
+
+/// What is about to be written.
+struct Plan {
+    operations: Vec<(RowKey, OperationKind)>,
+    copies: Copies,
+}
+
+impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
+    /// Inserts a source. Nobody can refer to it yet.
+    ///
+    /// # Errors
+    /// `EntityAlreadyExists`; every limit of an entity.
+    pub async fn insert(&self, source: &E) -> Result<ETag> {
+        self.table.insert(source).await
+    }
+
+    /// Changes a source and its copies: those of its partition in one transaction, others by the outbox. Read and tried again
+    /// where another was faster.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if it is not there; `InvalidInput` if `change` altered the key (UPD-6); `Unsupported` if a holder has copies
+    /// by a relation that is not registered; `UpdateConditionNotSatisfied` if all attempts lost their race; those of the store. Nothing is written then.
+    pub async fn update(
+        &self,
+        key: Selection<E, Point>,
+        mut change: impl FnMut(&mut E),
+    ) -> Result<(Versioned<E>, Copies)> {
+        let key = key.into_key()?;
+        let change = |mut source: E| {
+            change(&mut source);
+            Some(source)
+        };
+        match self.change(&key, change).await? {
+            (Some(source), copies) => Ok((source, copies)),
+            (None, _) => Err(io::is_gone(self.table.name()?, &key)),
+        }
+    }
+
+    /// Deletes a source, as its relations declare it: [`OnDelete`].
+    ///
+    /// # Errors
+    /// `InvalidInput` (PAT-DEN-2), naming the holder, while one refers to it by a relation that refuses; otherwise those of
+    /// [`update`](Self::update).
+    pub async fn delete(&self, key: Selection<E, Point>) -> Result<Copies> {
+        let (_, copies) = self.change(&key.into_key()?, |_| None).await?;
+        Ok(copies)
+    }
+
+    async fn change(
+        &self,
+        key: &EntityKey,
+        mut change: impl FnMut(E) -> Option<E>,
+    ) -> Result<(Option<Versioned<E>>, Copies)> {
+        let (store, table) = (self.outbox.store(), self.table.name()?);
+        for attempt in 0..self.retry.attempts() {
+            let found = store.get(table, key, &Select::All).await?;
+            let stored = found.ok_or_else(|| io::is_gone(table, key))?;
+            let read =
+                || E::from_entity(io::entity(key, &stored)).map_err(|error| error.with_table(table.as_str()));
+            let before = read()?;
+            let after = change(read()?);
+            let plan = self.plan(table, key, (&stored, &before), after.as_ref()).await?;
+            let copies = plan.copies;
+            match self.submit(table, key, plan).await {
+                Ok(etags) => {
+                    let version = |after| {
+                        let etag = etags.into_iter().next().flatten().unwrap_or(stored.etag);
+                        let ticks = etag.ticks().unwrap_or_else(|| stored.row.view().timestamp());
+                        Versioned::new(after, etag, ticks)
+                    };
+                    return Ok((after.map(version), copies));
+                }
+                Err(error) if io::is_race(&error) => self.retry.wait(attempt).await,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::is_lost(self.retry.attempts(), table, key))
+    }
+
+    async fn submit(&self, table: &TableName, key: &EntityKey, plan: Plan) -> Result<Committed> {
+        let store = self.outbox.store();
+        let transaction = io::transaction(store, &key.partition_key, plan.operations)
+            .map_err(|error| error.with_table(table.as_str()))?;
+        if plan.copies.follow {
+            self.outbox.submit(table, transaction).await
+        } else {
+            store.submit(table, transaction).await
+        }
+    }
+
+    /// The transaction of a change.
+    ///
+    /// IMPORTANT: the source was read before its references are, and is written under that version: whoever adds a reference writes the
+    /// source, so that none is missed.
+    async fn plan(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        (stored, before): (&StoredRow, &E),
+        after: Option<&E>,
+    ) -> Result<Plan> {
+        let own = (key.row_key.clone(), own(table, key, (stored, before), after)?);
+        let is_affected =
+            |relation: &Outgoing<E>| after.is_none_or(|after| (relation.changes)(before, after));
+        if after.is_some() && !self.relations.iter().any(is_affected) {
+            return Ok(Plan { operations: vec![own], copies: Copies::default() });
+        }
+        let store = self.outbox.store();
+        let most = store.capabilities().limits.operations;
+        let all = if after.is_none() { usize::MAX } else { most };
+        let mut here = Vec::new();
+        let mut copies = Copies::default();
+        for found in reference::find(store, table, key, all).await? {
+            let relation = self.relation(&found).map_err(|error| io::in_place(error, table, key))?;
+            if after.is_none() && relation.on_delete == OnDelete::Refuse {
+                self.refuse(table, key, before, &found).await?;
+            }
+            if !is_affected(relation) {
+                continue;
+            }
+            let reference = &found.reference;
+            if reference.holder.partition_key == key.partition_key && reference.holder_table == *table {
+                here.push(found);
+            } else {
+                copies.follow = true;
+            }
+        }
+        if here.len() < most {
+            let groups = chunk::group(here);
+            let steps = self.steps(key, after, chunk::read(store, groups).await?)?;
+            let in_transaction = steps.iter().filter(|step| step.write.is_some()).count();
+            let mut operations = vec![own.clone()];
+            for step in steps {
+                operations.extend(step.write.map(|write| (step.holder.row_key, write)));
+                operations.extend(step.drop.into_iter().map(chunk::dropped));
+            }
+            if copies.follow {
+                operations.push(self.intent(key)?);
+            }
+            match io::transaction(store, &key.partition_key, operations.clone()) {
+                Ok(_) => return Ok(Plan { operations, copies: Copies { in_transaction, ..copies } }),
+                Err(error) if io::is_too_much(&error) => {}
+                Err(error) => return Err(io::in_place(error, table, key)),
+            }
+        }
+        let operations = vec![own, self.intent(key)?];
+        Ok(Plan { operations, copies: Copies { in_transaction: 0, follow: true } })
+    }
+
+    fn intent(&self, key: &EntityKey) -> Result<(RowKey, OperationKind)> {
+        let intent = Intent::of(key.row_key.clone()).step(Step::call(source_step::<E>(), ""));
+        let operation = self.outbox.operation(&intent)?;
+        Ok((operation.row_key, operation.kind))
+    }
+
+    /// Refuses the deletion of a source that a holder refers to. A reference without such a holder is left over.
+    async fn refuse(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        before: &E,
+        found: &StoredReference,
+    ) -> Result<()> {
+        let relation = self.relation(found)?;
+        let group = Group::of(found.clone());
+        let Some(stored) = self.outbox.store().get(&group.table, &group.holder, &Select::All).await? else {
+            return Ok(());
+        };
+        let refreshed = (relation.refresh)(key, io::entity(&group.holder, &stored), Some(before))?;
+        if matches!(refreshed, Refreshed::Elsewhere) {
+            return Ok(());
+        }
+        let message = format!(
+            "{} of the table `{}` refers to it by the relation `{}`: give that another source first, or none",
+            group.holder, group.table, relation.name
+        );
+        Err(io::in_place(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-DEN-2"), table, key))
+    }
+}
+
+/// The operation on the source itself.
+fn own<E: PlainEntity>(
+    table: &TableName,
+    key: &EntityKey,
+    (stored, before): (&StoredRow, &E),
+    after: Option<&E>,
+) -> Result<OperationKind> {
+    let if_match = IfMatch::ETag(stored.etag.clone());
+    let Some(after) = after else { return Ok(OperationKind::Delete(if_match)) };
+    if after.key_of()? != *key {
+        let message = "the change altered the key of the source: insert under the new key, delete the old";
+        return Err(io::in_place(
+            Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6"),
+            table,
+            key,
+        ));
+    }
+    let row = rewrite(stored.row.view(), before.to_row()?.view(), after.to_row()?.view())?;
+    Ok(OperationKind::Replace(row, if_match))
+}
+
+impl<E, S: Clone, Q> Clone for SourceTable<E, S, Q> {
+    fn clone(&self) -> Self {
+        Self {
+            table: self.table.clone(),
+            outbox: self.outbox.clone(),
+            relations: self.relations.clone(),
+            retry: self.retry.clone(),
+        }
+    }
+}
+
+impl<E, S: fmt::Debug, Q> fmt::Debug for SourceTable<E, S, Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.relations.iter().map(|relation| relation.name).collect();
+        f.debug_struct("SourceTable")
+            .field("table", &self.table)
+            .field("relations", &names)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,8 @@
+//! Copies and their sources, as they lie in the store, beside each other and after deaths.
+
+mod concurrent;
+mod deaths;
+mod kit;
+mod layout;
+mod model;
+mod verbs;

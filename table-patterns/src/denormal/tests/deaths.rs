@@ -1,0 +1,211 @@
+//! Programs that die before or after any request, and ones that sleep there while everything else goes on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pollster::block_on;
+use table_core::error::ErrorCode;
+
+use super::kit::{Company, Department, Employee, Project, ada, bob, project, sales};
+use crate::faults::Fault;
+
+/// Two employees, a department and a project, all in order.
+fn company() -> Company {
+    let company = Company::new();
+    block_on(async {
+        company.employees.insert(&ada()).await?;
+        company.employees.insert(&bob()).await?;
+        company.departments.insert(&sales(Some(223))).await?;
+        company.projects.insert(&project("Engine", Some(223))).await.map(drop)
+    })
+    .unwrap();
+    company.recover();
+    company.assert_agreement("at the beginning");
+    company.store.heal();
+    company
+}
+
+/// What a process does with requests to lose.
+type Scene = fn(&Company);
+
+/// Every verb, and the worker behind it. What fails is not looked at: the process is dead by then.
+const SCENES: [(&str, Scene); 8] = [
+    ("rename", |company| {
+        let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
+        let _ = block_on(company.employees.update(Employee::key("Sales", 223), rename));
+        let _ = block_on(company.worker().run_until_idle());
+    }),
+    ("insert", |company| {
+        let _ = block_on(company.projects.insert(&Project { deputy: Some(9), ..project("Loom", Some(223)) }));
+        let _ = block_on(company.worker().run_until_idle());
+    }),
+    ("another lead", |company| {
+        let _ = block_on(company.projects.update(Project::key("Engine", 1), |engine| engine.lead = Some(9)));
+        let _ = block_on(company.worker().run_until_idle());
+    }),
+    ("another manager", |company| {
+        let _ = block_on(
+            company.departments.update(Department::key("Sales"), |sales| sales.manager_id = Some(9)),
+        );
+    }),
+    ("project gone", |company| {
+        let _ = block_on(company.projects.delete(Project::key("Engine", 1)));
+        let _ = block_on(company.worker().run_until_idle());
+    }),
+    ("department gone", |company| {
+        let _ = block_on(company.departments.delete(Department::key("Sales")));
+    }),
+    ("source gone", |company| {
+        let _ = block_on(company.departments.delete(Department::key("Sales")));
+        let _ = block_on(company.employees.delete(Employee::key("Sales", 223)));
+        let _ = block_on(company.worker().run_until_idle());
+    }),
+    ("refused", |company| {
+        let _ = block_on(company.employees.delete(Employee::key("Sales", 223)));
+    }),
+];
+
+fn requests(scene: Scene) -> usize {
+    let company = company();
+    scene(&company);
+    company.store.calls().len()
+}
+
+#[test]
+fn pat_den_2_a_death_at_any_request_ends_in_agreement() {
+    for (name, scene) in SCENES {
+        let requests = requests(scene);
+        assert!(requests >= 3, "{name}: {requests}");
+        for number in 0..requests {
+            for after in [false, true] {
+                let at = format!("{name}: dies {} request {number}", if after { "after" } else { "before" });
+                let company = company();
+                company.store.script(move |_, call| match call {
+                    _ if call < number => Fault::None,
+                    _ if call == number && after => Fault::After(ErrorCode::EngineClosed),
+                    _ => Fault::Before(ErrorCode::EngineClosed),
+                });
+                scene(&company);
+                company.again().recover();
+                assert_eq!(company.pending(), 0, "{at}");
+                assert_left_over(&company, &at);
+            }
+        }
+    }
+}
+
+/// All copies are right. A reference that its holder never came to have is left over, found by the next change of its source, and taken away.
+fn assert_left_over(company: &Company, at: &str) {
+    let wanted = company.assert_copies(at);
+    assert!(company.references().is_superset(&wanted), "{at}: {wanted:?}");
+    let alive = company.again();
+    for employee in company.employees() {
+        let key = Employee::key(&employee.department, employee.id);
+        block_on(alive.employees.propagate(key)).unwrap_or_else(|error| panic!("{at}: {error}"));
+    }
+    company.assert_agreement(at);
+}
+
+#[test]
+fn pat_ec_5_a_request_that_fails_once_is_made_again_by_the_worker() {
+    for (name, scene) in SCENES {
+        for number in 0..requests(scene) {
+            let company = company();
+            company.store.script(move |_, call| match call {
+                call if call == number => Fault::After(ErrorCode::OperationTimedOut),
+                _ => Fault::None,
+            });
+            scene(&company);
+            company.again().recover();
+            assert_left_over(&company, &format!("{name}: no answer to request {number}"));
+        }
+    }
+}
+
+/// A process falls asleep at a request; the others do all there is to do, and are done with it; then it wakes up, goes on, and dies. Nobody
+/// comes after it: what it still writes must not be older than what there is.
+#[test]
+fn pat_den_2_who_wakes_up_late_undoes_nothing() {
+    let meanwhile: [(&str, Scene); 5] = [
+        ("renamed back", |company| {
+            let rename = |ada: &mut Employee| ada.last_name = "Lovelace".into();
+            block_on(company.employees.update(Employee::key("Sales", 223), rename)).unwrap();
+            company.recover();
+        }),
+        ("renamed twice", |company| {
+            for name in ["Byron", "Lovelace"] {
+                let rename = |ada: &mut Employee| ada.last_name = name.into();
+                block_on(company.employees.update(Employee::key("Sales", 223), rename)).unwrap();
+                company.recover();
+            }
+        }),
+        ("renamed", |company| {
+            let rename = |ada: &mut Employee| ada.last_name = "King".into();
+            block_on(company.employees.update(Employee::key("Sales", 223), rename)).unwrap();
+            company.recover();
+        }),
+        ("left and taken up", |company| {
+            for lead in [9, 223] {
+                let change = |engine: &mut Project| engine.lead = Some(lead);
+                let _ = block_on(company.projects.update(Project::key("Engine", 1), change));
+                company.recover();
+            }
+        }),
+        ("gone and back", |company| {
+            let _ = block_on(company.departments.delete(Department::key("Sales")));
+            block_on(company.employees.delete(Employee::key("Sales", 223))).unwrap();
+            company.recover();
+            block_on(company.employees.insert(&ada())).unwrap();
+        }),
+    ];
+    // Those that can be asleep with something old in hand: a worker, or a writer.
+    let sleepers: [(&str, Scene); 6] = [
+        ("renames and propagates", |company| {
+            let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
+            let _ = block_on(company.employees.update(Employee::key("Sales", 223), rename));
+            let _ = block_on(company.employees.propagate(Employee::key("Sales", 223)));
+        }),
+        ("leaves and settles", |company| {
+            let _ =
+                block_on(company.projects.update(Project::key("Engine", 1), |engine| engine.lead = Some(9)));
+            let _ = block_on(company.worker().run_until_idle());
+        }),
+        ("propagates", |company| {
+            let _ = block_on(company.employees.propagate(Employee::key("Sales", 223)));
+        }),
+        ("settles", |company| {
+            let _ = block_on(company.projects.settle(Project::key("Engine", 1)));
+            let _ = block_on(company.departments.settle(Department::key("Sales")));
+        }),
+        ("leaves", |company| {
+            let _ =
+                block_on(company.projects.update(Project::key("Engine", 1), |engine| engine.lead = Some(9)));
+        }),
+        ("takes up", |company| {
+            let _ = block_on(company.projects.insert(&project("Loom", Some(223))));
+        }),
+    ];
+    for (what, scene) in sleepers {
+        for (event, act) in meanwhile {
+            for number in 0..requests(scene) {
+                let at = format!("{what}, {event} at request {number}");
+                let company = company();
+                let (others, happened) = (company.again(), Arc::new(AtomicBool::new(false)));
+                let has_happened = Arc::clone(&happened);
+                company.store.script(move |_, call| {
+                    if call == number && !has_happened.swap(true, Ordering::SeqCst) {
+                        let others = others.clone();
+                        return Fault::Meanwhile(Box::new(move || act(&others)));
+                    }
+                    Fault::None
+                });
+                scene(&company);
+                assert!(happened.load(Ordering::SeqCst), "{at}");
+                company.store.heal();
+                // What the sleeper itself has recorded and not done.
+                company.recover();
+                assert_left_over(&company, &at);
+            }
+        }
+    }
+}

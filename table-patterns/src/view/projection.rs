@@ -1,0 +1,79 @@
+//! What one entity has in a view: rows of its own, and its part in sums.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use table_core::Column;
+use table_core::entity::PlainEntity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::row::Row;
+use table_core::selection::{Point, Selection};
+
+/// Collects what one entity has in a view of rows `R`.
+pub struct Projection<R> {
+    pub(super) places: BTreeMap<PartitionKey, Contribution>,
+    of: PhantomData<fn() -> R>,
+}
+
+/// What one entity has in one partition of the view.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Contribution {
+    pub(super) rows: BTreeMap<RowKey, Row>,
+    pub(super) sums: BTreeMap<RowKey, BTreeMap<&'static str, i64>>,
+}
+
+impl<R: PlainEntity> Projection<R> {
+    pub(super) const fn new() -> Self {
+        Self { places: BTreeMap::new(), of: PhantomData }
+    }
+
+    /// Puts a row that belongs to this entity alone.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the row is put twice, or summed as well; those of encoding it.
+    pub fn put(&mut self, row: &R) -> Result<()> {
+        let key = row.key_of()?;
+        let place = self.places.entry(key.partition_key.clone()).or_default();
+        if place.rows.contains_key(&key.row_key) || place.sums.contains_key(&key.row_key) {
+            return Err(twice(&key));
+        }
+        place.rows.insert(key.row_key, row.to_row()?);
+        Ok(())
+    }
+
+    /// Adds to a number of a row that many entities add to. The row is there once anything but 0 was added, with 0 in its other
+    /// `i64` columns; it has no other properties.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the row is put as well; `OutOfRangeInput` if the entity adds more than an `i64` in all.
+    pub fn add(&mut self, row: Selection<R, Point>, column: Column<R, i64>, amount: i64) -> Result<()> {
+        let key = row.into_key()?;
+        let place = self.places.entry(key.partition_key.clone()).or_default();
+        if place.rows.contains_key(&key.row_key) {
+            return Err(twice(&key));
+        }
+        let sum = place.sums.entry(key.row_key.clone()).or_default().entry(column.name()).or_default();
+        *sum = sum.checked_add(amount).ok_or_else(|| {
+            let message = "one entity adds more to the sum than it holds: add less";
+            Error::new(ErrorCode::OutOfRangeInput, message)
+                .with_property(column.name())
+                .with_key(key.partition_key.as_str(), key.row_key.as_str())
+        })?;
+        Ok(())
+    }
+}
+
+fn twice(key: &EntityKey) -> Error {
+    let message = "the projection of one entity has the row twice: put it once, or add to it";
+    Error::new(ErrorCode::InvalidInput, message)
+        .with_rule("IMP-6")
+        .with_key(key.partition_key.as_str(), key.row_key.as_str())
+}
+
+impl<R> fmt::Debug for Projection<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Projection").field("places", &self.places).finish()
+    }
+}

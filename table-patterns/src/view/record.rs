@@ -1,0 +1,127 @@
+//! The rows that a view keeps beside its own: who has what in it, and how far the feeds are applied.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::limits;
+use table_core::row::{Row, RowView, RowWriter};
+use table_core::value::ValueRef;
+
+/// What the `RowKey`s begin with that a view keeps beside its rows.
+pub const VIEW_PREFIX: &str = "\u{FFFC}view_";
+
+pub(super) const OF: &str = "\u{FFFC}view_of_";
+pub(super) const BY: &str = "\u{FFFC}view_by_";
+
+/// What one source entity has in one partition of the view: the record of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Share {
+    /// The rows it has put.
+    pub(super) rows: BTreeSet<String>,
+    /// What it has added, by row and property; also the zeros of what it added once.
+    pub(super) sums: BTreeMap<String, BTreeMap<String, i64>>,
+}
+
+/// The partitions of the view that a source entity has ever had something in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Places(pub(super) BTreeSet<String>);
+
+/// Where the state of the view stands.
+pub(super) fn state_key() -> Result<EntityKey> {
+    EntityKey::new("view", format!("{VIEW_PREFIX}state"))
+}
+
+/// Where the cursor of a partition's feed stands.
+pub(super) fn cursor_key(partition_key: &PartitionKey) -> Result<EntityKey> {
+    EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}cursor"))
+}
+
+/// Where the places of a source entity stand.
+pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
+    let row_key = format!("{OF}{}", source.row_key);
+    if row_key.encode_utf16().count() > limits::KEY_UNITS_PORTABLE {
+        let most = limits::KEY_UNITS_PORTABLE - OF.encode_utf16().count();
+        let message =
+            format!("the RowKey of an entity with a view has at most {most} UTF-16 code units: shorten it");
+        return Err(Error::new(ErrorCode::PropertyValueTooLarge, message)
+            .with_rule("KEY-8")
+            .with_key(source.partition_key.as_str(), source.row_key.as_str()));
+    }
+    Ok(EntityKey { partition_key: source.partition_key.clone(), row_key: RowKey::new(row_key)? })
+}
+
+/// Where the share of a source entity in a partition of the view stands.
+pub(super) fn share_key(place: &PartitionKey, source: &EntityKey) -> Result<EntityKey> {
+    let mut hash = Sha256::new();
+    for text in [source.partition_key.as_str(), source.row_key.as_str()] {
+        hash.update(text.as_bytes());
+        hash.update([0]);
+    }
+    let mut text = BY.to_owned();
+    for byte in hash.finalize().iter().take(16) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(text)? })
+}
+
+impl Share {
+    pub(super) fn write(&self, source: &EntityKey) -> Result<Row> {
+        let mut writer = RowWriter::with_capacity(3);
+        let source = [source.partition_key.as_str(), source.row_key.as_str()];
+        for (name, text) in
+            [("Source", json(&source)?), ("Rows", json(&self.rows)?), ("Sums", json(&self.sums)?)]
+        {
+            writer.property(name, ValueRef::String(&text));
+        }
+        Ok(writer.finish())
+    }
+
+    pub(super) fn read(row: RowView<'_>) -> Result<Self> {
+        Ok(Self { rows: parse(row, "Rows")?, sums: parse(row, "Sums")? })
+    }
+}
+
+impl Places {
+    pub(super) fn write(&self) -> Result<Row> {
+        Ok(one_text("Places", &json(self)?))
+    }
+
+    pub(super) fn read(row: RowView<'_>) -> Result<Self> {
+        parse(row, "Places")
+    }
+}
+
+/// A row of one property.
+fn one_text(name: &str, text: &str) -> Row {
+    let mut writer = RowWriter::with_capacity(1);
+    writer.property(name, ValueRef::String(text));
+    writer.finish()
+}
+
+pub(super) fn write_cursor(cursor: &crate::feed::Cursor) -> Result<Row> {
+    Ok(one_text("Cursor", &json(cursor)?))
+}
+
+pub(super) fn read_cursor(row: RowView<'_>) -> Result<crate::feed::Cursor> {
+    parse(row, "Cursor")
+}
+
+fn json<T: Serialize>(value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| {
+        Error::new(ErrorCode::InternalError, "a record of the view has no JSON text").with_source(error)
+    })
+}
+
+fn parse<T: for<'a> Deserialize<'a>>(row: RowView<'_>, name: &'static str) -> Result<T> {
+    let broken = || Error::new(ErrorCode::Corrupted, "the row is no record of a view").with_property(name);
+    match row.find(name, &mut 0)? {
+        Some(ValueRef::String(text)) => {
+            serde_json::from_str(text).map_err(|error| broken().with_source(error))
+        }
+        _ => Err(broken()),
+    }
+}

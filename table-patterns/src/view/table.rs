@@ -1,0 +1,283 @@
+//! A view with its table: following the feeds, and how far behind it is.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use table_core::Table;
+use table_core::entity::Entity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::operation::OperationKind;
+use table_core::query::{KeyRange, TextRange};
+use table_core::row::{Row, RowWriter};
+use table_core::selection::{Scan, Selection};
+use table_core::store::TableStore;
+use table_core::table::TableStoreExt;
+use table_core::value::ValueRef;
+
+use crate::feed::{Cursor, Feed};
+use crate::retry::Retry;
+use crate::view::View;
+use crate::view::apply::upsert;
+use crate::view::record;
+
+/// The rows of a view and what keeps them: see [the pattern](crate::view). Cheap to clone.
+pub struct ViewTable<V: View, S> {
+    pub(super) source: Table<V::Source, S>,
+    pub(super) rows: Table<V::Row, S>,
+    feed: Feed<S>,
+    pub(super) retry: Retry,
+    memory: Arc<Memory>,
+}
+
+#[derive(Debug, Default)]
+struct Memory {
+    /// Known to be ready: it never ceases to be.
+    ready: AtomicBool,
+    /// The partition that the next call begins with, so that a busy one does not keep the others waiting.
+    turn: AtomicUsize,
+}
+
+/// Whether a view can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViewState {
+    /// It has not been built: rows from before the view may be missing.
+    Building,
+    /// It has all rows, but for what the feeds have not brought yet.
+    Ready,
+}
+
+/// What a call of [`ViewTable::catch_up`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CaughtUp {
+    /// Changes read from the feeds.
+    pub changes: usize,
+    /// Entities applied: several changes of one that were read together are one.
+    pub applied: usize,
+    /// Whether the bound was reached: there may be more.
+    pub is_behind: bool,
+}
+
+/// How far a view is behind its source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Freshness {
+    /// Changes that are not applied.
+    pub pending: usize,
+    /// The Timestamp of the oldest of them, in [ticks](table_core::ticks).
+    pub oldest: Option<u64>,
+}
+
+impl Freshness {
+    /// How long the oldest change has waited at an instant, in [ticks](table_core::ticks); nothing if none waits.
+    #[must_use]
+    pub fn lag(&self, now: u64) -> Duration {
+        let waited = self.oldest.map_or(0, |oldest| now.saturating_sub(oldest));
+        Duration::from_micros(waited / 10)
+    }
+}
+
+impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
+    /// A view in a store, of the tables that the designs of its two types name.
+    #[must_use]
+    pub fn new(store: S) -> Self {
+        Self {
+            source: store.table(),
+            rows: store.table(),
+            feed: Feed::new(store),
+            retry: Retry::default(),
+            memory: Arc::default(),
+        }
+    }
+
+    /// Makes the table of the view if it is not there; a new view is [building](ViewState::Building).
+    ///
+    /// # Errors
+    /// Those of [`Table::create_if_missing`].
+    pub async fn create_if_missing(self) -> Result<Self> {
+        self.rows.clone().create_if_missing().await?;
+        let key = record::state_key()?;
+        self.submit(&key.partition_key, vec![(key.row_key, OperationKind::Insert(state(false)))]).await?;
+        Ok(self)
+    }
+}
+
+impl<V: View, S> ViewTable<V, S> {
+    /// The same with other feeds: with another clock, or another skew.
+    #[must_use]
+    pub fn with_feed(self, feed: Feed<S>) -> Self {
+        Self { feed, ..self }
+    }
+
+    /// The same with another back-off for races.
+    #[must_use]
+    pub fn with_retry(self, retry: Retry) -> Self {
+        Self { retry, ..self }
+    }
+
+    /// The feeds that it follows.
+    #[must_use]
+    pub const fn feed(&self) -> &Feed<S> {
+        &self.feed
+    }
+
+    /// The rows that are the source's, of all that may lie in its table.
+    pub(super) fn own_rows() -> Result<KeyRange> {
+        let own = Selection::<V::Source, Scan>::scan("to build a view").own_rows();
+        let all = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::ALL };
+        Ok(own.ranges()?.first().cloned().unwrap_or(all))
+    }
+}
+
+impl<V: View, S: TableStore> ViewTable<V, S> {
+    /// The table of the view, for reads. Asks for its state until that is ready.
+    ///
+    /// # Errors
+    /// `IndexNotReady` while it is building: [`rebuild`](Self::rebuild) it.
+    pub async fn rows(&self) -> Result<&Table<V::Row, S>> {
+        if self.state().await? == ViewState::Building {
+            let message = "the view is not built, and what it has is not all: run `rebuild` to its end";
+            let error = Error::new(ErrorCode::IndexNotReady, message).with_rule("IMP-6");
+            return Err(error.with_table(V::Row::SCHEMA.table));
+        }
+        Ok(&self.rows)
+    }
+
+    /// Whether it can be read.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn state(&self) -> Result<ViewState> {
+        if self.memory.ready.load(Ordering::Relaxed) {
+            return Ok(ViewState::Ready);
+        }
+        let found = self.get(&record::state_key()?).await?;
+        let ready = found.map(|found| {
+            found.row.view().find("Ready", &mut 0).map(|ready| ready == Some(ValueRef::Boolean(true)))
+        });
+        let ready = ready.transpose()?.unwrap_or(false);
+        self.memory.ready.store(ready, Ordering::Relaxed);
+        Ok(if ready { ViewState::Ready } else { ViewState::Building })
+    }
+
+    pub(super) async fn set_ready(&self) -> Result<()> {
+        let key = record::state_key()?;
+        self.submit(&key.partition_key, vec![(key.row_key, OperationKind::InsertOrReplace(state(true)))])
+            .await?;
+        Ok(())
+    }
+
+    /// Applies at most `most` changes, of all partitions of the source.
+    ///
+    /// # Errors
+    /// Those of [`apply`](Self::apply) and of the store; what was applied stays so, and the next call goes on there.
+    pub async fn catch_up(&self, most: usize) -> Result<CaughtUp> {
+        let mut partitions = self.feed.partitions(self.source.name()?).await?;
+        let turn = self.memory.turn.fetch_add(1, Ordering::Relaxed);
+        let turn = turn.checked_rem(partitions.len()).unwrap_or(0);
+        partitions.rotate_left(turn);
+        let mut all = CaughtUp::default();
+        for partition in partitions {
+            let left = most.saturating_sub(all.changes);
+            if left == 0 {
+                all.is_behind = true;
+                break;
+            }
+            let some = self.catch_up_partition(&partition, left).await?;
+            all.changes += some.changes;
+            all.applied += some.applied;
+            all.is_behind |= some.is_behind;
+        }
+        Ok(all)
+    }
+
+    /// Applies at most `most` changes of one partition of the source, in order, and moves its cursor behind them.
+    ///
+    /// # Errors
+    /// Those of [`catch_up`](Self::catch_up); the cursor stays where it was, and what was applied is applied again.
+    pub async fn catch_up_partition(&self, partition_key: &PartitionKey, most: usize) -> Result<CaughtUp> {
+        let key = record::cursor_key(partition_key)?;
+        let found = self.get(&key).await?;
+        let cursor = found.as_ref().map(|found| record::read_cursor(found.row.view())).transpose();
+        let cursor = cursor.map_err(|error| self.at(error, &key))?.unwrap_or_default();
+        let entries = self.feed.read(self.source.name()?, partition_key, &cursor, most).await?;
+        let Some(last) = entries.last() else { return Ok(CaughtUp::default()) };
+        let own = Self::own_rows()?;
+        let mut sources: Vec<&RowKey> = Vec::new();
+        for entry in &entries {
+            // Of several changes of one entity the state after the last is what counts.
+            if own.contains(partition_key.as_str(), entry.source.as_str())
+                && !sources.contains(&&entry.source)
+            {
+                sources.push(&entry.source);
+            }
+        }
+        for source in &sources {
+            let source = EntityKey { partition_key: partition_key.clone(), row_key: (*source).clone() };
+            self.apply(&source).await?;
+        }
+        let kind = upsert(record::write_cursor(&last.cursor)?, found.map(|found| found.etag));
+        // IMPORTANT: after the changes. If somebody else has moved it, he has applied them too.
+        self.submit(&key.partition_key, vec![(key.row_key, kind)]).await?;
+        Ok(CaughtUp { changes: entries.len(), applied: sources.len(), is_behind: entries.len() == most })
+    }
+
+    /// How far the feed of a partition is applied.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn position(&self, partition_key: &PartitionKey) -> Result<Cursor> {
+        let key = record::cursor_key(partition_key)?;
+        match self.get(&key).await? {
+            Some(found) => record::read_cursor(found.row.view()).map_err(|error| self.at(error, &key)),
+            None => Ok(Cursor::default()),
+        }
+    }
+
+    /// How far it is behind its source, over all partitions. Reads what is pending: a look now and then, not before each read.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn freshness(&self) -> Result<Freshness> {
+        let table = self.source.name()?;
+        let mut freshness = Freshness::default();
+        for partition_key in self.feed.partitions(table).await? {
+            let cursor = self.position(&partition_key).await?;
+            let entries = self.feed.read(table, &partition_key, &cursor, usize::MAX).await?;
+            freshness.pending += entries.len();
+            let oldest = entries.first().map(|entry| entry.cursor.ticks());
+            freshness.oldest = freshness.oldest.into_iter().chain(oldest).min();
+        }
+        Ok(freshness)
+    }
+}
+
+fn state(ready: bool) -> Row {
+    let mut writer = RowWriter::with_capacity(1);
+    writer.property("Ready", ValueRef::Boolean(ready));
+    writer.finish()
+}
+
+impl<V: View, S: Clone> Clone for ViewTable<V, S> {
+    fn clone(&self) -> Self {
+        Self {
+            source: self.source.clone(),
+            rows: self.rows.clone(),
+            feed: self.feed.clone(),
+            retry: self.retry.clone(),
+            memory: Arc::clone(&self.memory),
+        }
+    }
+}
+
+impl<V: View, S: fmt::Debug> fmt::Debug for ViewTable<V, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ViewTable")
+            .field("source", &self.source)
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,174 @@
+//! Processes that die before or after any request, and ones that sleep there while others do all there is to do.
+
+use pollster::block_on;
+use table_core::error::ErrorCode;
+
+use super::kit::Company;
+use crate::faults::Fault;
+
+/// Three employees, of which the view knows two, one as she was before.
+fn company() -> Company {
+    let company = Company::new();
+    company.hire("Sales", 1, "Ada", "London", 36);
+    company.hire("Sales", 2, "Bob", "London", 20);
+    company.catch_up();
+    company.assert_right("at the beginning");
+    company.change("Sales", 1, |ada| (ada.city, ada.age) = ("Paris".into(), 61));
+    company.hire("Marketing", 3, "Cy", "Rome", 40);
+    company.store.heal();
+    company
+}
+
+type Scene = fn(&Company);
+
+const SCENES: [(&str, Scene); 2] = [
+    (
+        "catches up",
+        |company| {
+            while block_on(company.view.catch_up(2)).is_ok_and(|caught| caught.changes > 0) {}
+        },
+    ),
+    ("rebuilds", |company| {
+        let _ = block_on(company.view.rebuild().page(2).run());
+    }),
+];
+
+fn requests(scene: Scene) -> usize {
+    let company = company();
+    scene(&company);
+    company.store.calls().len()
+}
+
+#[test]
+fn imp_6_a_death_at_any_request_loses_and_doubles_nothing() {
+    for (name, scene) in SCENES {
+        for number in 0..requests(scene) {
+            for after in [false, true] {
+                let at = format!("{name}: dies {} request {number}", if after { "after" } else { "before" });
+                let company = company();
+                company.store.script(move |_, call| match call {
+                    _ if call < number => Fault::None,
+                    _ if call == number && after => Fault::After(ErrorCode::EngineClosed),
+                    _ => Fault::Before(ErrorCode::EngineClosed),
+                });
+                scene(&company);
+                company.again().catch_up();
+                company.assert_right(&at);
+            }
+        }
+    }
+}
+
+#[test]
+fn pat_ec_8_a_writer_that_dies_leaves_the_view_as_its_source() {
+    for number in 0..8 {
+        for after in [false, true] {
+            let company = company();
+            company.store.script(move |_, call| match call {
+                _ if call < number => Fault::None,
+                _ if call == number && after => Fault::After(ErrorCode::EngineClosed),
+                _ => Fault::Before(ErrorCode::EngineClosed),
+            });
+            let key = || super::kit::Employee::key("Research", 9);
+            let new = super::kit::Employee {
+                department: "Research".into(),
+                id: 9,
+                name: "Di".into(),
+                city: "Rome".into(),
+                age: 30,
+            };
+            let _ = block_on(company.employees.insert(&new));
+            let _ = block_on(company.employees.update(key(), |di| di.city = "Paris".into()));
+            let _ = block_on(company.employees.delete(key(), table_core::IfMatch::Any));
+            company.again().catch_up();
+            let found = block_on(company.engine.get(
+                company.employees.table().name().unwrap(),
+                &key().into_key().unwrap(),
+                &table_core::query::Select::All,
+            ));
+            let mut sources = company.sources();
+            if found.unwrap().is_some() {
+                let stored = block_on(company.again().employees.table().get(key())).unwrap().unwrap();
+                sources.push(stored.into_value());
+            }
+            assert_eq!(company.stored(), Company::expected(&sources), "request {number}, after: {after}");
+        }
+    }
+}
+
+use table_core::store::TableStore;
+
+#[test]
+fn imp_6_who_wakes_up_late_undoes_nothing() {
+    let meanwhile: [(&str, Scene); 4] = [
+        ("changed", |company| {
+            company.change("Sales", 1, |ada| (ada.city, ada.age) = ("Rome".into(), 50));
+            company.catch_up();
+        }),
+        ("changed back", |company| {
+            company.change("Sales", 1, |ada| (ada.city, ada.age) = ("London".into(), 36));
+            company.catch_up();
+        }),
+        ("gone", |company| {
+            company.fire("Sales", 1);
+            company.fire("Marketing", 3);
+            company.catch_up();
+        }),
+        ("gone and back", |company| {
+            company.fire("Marketing", 3);
+            company.catch_up();
+            company.hire("Marketing", 3, "Cy", "Rome", 40);
+            company.catch_up();
+        }),
+    ];
+    for (name, scene) in SCENES {
+        for (event, act) in meanwhile {
+            for number in 0..requests(scene) {
+                let company = company();
+                let mut others = Some(company.again());
+                company.store.script(move |_, call| match others.take() {
+                    Some(others) if call == number => Fault::Meanwhile(Box::new(move || act(&others))),
+                    still => {
+                        others = still;
+                        Fault::None
+                    }
+                });
+                scene(&company);
+                // And nobody comes after it.
+                company.assert_right(&format!("{name}, {event} at request {number}"));
+            }
+        }
+    }
+}
+
+/// The same, and the sleeper dies with its first write, so that it cannot look again.
+#[test]
+fn imp_6_who_wakes_up_late_and_dies_undoes_nothing() {
+    let (name, scene) = SCENES[0];
+    for number in 0..requests(scene) {
+        let company = company();
+        let mut others = Some(company.again());
+        let mut is_last = false;
+        company.store.script(move |_, call| {
+            if is_last {
+                return Fault::Before(ErrorCode::EngineClosed);
+            }
+            match others.take() {
+                Some(others) if call == number => {
+                    is_last = true;
+                    Fault::Meanwhile(Box::new(move || {
+                        others.change("Sales", 1, |ada| (ada.city, ada.age) = ("London".into(), 36));
+                        others.fire("Marketing", 3);
+                        others.catch_up();
+                    }))
+                }
+                still => {
+                    others = still;
+                    Fault::None
+                }
+            }
+        });
+        scene(&company);
+        company.assert_right(&format!("{name}, asleep at request {number}"));
+    }
+}

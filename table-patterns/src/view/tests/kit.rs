@@ -1,0 +1,164 @@
+//! Employees, and a view with a sum for each department and city and a row for each employee by name.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use pollster::block_on;
+use table_core::embedded::Engine;
+use table_core::error::Result;
+use table_core::etag::IfMatch;
+use table_core::{Entity, TableStoreExt};
+
+use crate::faults::FaultyStore;
+use crate::feed::FeedTable;
+use crate::retry::Retry;
+use crate::view::{Projection, View, ViewTable};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company")]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+pub(super) struct Employee {
+    pub(super) department: String,
+    #[digits(6)]
+    pub(super) id: u32,
+    pub(super) name: String,
+    pub(super) city: String,
+    pub(super) age: i32,
+}
+
+/// Another type of the same table, that the view is not made of.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company")]
+#[partition_key(department)]
+#[row_key("Department")]
+pub(super) struct Department {
+    pub(super) department: String,
+    pub(super) floor: i32,
+}
+
+/// By city or department; `all` is the sum, `name_…` a row of one employee.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Headcounts")]
+#[partition_key(of)]
+#[row_key(row)]
+pub(super) struct Headcount {
+    pub(super) of: String,
+    pub(super) row: String,
+    pub(super) employees: i64,
+    pub(super) years: i64,
+}
+
+pub(super) struct Headcounts;
+
+impl View for Headcounts {
+    type Source = Employee;
+    type Row = Headcount;
+
+    fn project(employee: &Employee, view: &mut Projection<Headcount>) -> Result<()> {
+        let city = || Headcount::key(&employee.city, "all");
+        view.add(city(), Headcount::EMPLOYEES, 1)?;
+        view.add(city(), Headcount::YEARS, employee.age.into())?;
+        view.add(Headcount::key(&employee.department, "all"), Headcount::EMPLOYEES, 1)?;
+        if employee.age < 60 {
+            let row = format!("name_{}_{}_{:06}", employee.name, employee.department, employee.id);
+            view.put(&Headcount {
+                of: employee.city.clone(),
+                row,
+                employees: 1,
+                years: employee.age.into(),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) type Store = FaultyStore<Engine>;
+pub(super) type Rows = BTreeMap<(String, String), (i64, i64)>;
+
+/// All of it, as one process has it.
+#[derive(Clone)]
+pub(super) struct Company {
+    pub(super) engine: Engine,
+    pub(super) store: Store,
+    pub(super) employees: FeedTable<Employee, Store>,
+    pub(super) view: ViewTable<Headcounts, Store>,
+}
+
+impl Company {
+    pub(super) fn new() -> Self {
+        Self::on(Engine::in_memory(), |store| store)
+    }
+
+    pub(super) fn again(&self) -> Self {
+        Self::on(self.engine.clone(), |store| store)
+    }
+
+    pub(super) fn on(engine: Engine, with: impl FnOnce(Store) -> Store) -> Self {
+        let retry = Retry::new(1_000, Duration::from_micros(10), Duration::from_millis(1));
+        let store = with(FaultyStore::new(engine.clone()));
+        let table = block_on(store.table::<Employee>().create_if_missing()).unwrap();
+        let view = block_on(ViewTable::new(store.clone()).create_if_missing()).unwrap();
+        store.heal();
+        Self {
+            employees: FeedTable::new(table).with_retry(retry.clone()),
+            view: view.with_retry(retry),
+            engine,
+            store,
+        }
+    }
+
+    pub(super) fn hire(&self, department: &str, id: u32, name: &str, city: &str, age: i32) {
+        let employee =
+            Employee { department: department.into(), id, name: name.into(), city: city.into(), age };
+        block_on(self.employees.insert(&employee)).unwrap();
+    }
+
+    pub(super) fn fire(&self, department: &str, id: u32) {
+        block_on(self.employees.delete(Employee::key(department, id), IfMatch::Any)).unwrap();
+    }
+
+    pub(super) fn change(&self, department: &str, id: u32, change: impl FnMut(&mut Employee)) {
+        block_on(self.employees.update(Employee::key(department, id), change)).unwrap();
+    }
+
+    /// Applies all there is, as a process that lives.
+    pub(super) fn catch_up(&self) {
+        while block_on(self.view.catch_up(7)).unwrap().changes > 0 {}
+    }
+
+    pub(super) fn sources(&self) -> Vec<Employee> {
+        let table = self.engine.table::<Employee>();
+        let query = |department| block_on(table.query(Employee::rows(department)).collect()).unwrap();
+        ["Sales", "Marketing"].into_iter().flat_map(query).collect()
+    }
+
+    /// What is stored, but for sums of nothing.
+    pub(super) fn stored(&self) -> Rows {
+        let scan = self.engine.table::<Headcount>().scan("to compare").max_rows(1_000_000);
+        let rows = block_on(scan.collect()).unwrap().into_iter();
+        rows.map(|row| ((row.of, row.row), (row.employees, row.years)))
+            .filter(|(_, sums)| *sums != (0, 0))
+            .collect()
+    }
+
+    /// What there is to be, said another way than the view does.
+    pub(super) fn expected(employees: &[Employee]) -> Rows {
+        let mut rows = Rows::new();
+        for one in employees {
+            let years = i64::from(one.age);
+            let of_city = rows.entry((one.city.clone(), "all".to_owned())).or_default();
+            *of_city = (of_city.0 + 1, of_city.1 + years);
+            rows.entry((one.department.clone(), "all".to_owned())).or_default().0 += 1;
+            if one.age < 60 {
+                let row = format!("name_{}_{}_{:06}", one.name, one.department, one.id);
+                rows.insert((one.city.clone(), row), (1, years));
+            }
+        }
+        rows
+    }
+
+    pub(super) fn assert_right(&self, at: &str) {
+        assert_eq!(self.stored(), Self::expected(&self.sources()), "{at}");
+    }
+}

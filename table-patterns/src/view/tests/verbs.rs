@@ -1,0 +1,325 @@
+//! Each verb alone: layout, requests, bounds, what it refuses.
+
+use pollster::block_on;
+use table_core::embedded::{Clock, EngineOptions};
+use table_core::error::{ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::PartitionKey;
+use table_core::name::TableName;
+use table_core::query::{KeyRange, Query};
+use table_core::store::TableStore;
+use table_core::value::ValueRef;
+use table_core::{EntityKey, TableStoreExt};
+
+use super::kit::{Company, Department, Employee, Headcount};
+use crate::faults::{Call, sendable};
+use crate::feed::{Feed, FeedTable};
+use crate::view::{CaughtUp, Projection, RebuildPosition, View, ViewState, ViewTable};
+use crate::work::Pace;
+
+#[test]
+fn imp_6_the_layout_of_a_view() {
+    const NOW: u64 = 639_307_584_000_000_000;
+    let engine = EngineOptions::new().clock(Clock::new(|| NOW)).in_memory();
+    let company = Company::on(engine, |store| store);
+    let feed = Feed::with_pace(company.store.clone(), Pace::new().clock(Clock::new(|| NOW)));
+    let (employees, view) =
+        (company.employees.clone().with_feed(feed.clone()), company.view.clone().with_feed(feed));
+    let ada =
+        Employee { department: "Sales".into(), id: 223, name: "Ada".into(), city: "London".into(), age: 36 };
+    block_on(employees.insert(&ada)).unwrap();
+    block_on(view.catch_up(10)).unwrap();
+    let mut lines = Vec::new();
+    for table in ["Headcounts", "TablesFeeds"] {
+        let (table, query) = (TableName::new(table).unwrap(), Query::new(KeyRange::ALL));
+        for entity in block_on(company.engine.query(&table, &query, None)).unwrap().rows.iter() {
+            lines.push(format!(
+                "{table}: {} / {}",
+                entity.partition_key,
+                entity.row_key.replace('\u{FFFC}', "U+FFFC ")
+            ));
+            for property in entity.row.properties() {
+                let property = property.unwrap();
+                let value = match property.value {
+                    // Ends with an identifier that differs each time.
+                    ValueRef::String(cursor) if property.name == "Cursor" => {
+                        cursor.rsplit_once('_').unwrap().0.replace('\u{FFFC}', "U+FFFC ") + "_{32 digits}\"}"
+                    }
+                    value => format!("{value:?}"),
+                };
+                lines.push(format!("  {}: {value}", property.name));
+            }
+        }
+    }
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn imp_6_a_view_answers_by_point_queries_what_its_source_would_be_scanned_for() {
+    let company = Company::new();
+    company.hire("Sales", 1, "Ada", "London", 36);
+    company.hire("Sales", 2, "Bob", "London", 60);
+    company.hire("Marketing", 1, "Cy", "Paris", 20);
+    let caught = block_on(company.view.catch_up(100)).unwrap();
+    assert_eq!(caught, CaughtUp { changes: 3, applied: 3, is_behind: false });
+    company.assert_right("hired");
+    block_on(company.view.rebuild().run()).unwrap();
+    let rows = block_on(company.view.rows()).unwrap();
+    company.store.heal();
+    let london = block_on(rows.get(Headcount::key("London", "all"))).unwrap().unwrap();
+    assert_eq!((london.employees, london.years, company.store.calls()), (2, 96, vec![Call::Get]));
+    company.change("Sales", 1, |ada| (ada.city, ada.age) = ("Paris".into(), 70));
+    company.fire("Sales", 2);
+    company.catch_up();
+    company.assert_right("moved and fired");
+    assert_eq!(company.stored().len(), 4, "{:?}", company.stored());
+}
+
+#[test]
+fn pat_ec_8_catching_up_is_bounded_and_goes_on_where_it_was() {
+    let company = Company::new();
+    for id in 0..10 {
+        company.hire("Sales", id, "Ada", "London", 36);
+        company.hire("Marketing", id, "Ada", "London", 36);
+    }
+    let mut calls = Vec::new();
+    // In as many processes as calls.
+    while calls.last().is_none_or(|last: &CaughtUp| last.is_behind) {
+        calls.push(block_on(company.again().view.catch_up(6)).unwrap());
+    }
+    assert!(calls.iter().all(|call| call.changes <= 6), "{calls:?}");
+    assert_eq!(calls.iter().map(|call| call.changes).sum::<usize>(), 20);
+    company.assert_right("caught up");
+    assert_eq!(block_on(company.view.catch_up(6)).unwrap(), CaughtUp::default());
+
+    // One that changes all the time does not keep the others waiting.
+    for age in 0..20 {
+        company.change("Marketing", 1, |one| one.age = age);
+    }
+    company.change("Sales", 1, |one| one.age = 50);
+    let caught = [block_on(company.view.catch_up(3)).unwrap(), block_on(company.view.catch_up(3)).unwrap()];
+    assert_eq!(caught.map(|caught| caught.is_behind), [true; 2]);
+    let sales = PartitionKey::new("Sales").unwrap();
+    assert_eq!(block_on(company.view.catch_up_partition(&sales, 3)).unwrap().changes, 0, "{caught:?}");
+    // Changes of one entity that are read together are one.
+    let marketing = PartitionKey::new("Marketing").unwrap();
+    let caught = block_on(company.view.catch_up_partition(&marketing, 100)).unwrap();
+    assert_eq!((caught.applied, caught.is_behind), (1, false));
+    company.assert_right("at the end");
+}
+
+#[test]
+fn imp_6_how_far_a_view_is_behind_can_be_read() {
+    let company = Company::new();
+    assert_eq!(block_on(company.view.freshness()).unwrap().lag(u64::MAX), std::time::Duration::ZERO);
+    company.hire("Sales", 1, "Ada", "London", 36);
+    company.change("Sales", 1, |ada| ada.age = 37);
+    company.hire("Marketing", 1, "Cy", "Paris", 20);
+    let fresh = block_on(company.view.freshness()).unwrap();
+    let oldest = fresh.oldest.unwrap();
+    assert_eq!((fresh.pending, fresh.lag(oldest + 30_000_000).as_secs()), (3, 3));
+    let sales = PartitionKey::new("Sales").unwrap();
+    block_on(company.view.catch_up_partition(&sales, 1)).unwrap();
+    assert_eq!(block_on(company.view.position(&sales)).unwrap().ticks(), oldest);
+    assert_eq!(block_on(company.view.freshness()).unwrap().pending, 2);
+    company.catch_up();
+    assert_eq!(block_on(company.view.freshness()).unwrap(), crate::view::Freshness::default());
+}
+
+#[test]
+fn imp_6_a_new_view_over_old_rows_does_not_answer_until_it_is_built() {
+    let company = Company::new();
+    // From before there was a feed.
+    let table = company.engine.table::<Employee>();
+    for id in 0..25 {
+        let old =
+            Employee { department: "Sales".into(), id, name: "Old".into(), city: "London".into(), age: 36 };
+        block_on(table.insert(&old)).unwrap();
+    }
+    block_on(
+        company.engine.table::<Department>().insert(&Department { department: "Sales".into(), floor: 3 }),
+    )
+    .unwrap();
+    company.hire("Sales", 100, "Ada", "London", 36);
+    company.catch_up();
+    assert_eq!(block_on(company.view.state()).unwrap(), ViewState::Building);
+    let error = block_on(company.view.rows()).unwrap_err();
+    assert_eq!((error.code(), error.table()), (ErrorCode::IndexNotReady, Some("Headcounts")));
+
+    // A step a process, each of which knows what the one before has stored.
+    let (mut stored, mut steps) = (serde_json::to_string(&RebuildPosition::default()).unwrap(), 0);
+    loop {
+        let other = company.again();
+        let mut rebuild = other.view.rebuild().page(4).resume(serde_json::from_str(&stored).unwrap());
+        if !block_on(rebuild.step()).unwrap() {
+            break;
+        }
+        steps += 1;
+        stored = serde_json::to_string(rebuild.position()).unwrap();
+        company.change("Sales", steps % 25, |one| one.age += 1);
+    }
+    let position: RebuildPosition = serde_json::from_str(&stored).unwrap();
+    assert!(position.is_done() && position.progress().applied == 26 && steps > 10, "{position:?}");
+    assert_eq!(block_on(company.view.state()).unwrap(), ViewState::Ready);
+    company.catch_up();
+    company.assert_right("built");
+    assert!(block_on(company.again().view.rows()).is_ok());
+}
+
+#[test]
+fn imp_6_a_rebuild_mends_what_others_left_wrong() {
+    let company = Company::new();
+    for id in 0..5 {
+        company.hire("Sales", id, "Ada", "London", 36);
+    }
+    company.catch_up();
+    // A sum that somebody set, entities that came and went without a word, and one whose change was trimmed.
+    block_on(
+        company.engine.table::<Headcount>().update(Headcount::key("London", "all"), |row| row.years = 7),
+    )
+    .unwrap();
+    let table = company.engine.table::<Employee>();
+    block_on(table.delete(Employee::key("Sales", 0), IfMatch::Any)).unwrap();
+    block_on(table.update(Employee::key("Sales", 1), |one| one.city = "Paris".into())).unwrap();
+    block_on(company.engine.table::<Headcount>().delete(Headcount::key("Sales", "all"), IfMatch::Any))
+        .unwrap();
+    assert_ne!(company.stored(), Company::expected(&company.sources()));
+    let progress = block_on(company.view.rebuild().run()).unwrap();
+    assert_eq!((progress.applied, progress.removed, progress.corrected), (4, 1, 2));
+    company.assert_right("mended");
+    let progress = block_on(company.view.rebuild().run()).unwrap();
+    assert_eq!(
+        (progress.removed, progress.corrected),
+        (1, 0),
+        "the empty records of one that is gone are looked at again"
+    );
+    company.assert_right("again");
+}
+
+#[test]
+fn imp_6_another_projection_is_taken_up_by_a_rebuild() {
+    struct Only;
+    impl View for Only {
+        type Source = Employee;
+        type Row = Headcount;
+        fn project(employee: &Employee, view: &mut Projection<Headcount>) -> Result<()> {
+            view.add(Headcount::key(&employee.name, "all"), Headcount::EMPLOYEES, 1)
+        }
+    }
+    let company = Company::new();
+    company.hire("Sales", 1, "Ada", "London", 36);
+    company.hire("Sales", 2, "Ada", "Paris", 36);
+    company.catch_up();
+    let view = ViewTable::<Only, _>::new(company.engine.clone());
+    block_on(view.rebuild().run()).unwrap();
+    assert_eq!(company.stored(), [(("Ada".to_owned(), "all".to_owned()), (2, 0))].into());
+}
+
+#[test]
+fn bad_input_is_told_and_nothing_is_half_written() {
+    struct Bad;
+    impl View for Bad {
+        type Source = Employee;
+        type Row = Headcount;
+        fn project(employee: &Employee, view: &mut Projection<Headcount>) -> Result<()> {
+            let key = || Headcount::key("x", "all");
+            let row = Headcount { of: "x".into(), row: "all".into(), employees: 1, years: 1 };
+            match employee.age {
+                1 => {
+                    view.put(&row)?;
+                    view.put(&row)
+                }
+                2 => {
+                    view.put(&row)?;
+                    view.add(key(), Headcount::EMPLOYEES, 1)
+                }
+                3 => {
+                    view.add(key(), Headcount::EMPLOYEES, i64::MAX)?;
+                    view.add(key(), Headcount::EMPLOYEES, 1)
+                }
+                4 => (0..100).try_for_each(|row| {
+                    view.put(&Headcount { of: "x".into(), row: format!("{row:03}"), employees: 1, years: 1 })
+                }),
+                _ => view.add(key(), Headcount::EMPLOYEES, i64::MAX - 1),
+            }
+        }
+    }
+    let company = Company::new();
+    let view = ViewTable::<Bad, _>::new(company.engine.clone());
+    for (age, code) in [
+        (1, ErrorCode::InvalidInput),
+        (2, ErrorCode::InvalidInput),
+        (3, ErrorCode::OutOfRangeInput),
+        (4, ErrorCode::InvalidInput),
+    ] {
+        company.hire("Sales", 1, "Ada", "London", age);
+        let error = block_on(view.catch_up(10)).unwrap_err();
+        assert_eq!(error.code(), code, "{age}: {error}");
+        assert!(company.stored().is_empty(), "{age}");
+        company.fire("Sales", 1);
+    }
+    // Two that do not fit together: the second is refused, and comes again each time until it is mended.
+    company.hire("Sales", 2, "Ada", "London", 5);
+    company.hire("Sales", 3, "Ada", "London", 5);
+    for _ in 0..2 {
+        let error = block_on(view.catch_up(10)).unwrap_err();
+        assert_eq!((error.code(), error.key()), (ErrorCode::OutOfRangeInput, Some(("x", "all"))));
+    }
+    assert_eq!(company.stored(), [(("x".to_owned(), "all".to_owned()), (i64::MAX - 1, 0))].into());
+    company.fire("Sales", 2);
+    block_on(view.catch_up(10)).unwrap();
+    assert_eq!(company.stored().len(), 1);
+}
+
+#[test]
+fn key_8_an_entity_whose_records_have_no_room_is_refused() {
+    let company = Company::new();
+    for (length, fits) in [(503, true), (504, false)] {
+        let key = EntityKey::new("Sales", "x".repeat(length)).unwrap();
+        assert_eq!(
+            block_on(company.view.apply(&key)).map_err(|error| error.rule()),
+            if fits { Ok(()) } else { Err(Some("KEY-8")) }
+        );
+    }
+}
+
+#[test]
+fn pat_ec_8_a_feed_table_writes_entity_and_record_together() {
+    let company = Company::new();
+    company.hire("Sales", 1, "Ada", "London", 36);
+    company.store.heal();
+    company.change("Sales", 1, |ada| ada.age += 1);
+    assert_eq!(company.store.calls(), [Call::Get, Call::Submit]);
+    let employees: &FeedTable<Employee, _> = &company.employees;
+    let ada =
+        Employee { department: "Sales".into(), id: 1, name: "Ada".into(), city: "London".into(), age: 1 };
+    assert!(block_on(employees.insert(&ada)).unwrap_err().is_already_exists());
+    assert_eq!(
+        block_on(employees.update(Employee::key("Sales", 1), |ada| ada.id = 2)).unwrap_err().rule(),
+        Some("UPD-6")
+    );
+    assert!(block_on(employees.update(Employee::key("Sales", 9), |_| ())).unwrap_err().is_not_found());
+    assert!(block_on(employees.delete(Employee::key("Sales", 9), IfMatch::Any)).unwrap_err().is_not_found());
+    block_on(employees.insert_or_replace(&ada)).unwrap();
+    let table = employees.table().name().unwrap();
+    let sales = PartitionKey::new("Sales").unwrap();
+    let entries =
+        block_on(employees.feed().read(table, &sales, &crate::feed::Cursor::default(), 10)).unwrap();
+    let kinds: Vec<_> = entries.iter().map(|entry| (entry.kind.as_str(), entry.source.as_str())).collect();
+    assert_eq!(kinds, ["inserted", "updated", "updated"].map(|kind| (kind, "empid_000001")));
+    assert_eq!(block_on(employees.feed().partitions(table)).unwrap(), [sales]);
+    let listed = futures_util::TryStreamExt::try_collect::<Vec<_>>(company.engine.tables(""));
+    let names: Vec<_> = block_on(listed).unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["Company", "Headcounts"], "the registry is left out");
+}
+
+#[test]
+fn futures_are_send() {
+    let company = Company::new();
+    company.hire("Sales", 1, "Ada", "London", 36);
+    block_on(sendable(company.view.catch_up(3))).unwrap();
+    block_on(sendable(company.view.freshness())).unwrap();
+    block_on(sendable(company.view.rebuild().run())).unwrap();
+    block_on(sendable(company.employees.update(Employee::key("Sales", 1), |_| ()))).unwrap();
+    assert!(block_on(sendable(company.view.rows())).is_ok());
+}
