@@ -35,7 +35,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         .sign(&key)?;
 
     // Here the same rules are applied to whatever store it is; a service applies them itself to whoever brings the token.
-    let office = Authority::new(key).clock(Clock::new(at)).scoped(store.clone(), &token).table::<Day>();
+    let office =
+        Authority::new(key).clock(Clock::of_instants(at)).scoped(store.clone(), &token).table::<Day>();
     let mut answer = Grid::new(["Asked for", "Answer"]);
     let own = office.query(Day::partition("Seattle")).collect().await?;
     answer.row(["Seattle", &format!("{} days", own.len())]);

@@ -53,7 +53,8 @@ fn client<const N: usize>(
     now: Arc<Mutex<DateTime<Utc>>>,
 ) -> AzureTables {
     let credential = Credential::identity(Arc::new(Scripted(Mutex::new(tokens.into()))));
-    let options = Options::new().clock(Clock::new(move || *now.lock().unwrap())).retry(RetryPolicy::NONE);
+    let options =
+        Options::new().clock(Clock::of_instants(move || *now.lock().unwrap())).retry(RetryPolicy::NONE);
     AzureTables::with_options(&server.endpoint, credential, options).unwrap()
 }
 
