@@ -20,7 +20,7 @@ use crate::ticks;
 pub struct Clock(Arc<dyn Fn() -> u64 + Send + Sync>);
 
 impl Clock {
-    /// A clock that asks this closure, for [ticks](crate::ticks).
+    /// A clock that asks this closure, for [`ticks`].
     pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
@@ -42,7 +42,7 @@ impl Clock {
         })
     }
 
-    /// The present instant in [ticks](crate::ticks).
+    /// The present instant in [`ticks`].
     #[must_use]
     pub fn now(&self) -> u64 {
         (self.0)()
