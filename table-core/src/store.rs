@@ -6,7 +6,7 @@ use std::fmt::{Debug, Display};
 
 pub use dynamic::DynTableStore;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::limits::Limits;
@@ -49,6 +49,27 @@ pub struct StoredRow {
 
 /// The `ETag`s that a transaction gave its entities, in the order of its operations; `None` for a delete (ETAG-3, DEL-2).
 pub type Committed = Vec<Option<ETag>>;
+
+/// The version that an acknowledged write of one entity must have given (ETAG-3).
+///
+/// # Errors
+/// `InternalError` where it is missing: the write is done, its version is only to be read.
+///
+/// ```
+/// use table_core::store::written;
+/// use table_core::{ETag, TableName};
+///
+/// let table = TableName::new("Employee")?;
+/// assert_eq!(written(&table, Some(ETag::from_ticks(7)))?, ETag::from_ticks(7));
+/// assert_eq!(written(&table, None).unwrap_err().rule(), Some("ETAG-3"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
+    etag.ok_or_else(|| {
+        let message = "the store acknowledged the write without the ETag it must give: read the entity";
+        Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3").with_table(table.as_str())
+    })
+}
 
 /// One page of table names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::operation::OperationKind;
 use crate::property::Property;
 use crate::row::RowWriter;
 use crate::selection::{Point, Primary, Selection, WholeKey};
-use crate::store::TableStore;
+use crate::store::{TableStore, written};
 use crate::table::{Table, request};
 use crate::value::Value;
 
@@ -89,7 +89,7 @@ impl<E, S: TableStore> Patch<'_, E, S> {
         }
         let kind = OperationKind::Merge(row.finish(), self.if_match);
         let etag = request::write(&self.table.store, table, key, kind).await?;
-        request::written(table, etag)
+        written(table, etag)
     }
 }
 

@@ -140,11 +140,3 @@ pub(crate) async fn write<S: TableStore>(
     let transaction = transaction.map_err(|error| error.with_table(table.as_str()))?;
     Ok(submit(store, table, transaction).await?.into_iter().next().flatten())
 }
-
-/// The version that a write must have given (ETAG-3).
-pub(crate) fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
-    etag.ok_or_else(|| {
-        let message = "the store acknowledged the write without the ETag it must give: read the entity";
-        Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3").with_table(table.as_str())
-    })
-}

@@ -9,7 +9,7 @@ use crate::operation::OperationKind;
 use crate::query::Select;
 use crate::row::{self, Row};
 use crate::selection::{Point, Selection};
-use crate::store::TableStore;
+use crate::store::{TableStore, written};
 use crate::table::{Table, request};
 
 /// How often an update tries to write before it gives up. Each lost attempt means that another writer's succeeded (CON-5).
@@ -158,7 +158,7 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
             OperationKind::Merge(after, if_match)
         };
         let etag = request::write(&self.store, table, key.clone(), kind).await?;
-        let etag = request::written(table, etag)?;
+        let etag = written(table, etag)?;
         let stamp = etag.ticks().unwrap_or(stamp);
         entity.on_written(&etag, stamp);
         Ok(Versioned::new(entity, etag, stamp))

@@ -6,7 +6,7 @@ use crate::etag::{ETag, IfMatch};
 use crate::operation::OperationKind;
 use crate::row::Row;
 use crate::selection::{Primary, WholeKey};
-use crate::store::TableStore;
+use crate::store::{TableStore, written};
 use crate::table::{Table, request};
 
 impl<E: ToEntity, S: TableStore> Table<E, S> {
@@ -73,6 +73,6 @@ impl<E: ToEntity, S: TableStore> Table<E, S> {
         let table = self.name()?;
         let key = entity.entity_key()?;
         let etag = request::write(&self.store, table, key, kind(entity.entity_row()?)).await?;
-        request::written(table, etag)
+        written(table, etag)
     }
 }

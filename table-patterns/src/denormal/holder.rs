@@ -232,12 +232,10 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
             store.submit(table, transaction).await
         };
         match outcome {
-            Ok(etags) => Ok(Attempt::Done(after.map(|after| {
-                let etag = etags.into_iter().next().flatten();
-                let etag = etag.unwrap_or_else(|| table_core::etag::ETag::from_ticks(0));
-                let ticks = etag.ticks().unwrap_or_default();
-                Versioned::new(after, etag, ticks)
-            }))),
+            Ok(etags) => {
+                let stamp = before.map_or(0, |(stored, _)| stored.row.view().timestamp());
+                Ok(Attempt::Done(after.map(|after| io::version(table, after, etags, stamp)).transpose()?))
+            }
             Err(error) if io::is_race(&error) => Ok(Attempt::Lost(error)),
             Err(error) => Err(error),
         }

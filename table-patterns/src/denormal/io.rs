@@ -1,5 +1,6 @@
 //! Requests that the handles of both sides send.
 
+use table_core::entity::Versioned;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -7,7 +8,7 @@ use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::EntityRef;
 use table_core::row::RowWriter;
-use table_core::store::{Committed, StoredRow, TableStore};
+use table_core::store::{Committed, StoredRow, TableStore, written};
 use table_core::transaction::Transaction;
 
 /// Writes nothing but another version: who read the entity before fails.
@@ -35,6 +36,18 @@ pub(super) async fn submit<S: TableStore>(
 ) -> Result<Committed> {
     let transaction = transaction(store, partition_key, operations);
     store.submit(table, transaction.map_err(|error| error.with_table(table.as_str()))?).await
+}
+
+/// An entity as the first operation of a transaction wrote it. A version that tells no Timestamp leaves it the one before.
+pub(super) fn version<T>(
+    table: &TableName,
+    entity: T,
+    etags: Committed,
+    before: u64,
+) -> Result<Versioned<T>> {
+    let etag = written(table, etags.into_iter().next().flatten())?;
+    let ticks = etag.ticks().unwrap_or(before);
+    Ok(Versioned::new(entity, etag, ticks))
 }
 
 /// Somebody else was quicker: what was read is no longer so. A missing table is not that.

@@ -146,12 +146,8 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
             let copies = plan.copies;
             match self.submit(table, key, plan).await {
                 Ok(etags) => {
-                    let version = |after| {
-                        let etag = etags.into_iter().next().flatten().unwrap_or(stored.etag);
-                        let ticks = etag.ticks().unwrap_or_else(|| stored.row.view().timestamp());
-                        Versioned::new(after, etag, ticks)
-                    };
-                    return Ok((after.map(version), copies));
+                    let version = |after| io::version(table, after, etags, stored.row.view().timestamp());
+                    return Ok((after.map(version).transpose()?, copies));
                 }
                 Err(error) if io::is_race(&error) => self.retry.wait(attempt).await,
                 Err(error) => return Err(error),

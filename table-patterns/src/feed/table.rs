@@ -11,7 +11,7 @@ use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, Select};
 use table_core::row::rewrite;
 use table_core::selection::{Point, Selection};
-use table_core::store::TableStore;
+use table_core::store::{TableStore, written};
 use table_core::transaction::Transaction;
 
 use crate::feed::{Feed, FeedChange};
@@ -91,7 +91,8 @@ impl<E: PlainEntity, S: TableStore> FeedTable<E, S> {
     /// `EntityAlreadyExists`; every limit of an entity.
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
         let kind = OperationKind::Insert(entity.to_row()?);
-        self.write(entity.key_of()?, kind, "inserted").await.and_then(|etag| self.written(etag))
+        let etag = self.write(entity.key_of()?, kind, "inserted").await?;
+        written(self.table.name()?, etag)
     }
 
     /// Inserts an entity or replaces it, and records that.
@@ -100,7 +101,8 @@ impl<E: PlainEntity, S: TableStore> FeedTable<E, S> {
     /// Every limit of an entity.
     pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
         let kind = OperationKind::InsertOrReplace(entity.to_row()?);
-        self.write(entity.key_of()?, kind, "updated").await.and_then(|etag| self.written(etag))
+        let etag = self.write(entity.key_of()?, kind, "updated").await?;
+        written(self.table.name()?, etag)
     }
 
     /// Changes an entity and records that. Read and tried again where another was faster.
@@ -134,7 +136,7 @@ impl<E: PlainEntity, S: TableStore> FeedTable<E, S> {
             let kind = OperationKind::Replace(row, IfMatch::ETag(stored.etag));
             match self.write(key.clone(), kind, "updated").await {
                 Ok(etag) => {
-                    let etag = self.written(etag)?;
+                    let etag = written(table, etag)?;
                     let ticks = etag.ticks().unwrap_or_else(|| stored.row.view().timestamp());
                     return Ok(Versioned::new(entity, etag, ticks));
                 }
@@ -165,17 +167,6 @@ impl<E: PlainEntity, S: TableStore> FeedTable<E, S> {
         let change = FeedChange { source: &key.row_key, kind: what, payload: b"" };
         self.feed.record(&mut transaction, change).map_err(in_table)?;
         Ok(store.submit(table, transaction).await?.into_iter().next().flatten())
-    }
-
-    fn written(&self, etag: Option<ETag>) -> Result<ETag> {
-        etag.ok_or_else(|| {
-            let message = "the store acknowledged the write without the ETag it must give: read the entity";
-            let error = Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3");
-            match self.table.name() {
-                Ok(name) => error.with_table(name.as_str()),
-                Err(_) => error,
-            }
-        })
     }
 
     fn in_place(&self, error: Error, key: &EntityKey) -> Error {

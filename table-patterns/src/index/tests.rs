@@ -5,6 +5,7 @@ mod faults;
 mod kit;
 mod layout;
 mod life;
+mod list_blobs;
 mod list_faults;
 mod list_model;
 mod list_rules;

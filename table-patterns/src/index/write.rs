@@ -8,7 +8,7 @@ use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, Select};
 use table_core::row::{self, Row};
 use table_core::selection::{Primary, WholeKey};
-use table_core::store::TableStore;
+use table_core::store::{self, TableStore};
 use table_core::table::UpdateFrom;
 
 use crate::index::batch::{Batch, Write};
@@ -241,11 +241,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     }
 
     pub(crate) fn written(&self, etag: Option<ETag>) -> Result<ETag> {
-        etag.ok_or_else(|| {
-            let message = "the store acknowledged the write without the ETag it must give: read the entity";
-            let error = Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3");
-            self.table.name().map_or(error.clone(), |table| error.with_table(table.as_str()))
-        })
+        store::written(self.table.name()?, etag)
     }
 
     pub(crate) async fn current(&self, key: &EntityKey) -> Result<Option<Current<E>>> {

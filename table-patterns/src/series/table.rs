@@ -11,7 +11,7 @@ use table_core::property::{self, Property};
 use table_core::query::Select;
 use table_core::row::{Row, RowWriter};
 use table_core::selection::{Paged, Point, Selection};
-use table_core::store::TableStore;
+use table_core::store::{self, TableStore};
 use table_core::table::EntityQuery;
 use table_core::{Table, Transaction};
 
@@ -109,10 +109,7 @@ impl<E: Series, S: TableStore> SeriesTable<E, S> {
             Transaction::new(key.partition_key, store.capabilities().limits).map_err(in_table)?;
         transaction.push(Operation { row_key: key.row_key, kind }).map_err(in_table)?;
         let written = store.submit(table, transaction).await?.into_iter().next().flatten();
-        written.ok_or_else(|| {
-            let message = "the store acknowledged the write without the ETag it must give: read the entity";
-            in_table(Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3"))
-        })
+        store::written(table, written)
     }
 }
 

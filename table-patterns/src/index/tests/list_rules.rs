@@ -1,33 +1,22 @@
 //! The rules of index entities, PAT-IX-1 to PAT-IX-7, each for the three places of a list.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread;
 
-use object_store::ObjectStoreExt;
 use pollster::block_on;
 use table_core::Entity;
 use table_core::embedded::Engine;
-use table_core::error::{ErrorCode, Result};
+use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
-use table_core::name::TableName;
-use table_core::operation::{Operation, OperationKind};
-use table_core::store::TableStore;
-use table_core::transaction::Transaction;
+use table_core::operation::OperationKind;
 
 use super::kit::{Records, expected, records, stored};
-use super::people::{Employee, Model, assert_lists, jones, person, recorded, scene, settle_all};
-use crate::index::list::ListForm;
+use super::people::{Employee, assert_lists, jones, model, person, recorded, scene, settle_all};
 use crate::index::{IndexedStore, ListBlobs};
 use crate::meter::Meter;
 
 const TABLES: [&str; 2] = ["Company", "LastNames"];
-const EMPTY: &[&str] = &[];
-
-fn model<'p>(people: impl IntoIterator<Item = &'p Employee>) -> Model {
-    people.into_iter().map(|person| (person.key_of().unwrap(), person.clone())).collect()
-}
 
 /// All ways to keep a list: an entity, a blob, and one that becomes the other meanwhile.
 const BEYOND: [usize; 3] = [usize::MAX, 0, 20];
@@ -157,121 +146,6 @@ fn pat_ix_3_a_look_up_is_the_list_its_blob_and_a_point_each() {
         })
         .unwrap();
     }
-}
-
-#[test]
-fn pat_ix_4_a_list_that_no_entity_holds_moves_to_a_blob_or_fails_and_says_so() {
-    block_on(async {
-        let scene = scene(usize::MAX).await?;
-        // As many as an entity holds, to within 40.
-        let form = ListForm::new(Employee::SCHEMA, &Employee::SCHEMA.indexes[0]);
-        let members = |count: u32| (0..count).map(|id| vec![format!("{id:06}")]).collect();
-        let limits = scene.store.engine.capabilities().limits;
-        let key = EntityKey::new("Sales", "lastname_Jones")?;
-        let mut full = 58_160;
-        while form.write(&key, &members(full + 40), &limits).is_ok() {
-            full += 40;
-        }
-        let list = OperationKind::Insert(form.write(&key, &members(full), &limits)?);
-        let mut seed = Transaction::new(key.partition_key.clone(), limits)?;
-        seed.push(Operation { row_key: key.row_key.clone(), kind: list })?;
-        scene.store.engine.submit(&TableName::new("Company")?, seed).await?;
-
-        // A table that knows of no blobs has no room for 40 more, and writes none of them.
-        let without =
-            scene.store.engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
-        let mut transaction = without.transaction(Employee::partition("Sales"))?;
-        for id in 60_000..60_040 {
-            transaction.insert(&jones(id))?;
-        }
-        let error = transaction.commit().await.unwrap_err();
-        assert_eq!((error.code(), error.rule()), (ErrorCode::IndexListFull, Some("PAT-IX-4")));
-        assert!(error.to_string().contains("with_list_blobs"), "{error}");
-        assert!(without.get(Employee::key("Sales", 60_000)).await?.is_none());
-
-        // One that does: the list moves with the write that it has no room for.
-        let mut transaction = scene.people.transaction(Employee::partition("Sales"))?;
-        for id in 60_000..60_040 {
-            transaction.insert(&jones(id))?;
-        }
-        transaction.commit().await?;
-        let keys = scene.people.keys_of(Employee::by_last_name("Sales", "Jones")).await?;
-        assert_eq!(keys.len(), full as usize + 40);
-        assert_eq!(scene.blobs.names(), scene.named().await?);
-        assert_eq!(scene.blobs.names().len(), 1);
-
-        // Who was given no blobs is told, and writes nothing.
-        for error in [
-            without.keys_of(Employee::by_last_name("Sales", "Jones")).await.map(drop).unwrap_err(),
-            without.insert(&jones(70_000)).await.map(drop).unwrap_err(),
-        ] {
-            assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-IX-4")));
-            assert!(error.to_string().contains("with_list_blobs"), "{error}");
-        }
-        assert!(without.get(Employee::key("Sales", 70_000)).await?.is_none());
-        Ok::<(), table_core::Error>(())
-    })
-    .unwrap();
-}
-
-#[test]
-fn pat_ix_4_a_list_stays_in_its_blob_until_it_is_empty() {
-    block_on(async {
-        let scene = scene(2).await?;
-        let people = &scene.people;
-        let mut now = Vec::new();
-        for id in 0..4 {
-            people.insert(&jones(id)).await?;
-            settle_all(people).await?;
-            now.push(jones(id));
-            assert_lists(people, &model(&now), &["Jones"]).await?;
-            assert_eq!(
-                scene.named().await?.len(),
-                if id < 2 { 0 } else { 2 },
-                "one in the partition, one elsewhere"
-            );
-        }
-        while let Some(gone) = now.pop() {
-            people.delete(Employee::key("Sales", gone.id), IfMatch::Any).await?;
-            settle_all(people).await?;
-            assert_lists(people, &model(&now), &["Jones"]).await?;
-            assert_eq!(scene.named().await?.len(), if now.is_empty() { 0 } else { 2 });
-        }
-        people.insert(&jones(9)).await?;
-        assert_eq!(scene.named().await?.len(), 0, "a new list begins in an entity");
-        scene.collect_all().await?;
-        assert_eq!(scene.blobs.names(), EMPTY);
-        Ok::<(), table_core::Error>(())
-    })
-    .unwrap();
-}
-
-#[test]
-fn pat_ix_4_the_declared_bound_holds_in_blobs_too() {
-    #[derive(Clone, Debug, PartialEq, Entity)]
-    #[entity(table = "Few", crate = table_core)]
-    #[partition_key(department)]
-    #[row_key("empid_", id)]
-    #[index_entity(ByLastName, at_most = 2, row_key("lastname_", last_name))]
-    struct Few {
-        department: String,
-        id: u32,
-        last_name: String,
-    }
-    block_on(async {
-        let blobs = crate::faults::FaultyBlobs::default();
-        let lists = ListBlobs::new(Arc::new(blobs.clone()), "x").beyond(0);
-        let few = Engine::in_memory().indexed::<Few>().with_list_blobs(lists).create_if_missing().await?;
-        let jones = |id| Few { department: "Sales".to_owned(), id, last_name: "Jones".to_owned() };
-        few.insert(&jones(1)).await?;
-        few.insert(&jones(2)).await?;
-        let names = blobs.names();
-        let error = few.insert(&jones(3)).await.unwrap_err();
-        assert_eq!((error.code(), error.rule()), (ErrorCode::IndexListFull, Some("PAT-IX-4")));
-        assert_eq!(blobs.names(), names, "nothing was uploaded for nothing");
-        Ok::<(), table_core::Error>(())
-    })
-    .unwrap();
 }
 
 #[test]
@@ -444,115 +318,4 @@ fn pat_ix_the_layout_of_the_three_options() {
         Ok::<(), table_core::Error>(())
     })
     .unwrap();
-}
-
-#[test]
-fn a_list_in_a_blob_that_is_gone_or_damaged_is_a_typed_error_and_made_anew_by_a_repair() {
-    let damages: [(Option<&'static [u8]>, ErrorCode); 2] =
-        [(None, ErrorCode::BlobNotFound), (Some(b"tables list 1\n"), ErrorCode::Corrupted)];
-    for (content, code) in damages {
-        block_on(async {
-            let scene = scene(0).await?;
-            let people = &scene.people;
-            let all: Vec<_> = (0..4).map(jones).collect();
-            for person in &all {
-                people.insert(person).await?;
-            }
-            settle_all(people).await?;
-            for name in scene.named().await? {
-                scene.blobs.damage(&name, content);
-            }
-            for answer in [
-                people.look_up(Employee::by_last_name("Sales", "Jones")).await.map(drop),
-                people.look_up_eventual(Employee::namesakes("Jones")).await.map(drop),
-                people.insert(&jones(9)).await.map(drop),
-            ] {
-                assert_eq!(answer.unwrap_err().code(), code);
-            }
-            assert!(people.get(Employee::key("Sales", 9)).await?.is_none());
-            assert!(!people.check().run().await?.is_clean());
-            people.check().repair().run().await?;
-            assert_lists(people, &model(&all), &["Jones"]).await
-        })
-        .unwrap();
-    }
-}
-
-#[test]
-fn a_reader_that_was_overtaken_by_a_change_and_a_collection_begins_again() {
-    block_on(async {
-        let scene = scene(0).await?;
-        let people = &scene.people;
-        people.insert(&jones(1)).await?;
-        let other = scene.other(0).await?;
-        let old = scene.blobs.names();
-        // Between the entity and its blob.
-        scene.blobs.before_next(move |blobs| {
-            block_on(other.insert(&jones(2))).unwrap();
-            block_on(blobs.delete(&object_store::path::Path::parse(&old[0]).unwrap())).unwrap();
-        });
-        assert_eq!(people.keys_of(Employee::by_last_name("Sales", "Jones")).await?.len(), 2);
-        Ok::<(), table_core::Error>(())
-    })
-    .unwrap();
-}
-
-#[test]
-fn a_writer_slower_than_half_the_grace_period_gives_up() {
-    block_on(async {
-        let scene = scene(0).await?;
-        let now = Arc::clone(&scene.now);
-        scene.blobs.before_next(move |_| {
-            now.fetch_add(24_000_000_000, Ordering::SeqCst);
-        });
-        let error = scene.people.insert(&jones(1)).await.unwrap_err();
-        assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-LARGE-2")));
-        assert!(scene.people.get(Employee::key("Sales", 1)).await?.is_none());
-        assert_eq!(scene.blobs.names(), EMPTY);
-        Ok::<(), table_core::Error>(())
-    })
-    .unwrap();
-}
-
-#[test]
-fn orphans_are_kept_for_the_grace_period_and_what_is_named_for_ever() {
-    block_on(async {
-        let scene = scene(0).await?;
-        let people = &scene.people;
-        let long = "X".repeat(300);
-        let all = [jones(1), person("Sales", 2, &long), person("Sales", 3, &long)];
-        for person in &all {
-            people.insert(person).await?;
-        }
-        // Two lists in the partition, one of them changed once.
-        assert_eq!(scene.blobs.names().len(), 3);
-        let young = people.collect_orphaned_lists().await?;
-        assert_eq!((young.kept, young.marked, young.removed), (3, 0, 0));
-        scene.wait();
-        let marked = people.collect_orphaned_lists().await?;
-        assert_eq!((marked.kept, marked.marked, marked.removed), (2, 1, 0));
-        scene.wait();
-        let removed = people.collect_orphaned_lists().await?;
-        assert_eq!((removed.kept, removed.marked, removed.removed), (2, 0, 1));
-        assert_eq!(scene.blobs.names(), scene.named().await?);
-        let table = Engine::in_memory().indexed_through::<Employee, _>(Records::default());
-        assert_eq!(table.collect_orphaned_lists().await.unwrap_err().code(), ErrorCode::InvalidInput);
-        Ok::<(), table_core::Error>(())
-    })
-    .unwrap();
-}
-
-#[test]
-fn futures_of_lists_are_send() -> Result<()> {
-    block_on(async {
-        let scene = scene(0).await?;
-        let people = &scene.people;
-        crate::faults::sendable(people.insert(&jones(1))).await?;
-        crate::faults::sendable(people.look_up_page(Employee::namesakes("Jones"), None, 3)).await?;
-        crate::faults::sendable(people.collect_orphaned_lists()).await?;
-        for change in recorded(people).await? {
-            crate::faults::sendable(people.settle(&change)).await?;
-        }
-        crate::faults::sendable(people.check().repair().run()).await.map(drop)
-    })
 }

@@ -147,6 +147,10 @@ pub(super) async fn recorded<S: TableStore + Clone>(people: &People<S>) -> Resul
     Ok(changes)
 }
 
+pub(super) fn model<'p>(people: impl IntoIterator<Item = &'p Employee>) -> Model {
+    people.into_iter().map(|person| (person.key_of().unwrap(), person.clone())).collect()
+}
+
 /// Who has each value: in a department, and in all.
 pub(super) type Model = BTreeMap<EntityKey, Employee>;
 
