@@ -1,5 +1,7 @@
 //! Indexed tables as a whole: against a model, beside other writers, through faults, and the layouts they leave.
 
+mod backfill;
+mod backfill_faults;
 mod concurrent;
 mod faults;
 mod kit;
@@ -10,6 +12,7 @@ mod list_faults;
 mod list_model;
 mod list_rules;
 mod model;
+mod old;
 mod people;
 mod relay;
 mod remote;

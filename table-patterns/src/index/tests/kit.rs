@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 use futures_util::TryStreamExt;
 use proptest::prelude::*;
@@ -206,6 +208,9 @@ pub(super) struct Disturbed {
     fault: Arc<Mutex<Option<(usize, Fault)>>>,
     hooks: Arc<Mutex<Vec<Hook>>>,
     get_hooks: Arc<Mutex<Vec<Hook>>>,
+    under_way: Arc<AtomicUsize>,
+    /// The most submits that were under way at one time.
+    pub(super) at_once: Arc<AtomicUsize>,
 }
 
 impl Disturbed {
@@ -218,6 +223,8 @@ impl Disturbed {
             fault: Arc::default(),
             hooks: Arc::default(),
             get_hooks: Arc::default(),
+            under_way: Arc::default(),
+            at_once: Arc::default(),
         }
     }
 
@@ -246,6 +253,36 @@ impl Disturbed {
         let done = work.await;
         (done, self.gets.load(Ordering::Relaxed) - gets, self.submits.load(Ordering::Relaxed) - submits)
     }
+}
+
+/// A submit, until it is answered or its future is dropped.
+struct UnderWay(Arc<AtomicUsize>);
+
+impl UnderWay {
+    fn begin(store: &Disturbed) -> Self {
+        let now = store.under_way.fetch_add(1, Ordering::Relaxed) + 1;
+        store.at_once.fetch_max(now, Ordering::Relaxed);
+        Self(Arc::clone(&store.under_way))
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Gives all others a turn that wait beside this one.
+async fn yield_once() {
+    let mut is_second = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut is_second, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 impl fmt::Debug for Disturbed {
@@ -297,6 +334,8 @@ impl TableStore for Disturbed {
         }
         let number = self.submits.fetch_add(1, Ordering::Relaxed);
         *self.last.lock().unwrap() = Some(transaction.clone());
+        let _under_way = UnderWay::begin(self);
+        yield_once().await;
         let fault = *self.fault.lock().unwrap();
         let dead = Error::new(ErrorCode::OperationTimedOut, "the program died");
         match fault {
