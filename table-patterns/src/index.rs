@@ -73,6 +73,7 @@
 //!   A blob makes room for such a list, but each change still writes all of it.
 //! - Copies in the partition where it is hot already: they multiply its load; put them elsewhere and accept the delay.
 
+mod attempts;
 mod backfill;
 mod batch;
 mod bulk;
@@ -83,6 +84,7 @@ mod eventual;
 #[cfg(test)]
 mod fixture;
 mod list;
+mod look_up;
 mod outbox;
 mod pace;
 mod patch;
@@ -97,6 +99,7 @@ mod tests;
 mod transaction;
 mod write;
 
+pub use attempts::WRITE_ATTEMPTS;
 pub use backfill::{Backfill, BackfillProgress};
 pub use batch::{RemoteChange, UniqueViolation};
 pub use bulk::{IndexedBulk, IndexedBulkError};
@@ -104,11 +107,10 @@ pub use changes::{Change, ChangeKind, changes};
 pub use check::{Finding, FindingKind, IndexCheck, IndexReport};
 pub use eventual::{Eventual, EventualQuery};
 pub use list::ListBlobs;
+pub use look_up::ListPage;
 pub use outbox::{IndexOutbox, NoOutbox};
 pub use patch::IndexedPatch;
-pub use read::ListPage;
 pub use state::IndexState;
 pub use sweep::Phase;
 pub use table::{IndexedStore, IndexedTable};
 pub use transaction::IndexedTransaction;
-pub use write::WRITE_ATTEMPTS;

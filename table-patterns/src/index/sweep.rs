@@ -21,6 +21,7 @@ use table_core::selection::{Scan, Selection};
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
+use crate::index::attempts::WRITE_ATTEMPTS;
 use crate::index::batch::Write;
 use crate::index::changes::{Change, ChangeKind};
 use crate::index::check::{Finding, FindingKind};
@@ -28,7 +29,6 @@ use crate::index::list::{ListForm, Members, is_unreadable};
 use crate::index::outbox::IndexOutbox;
 use crate::index::pace::Pacer;
 use crate::index::table::IndexedTable;
-use crate::index::write::WRITE_ATTEMPTS;
 
 /// What a pass goes over first, and what then. Rows first: what nobody owns is out of the way before others take its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

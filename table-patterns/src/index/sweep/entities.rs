@@ -12,6 +12,7 @@ use table_core::query::Select;
 use table_core::schema::IndexKind;
 use table_core::store::TableStore;
 
+use crate::index::attempts::{Current, WRITE_ATTEMPTS, read_as};
 use crate::index::batch::{Batch, RemoteChange};
 use crate::index::changes::owner_of;
 use crate::index::check::{Finding, FindingKind};
@@ -22,7 +23,6 @@ use crate::index::pace::back_off;
 use crate::index::settle::{has_same, is_conflict};
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Sweep, joining};
-use crate::index::write::{Current, WRITE_ATTEMPTS, read_as};
 
 /// What is wrong where an entity has its entry.
 struct Wrong {

@@ -10,6 +10,7 @@ use table_core::row::Row;
 use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
 
+use crate::index::attempts::WRITE_ATTEMPTS;
 use crate::index::batch::RemoteChange;
 use crate::index::changes::owner_of;
 use crate::index::check::{Finding, FindingKind};
@@ -19,7 +20,6 @@ use crate::index::outbox::IndexOutbox;
 use crate::index::pace::back_off;
 use crate::index::settle::is_conflict;
 use crate::index::sweep::{Item, Sweep};
-use crate::index::write::WRITE_ATTEMPTS;
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
     /// Rows of the index, several at a time: is each of somebody?
