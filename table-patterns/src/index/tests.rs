@@ -3,6 +3,7 @@
 mod backfill;
 mod backfill_faults;
 mod concurrent;
+mod disturbed;
 mod faults;
 mod kit;
 mod layout;

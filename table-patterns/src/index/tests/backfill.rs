@@ -11,9 +11,8 @@ use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 use table_core::table::TableStoreExt;
 
-use super::kit::{
-    Disturbed, Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored,
-};
+use super::disturbed::Disturbed;
+use super::kit::{Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored};
 use super::old::old_rows;
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeNamesakes, jones};
 use crate::index::{FindingKind, IndexedStore};

@@ -12,9 +12,8 @@ use table_core::etag::IfMatch;
 use table_core::index::Index;
 use table_core::key::EntityKey;
 
-use super::kit::{
-    Disturbed, Fault, Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored,
-};
+use super::disturbed::{Disturbed, Fault};
+use super::kit::{Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored};
 use super::old::{ALL_READY, old_rows};
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeEmailDirectory, EmployeeNamesakes, jones};
 use crate::index::{IndexOutbox, IndexReport, IndexState, IndexedStore, IndexedTable};

@@ -15,7 +15,8 @@ use table_core::key::EntityKey;
 use table_core::table::TableStoreExt;
 use table_core::value::Value;
 
-use super::kit::{Disturbed, Staff, StaffByAge, StaffByEmail, ada, expected, stored, waiting};
+use super::disturbed::Disturbed;
+use super::kit::{Staff, StaffByAge, StaffByEmail, ada, expected, stored, waiting};
 use super::old::{ALL_READY, build, old_rows, staff};
 use crate::index::{IndexState, IndexedStore, Phase};
 use crate::pace::ticks_of;
