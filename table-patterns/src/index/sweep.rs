@@ -5,8 +5,6 @@ mod entities;
 mod packs;
 mod rows;
 
-use std::sync::Arc;
-
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
@@ -99,7 +97,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
             };
             if is_of {
                 let key = EntityKey::new(entity.partition_key, entity.row_key)?;
-                let row = Row::from_bytes(Arc::from(entity.row.as_bytes()));
+                let row = entity.row.to_row();
                 items.push(Item { key, found: StoredRow { row, etag: entity.etag() } });
             }
         }
