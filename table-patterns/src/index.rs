@@ -38,6 +38,8 @@
 //!   reader that was overtaken by that begins again.
 //! - An index answers only when it is whole: [`IndexState`]. A new one over old rows is *building* until its
 //!   [backfill](IndexedTable::backfill) is done. [`check`](IndexedTable::check) finds what another tool broke.
+//! - A backfill and a repair write together what entities of a partition lack, each entity under the version that it was found at.
+//!   Where a live writer was faster with one of them, that transaction is refused whole, and they are looked at one by one.
 //! - All writers must know the index, by the same design: one that does not leaves it behind, and only a check will tell.
 //!
 //! # Cost
@@ -50,10 +52,14 @@
 //! | look-up through a list | 1 and 1 for each member (PAT-IX-3), [a page](IndexedTable::look_up_page) of them at a time if wanted; 1 for its blob | |
 //! | change of a list in a blob | 1 get and 1 put of the blob more | the same |
 //! | settling one index of one change | 3 gets, 1 or 2 writes | |
-//! | backfill, check | a get for each entity and index, and for each row of the index | backfill: 2 for each entity that lacks its row |
+//! | backfill, check | a get for each entity and index, and for each row of the index, 16 at a time | |
+//! | backfill and repair of an index in the partition | 1 for as many entities as fit in 100 operations and 4 MiB, 16 at a time | 1 an entity, 1 a copy, 1 a list |
+//! | the same elsewhere | a settling an entity that lacks its row, 16 at a time | |
 //!
 //! A copy has the bytes of what it keeps; `keep(…)` makes it smaller (PAT-INTRA-6). Each change of a list writes all of it.
 //! Measured beside a plain insert of 16 writers: two copies in the same transaction cost about 1.8 times as much.
+//! A backfill of 20,000 rows with their copies in the partition went at 42 thousand a second with each transaction synced, at 67
+//! thousand with none.
 //!
 //! # Bounds
 //! - Copies, lists and records count against the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).
@@ -69,6 +75,7 @@
 //!   A blob makes room for such a list, but each change still writes all of it.
 //! - Copies in the partition where it is hot already: they multiply its load; put them elsewhere and accept the delay.
 
+mod attempts;
 mod backfill;
 mod batch;
 mod bulk;
@@ -79,6 +86,7 @@ mod eventual;
 #[cfg(test)]
 mod fixture;
 mod list;
+mod look_up;
 mod outbox;
 mod pace;
 mod patch;
@@ -93,6 +101,7 @@ mod tests;
 mod transaction;
 mod write;
 
+pub use attempts::WRITE_ATTEMPTS;
 pub use backfill::{Backfill, BackfillProgress};
 pub use batch::{RemoteChange, UniqueViolation};
 pub use bulk::{IndexedBulk, IndexedBulkError};
@@ -100,11 +109,10 @@ pub use changes::{Change, ChangeKind, changes};
 pub use check::{Finding, FindingKind, IndexCheck, IndexReport};
 pub use eventual::{Eventual, EventualQuery};
 pub use list::ListBlobs;
+pub use look_up::ListPage;
 pub use outbox::{IndexOutbox, NoOutbox};
 pub use patch::IndexedPatch;
-pub use read::ListPage;
 pub use state::IndexState;
 pub use sweep::Phase;
 pub use table::{IndexedStore, IndexedTable};
 pub use transaction::IndexedTransaction;
-pub use write::WRITE_ATTEMPTS;

@@ -36,7 +36,8 @@ pub struct BackfillProgress {
 /// A backfill of one index under construction.
 ///
 /// - Online: writers write on, and maintain the index already while it is built. Each entity that lacks its row gets it in one
-///   transaction with the entity, whose `ETag` changes thereby. **All writers must run the new design before it begins**: one
+///   transaction with the entity, whose `ETag` changes thereby: together with others of its partition, as many as fit in 100
+///   operations and 4 MiB, and sixteen transactions at a time, so that they share what it costs to make them last. **All writers must run the new design before it begins**: one
 ///   that does not know the index writes entities that a finished backfill has passed.
 /// - Resumable: after each page its place is noted beside the stored design; the next run, of any process, goes on there.
 /// - When it is through, the index is *ready*. Two entities of one value in a unique index leave it *building*: the error names
@@ -136,12 +137,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
 }
 
 impl<'a, E: Entity, S: TableStore, O: IndexOutbox> Backfill<'a, E, S, O> {
-    /// At most so many entities a second, on the average of a run.
+    /// At most so many entities a second, on the average of a run, and no more than a second's worth at once.
     pub fn per_second(self, entities: NonZeroU32) -> Self {
         Self { per_second: Some(entities), ..self }
     }
 
-    /// Entities of a page, after each of which the place is noted; 1,000 unless told.
+    /// Entities of a page, after each of which the place is noted; 1,000 unless told. What is written together is of one page.
     pub fn page(self, entities: usize) -> Self {
         Self { page: Some(entities), ..self }
     }

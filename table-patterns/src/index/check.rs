@@ -77,7 +77,7 @@ impl IndexReport {
 
 /// A check of the indexes of a table under construction.
 ///
-/// It reads every entity and every row of the indexes, a few requests each, and holds one page at a time. Beside live writers it
+/// It reads every entity and every row of the indexes, a few requests each and sixteen at a time, and holds one page at a time. Beside live writers it
 /// reports nothing that a writer is about to set right in one transaction, and its repair undoes nobody's write. An index in
 /// another partition or table that is merely behind is reported, too: let the outbox run dry first, or repair, which only does
 /// earlier what it would do.
@@ -135,7 +135,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexCheck<'_, E, S, O> {
         Self { repair: true, ..self }
     }
 
-    /// At most so many entities and rows a second, on the average.
+    /// At most so many entities and rows a second, on the average, and no more than a second's worth at once.
     pub fn per_second(self, items: NonZeroU32) -> Self {
         Self { per_second: Some(items), ..self }
     }

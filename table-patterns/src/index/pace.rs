@@ -29,9 +29,14 @@ impl Pacer {
         Self { pace, per_second, began, done: 0 }
     }
 
-    /// Counts one item, and waits until it is due.
-    pub(crate) async fn item(&mut self) {
-        self.done += 1;
+    /// How many items may be gone over before the next wait: what is due in a second.
+    pub(crate) fn burst(&self) -> usize {
+        self.per_second.map_or(usize::MAX, |rate| usize::try_from(rate.get()).unwrap_or(usize::MAX))
+    }
+
+    /// Counts items, and waits until they are due.
+    pub(crate) async fn items(&mut self, items: usize) {
+        self.done = self.done.saturating_add(u64::try_from(items).unwrap_or(u64::MAX));
         let Some(per_second) = self.per_second else { return };
         let due = self.done.saturating_mul(ticks_of(Duration::from_secs(1))) / u64::from(per_second.get());
         let wait = self.began.saturating_add(due).saturating_sub(self.pace.now());

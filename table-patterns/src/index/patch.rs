@@ -12,9 +12,9 @@ use table_core::selection::{Point, Primary, Selection, WholeKey};
 use table_core::store::TableStore;
 use table_core::value::Value;
 
+use crate::index::attempts::merged;
 use crate::index::outbox::IndexOutbox;
 use crate::index::table::IndexedTable;
-use crate::index::write::merged;
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     /// Begins a patch: single properties, indexed ones too, because the old values are read first.

@@ -1,19 +1,16 @@
 //! Reads through indexes: only those that are whole answer, and what can be behind says so in its type.
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, ProjectionOf, Versioned};
-use table_core::error::{Error, ErrorCode, Result};
-use table_core::index::{Behind, InStep, Index};
+use table_core::error::{Error, Result};
+use table_core::index::{Behind, InStep};
 use table_core::key::EntityKey;
 use table_core::query::{EntityRef, Select};
-use table_core::selection::{Class, Lists, Paged, Point, Reads, Scan, Selection, Source, WholeKey};
+use table_core::selection::{Class, Paged, Point, Reads, Scan, Selection, Source, WholeKey};
 use table_core::store::{StoredRow, TableStore};
 use table_core::table::{EntityQuery, TableScan};
 
 use crate::index::changes::index_of;
-use crate::index::commit::CONCURRENCY;
 use crate::index::eventual::{Eventual, EventualQuery};
-use crate::index::list::ListForm;
 use crate::index::outbox::IndexOutbox;
 use crate::index::state::{IndexState, load, not_known, not_ready, noted};
 use crate::index::table::IndexedTable;
@@ -129,143 +126,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
         }
     }
 
-    /// The keys that a list names, in order: one request, two if it is in a blob (PAT-IX-3). Those of a list in another partition
-    /// can be behind.
-    ///
-    /// # Errors
-    /// `IndexNotReady`; `EntityMismatch` if what is stored is no list; `InvalidInput` if it is in a blob and the table was given
-    /// no [`ListBlobs`](crate::index::ListBlobs); `BlobNotFound` or `Corrupted` if the blob is not what was written: the
-    /// [repair](Self::check) of the index makes it anew.
-    pub async fn keys_of<I: Index<Entity = E>>(
-        &self,
-        list: Selection<E, Point, Lists<I>>,
-    ) -> Result<Vec<EntityKey>> {
-        self.require_ready::<Lists<I>>().await?;
-        let (key, table) = (list.into_key()?, self.table_of(I::SCHEMA)?);
-        let form = ListForm::new(E::SCHEMA, I::SCHEMA);
-        let here = |error: Error| {
-            error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
-        };
-        let mut missing = None;
-        loop {
-            let Some(found) = self.table.store().get(&table, &key, &Select::All).await? else {
-                return Ok(Vec::new());
-            };
-            match self.lists(&table).read::<E>(&form, &key, Some(&found.row)).await {
-                // It was named so long ago that it is gone by now, and another in its place.
-                Err(error)
-                    if error.code() == ErrorCode::BlobNotFound && missing.as_ref() != Some(&found.etag) =>
-                {
-                    missing = Some(found.etag);
-                }
-                Ok(members) if members.strays() > 0 => return Err(here(form.astray())),
-                members => return Ok(members.map_err(here)?.owners().cloned().collect()),
-            }
-        }
-    }
-
-    /// The entities that a list names, in key order: the list, then parallel point queries, at least two requests (PAT-IX-3).
-    ///
-    /// Each is as it is stored, and has the value that was asked for: one that lost it since the list was read is left out.
-    ///
-    /// # Errors
-    /// Those of [`keys_of`](Self::keys_of).
-    pub async fn look_up<I: Index<Entity = E, Consistency = InStep>>(
-        &self,
-        list: Selection<E, Point, Lists<I>>,
-    ) -> Result<Vec<Versioned<E>>> {
-        self.members(list).await
-    }
-
-    /// The same by a list in another partition or table: the entities are as they are stored, but one that got the value a
-    /// moment ago can be missing (PAT-INTER-3).
-    ///
-    /// # Errors
-    /// Those of [`keys_of`](Self::keys_of).
-    pub async fn look_up_eventual<I: Index<Entity = E, Consistency = Behind>>(
-        &self,
-        list: Selection<E, Point, Lists<I>>,
-    ) -> Result<Vec<Versioned<E>>> {
-        self.members(list).await
-    }
-
-    /// Some of the entities that a list names, for lists that are too long to be fetched at once: the list, then the entities of
-    /// at most `top` of its keys, 16 at a time, those after `after` in key order. Which ones are given, and what the list can
-    /// lack, is as in [`look_up`](Self::look_up) and [`look_up_eventual`](Self::look_up_eventual). A page can hold fewer than
-    /// `top`, none at all included, and not be the last.
-    ///
-    /// ```
-    /// # use table_patterns::{Engine, Entity, index::IndexedStore};
-    /// # #[derive(Entity, Clone, Debug, PartialEq)]
-    /// # #[partition_key(department)]
-    /// # #[row_key("empid_", id)]
-    /// # #[index_entity(ByLastName, at_most = 1000, row_key("lastname_", last_name))]
-    /// # struct Employee { department: String, #[digits(6)] id: u32, last_name: String }
-    /// # pollster::block_on(async {
-    /// # let employees = Engine::in_memory().indexed::<Employee>().create_if_missing().await?;
-    /// # for id in 0..5 {
-    /// #     employees.insert(&Employee { department: "Sales".into(), id, last_name: "Jones".into() }).await?;
-    /// # }
-    /// let (mut after, mut found) = (None, 0);
-    /// loop {
-    ///     let page = employees.look_up_page(Employee::by_last_name("Sales", "Jones"), after.as_ref(), 2).await?;
-    ///     found += page.entities.len();
-    ///     after = page.next;
-    ///     if after.is_none() {
-    ///         break;
-    ///     }
-    /// }
-    /// assert_eq!(found, 5);
-    /// # Ok::<(), table_patterns::Error>(())
-    /// # }).unwrap();
-    /// ```
-    ///
-    /// # Errors
-    /// Those of [`keys_of`](Self::keys_of); `InvalidInput` for pages of nothing.
-    pub async fn look_up_page<I: Index<Entity = E>>(
-        &self,
-        list: Selection<E, Point, Lists<I>>,
-        after: Option<&EntityKey>,
-        top: usize,
-    ) -> Result<ListPage<E>> {
-        if top == 0 {
-            let message = "a page of a list has at least one key: `top` is 0";
-            return Err(Error::new(ErrorCode::InvalidInput, message));
-        }
-        let key = list.key()?;
-        let mut owners = self.keys_of(list).await?;
-        owners.retain(|owner| after.is_none_or(|after| owner > after));
-        let next = if owners.len() > top { owners.get(top - 1).cloned() } else { None };
-        owners.truncate(top);
-        Ok(ListPage { entities: self.owners_with::<I>(&key, owners).await?, next })
-    }
-
-    async fn members<I: Index<Entity = E>>(
-        &self,
-        list: Selection<E, Point, Lists<I>>,
-    ) -> Result<Vec<Versioned<E>>> {
-        let key = list.key()?;
-        let owners = self.keys_of(list).await?;
-        self.owners_with::<I>(&key, owners).await
-    }
-
-    /// Those of these entities that have their entry in a list.
-    async fn owners_with<I: Index<Entity = E>>(
-        &self,
-        key: &EntityKey,
-        owners: Vec<EntityKey>,
-    ) -> Result<Vec<Versioned<E>>> {
-        let reads = owners.into_iter().map(|owner| async move { self.primary(&owner).await });
-        let found: Vec<_> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;
-        let mut entities = Vec::with_capacity(found.len());
-        for entity in found.into_iter().flatten() {
-            if I::entry(&entity)?.is_some_and(|entry| entry.key == *key) {
-                entities.push(entity);
-            }
-        }
-        Ok(entities)
-    }
-
     /// The entity itself, by its key.
     pub(crate) async fn primary(&self, key: &EntityKey) -> Result<Option<Versioned<E>>> {
         let texts = (key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned());
@@ -283,7 +143,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
         Ok(is_there.then_some(entity))
     }
 
-    async fn require_ready<F: Source>(&self) -> Result<()> {
+    pub(crate) async fn require_ready<F: Source>(&self) -> Result<()> {
         let Some(index) = F::INDEX else { return Ok(()) };
         if self.states.is_ready::<E>(index) {
             return Ok(());
@@ -293,15 +153,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
             state => Err(not_ready(index.name, state).with_table(self.table.name()?.as_str())),
         }
     }
-}
-
-/// A page of the entities that a list names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListPage<E> {
-    /// The entities, in key order.
-    pub entities: Vec<Versioned<E>>,
-    /// What the next page begins after; `None` at the end of the list.
-    pub next: Option<EntityKey>,
 }
 
 /// A selection of the entities themselves, without what lies beside them.

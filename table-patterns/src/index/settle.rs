@@ -14,13 +14,13 @@ use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
+use crate::index::attempts::{Current, WRITE_ATTEMPTS};
 use crate::index::batch::{RemoteChange, violation};
 use crate::index::changes::{index_of, owner_of};
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::outbox::IndexOutbox;
 use crate::index::pace::back_off;
 use crate::index::table::IndexedTable;
-use crate::index::write::{Current, WRITE_ATTEMPTS};
 
 impl RemoteChange {
     /// The change as one line of text, for whoever carries it.

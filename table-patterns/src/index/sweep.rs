@@ -1,30 +1,32 @@
 //! One pass over an index: from its rows to their entities, then from the entities to their rows; each finding confirmed, and
 //! made good if that is wanted. Safe beside live writers.
 
+mod entities;
+mod packs;
+mod rows;
+
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
-use table_core::index::IndexOf;
+use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
-use table_core::query::{Continuation, KeyRange, Query, Select, TextRange};
+use table_core::query::{Continuation, KeyRange, Query, TextRange};
 use table_core::row::{Row, RowWriter};
 use table_core::schema::{IndexKind, IndexSchema, KeyPiece, fits};
 use table_core::selection::{Scan, Selection};
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
-use crate::index::batch::{Batch, RemoteChange, Write};
-use crate::index::changes::{Change, ChangeKind, owner_of};
+use crate::index::attempts::WRITE_ATTEMPTS;
+use crate::index::batch::Write;
+use crate::index::changes::{Change, ChangeKind};
 use crate::index::check::{Finding, FindingKind};
-use crate::index::commit::Attempt;
-use crate::index::list::{ListForm, ListWrite, Members, is_unreadable};
+use crate::index::list::{ListForm, Members, is_unreadable};
 use crate::index::outbox::IndexOutbox;
-use crate::index::pace::{Pacer, back_off};
-use crate::index::settle::{has_same, is_conflict};
+use crate::index::pace::Pacer;
 use crate::index::table::IndexedTable;
-use crate::index::write::{Current, WRITE_ATTEMPTS, read_as};
 
 /// What a pass goes over first, and what then. Rows first: what nobody owns is out of the way before others take its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,10 +49,16 @@ pub(crate) struct Place {
 pub(crate) struct Swept {
     /// What was gone over.
     pub(crate) items: u64,
-    /// What was found, confirmed; whether it was made good stands in each.
+    /// What was found, confirmed; whether it was made good stands in each. In the order of the keys that were gone over.
     pub(crate) findings: Vec<Finding>,
     /// Where the next page begins; `None` at the end of the phase.
     pub(crate) next: Option<Place>,
+}
+
+/// What a pass goes over: an entity, or a row of the index, as the page has it.
+struct Item {
+    key: EntityKey,
+    found: StoredRow,
 }
 
 /// A pass over one index.
@@ -62,15 +70,7 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
-    fn schema(&self) -> &'static IndexSchema {
-        self.index.schema()
-    }
-
-    fn store(&self) -> &S {
-        self.table.table.store()
-    }
-
-    /// One page of a phase.
+    /// One page of a phase. All that is to be written for it has been written when it returns.
     pub(crate) async fn page(&self, phase: Phase, place: &Place, pacer: &mut Pacer) -> Result<Swept> {
         let (table, ranges) = match phase {
             Phase::Rows => (self.table.table_of(self.schema())?, vec![rows_of::<E>(self.schema())]),
@@ -86,7 +86,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
             Some(from) => Some(Place { range: place.range, from: Some(from) }),
             None => (place.range + 1 < ranges.len()).then_some(Place { range: place.range + 1, from: None }),
         };
-        let mut swept = Swept { next, ..Swept::default() };
+        let mut items = Vec::with_capacity(page.rows.len());
         for entity in page.rows.iter() {
             let is_of = match phase {
                 Phase::Rows => self.is_row(entity.partition_key, entity.row_key),
@@ -95,20 +95,30 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
                         && fits(E::SCHEMA.row_key, entity.row_key)
                 }
             };
-            if !is_of {
-                continue;
+            if is_of {
+                let key = EntityKey::new(entity.partition_key, entity.row_key)?;
+                let row = entity.row.to_row();
+                items.push(Item { key, found: StoredRow { row, etag: entity.etag() } });
             }
-            let key = EntityKey::new(entity.partition_key, entity.row_key)?;
-            let row = entity.row.to_row();
-            let found = StoredRow { row, etag: entity.etag() };
-            match phase {
-                Phase::Rows => self.row(&table, &key, found, &mut swept.findings).await?,
-                Phase::Entities => self.entity(&table, &key, &found, &mut swept.findings).await?,
-            }
-            swept.items += 1;
-            pacer.item().await;
+        }
+        let mut swept = Swept { next, ..Swept::default() };
+        for some in items.chunks(pacer.burst()) {
+            swept.findings.extend(match phase {
+                Phase::Rows => self.rows(&table, some).await?,
+                Phase::Entities => self.entities(&table, some).await?,
+            });
+            swept.items += u64::try_from(some.len()).unwrap_or(u64::MAX);
+            pacer.items(some.len()).await;
         }
         Ok(swept)
+    }
+
+    fn schema(&self) -> &'static IndexSchema {
+        self.index.schema()
+    }
+
+    fn store(&self) -> &S {
+        self.table.table.store()
     }
 
     fn is_row(&self, partition_key: &str, row_key: &str) -> bool {
@@ -120,51 +130,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         Finding { index: self.schema().name, kind, at: at.clone(), owner: owner.cloned(), repaired: false }
     }
 
-    /// One entity: is there what there should be?
-    async fn entity(
-        &self,
-        table: &TableName,
-        key: &EntityKey,
-        found: &StoredRow,
-        findings: &mut Vec<Finding>,
-    ) -> Result<()> {
-        let entity: E = read_as(key, &found.row).map_err(|error| {
-            error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
-        })?;
-        if self.judge(&entity, key).await?.is_none() {
-            return Ok(());
-        }
-        let mut repaired = None;
-        for attempts in 0..WRITE_ATTEMPTS {
-            // From here on the page does not count: the entity before, its row, the entity after.
-            let Some(current) = self.table.current(key).await? else { return Ok(()) };
-            let Some((kind, at)) = self.judge(&current.entity, key).await? else {
-                // Made good, here or by a live writer.
-                findings.extend(repaired);
-                return Ok(());
-            };
-            let again = self.table.current(key).await?;
-            if again.is_none_or(|again| again.etag != current.etag) {
-                continue;
-            }
-            let finding = self.finding(kind, &at, Some(key));
-            if !self.repair || kind == FindingKind::Duplicate {
-                findings.push(finding);
-                return Ok(());
-            }
-            match self.make_good(current, key, &at, kind).await {
-                Ok(()) => repaired = Some(Finding { repaired: true, ..finding }),
-                Err(error) if error.code() == ErrorCode::UniqueViolation => {
-                    findings.push(self.finding(FindingKind::Duplicate, &at, Some(key)));
-                    return Ok(());
-                }
-                Err(error) if is_conflict(&error) => back_off(&self.table.pace, attempts).await,
-                Err(error) => return Err(error),
-            }
-        }
-        Err(self.given_up(table, key))
-    }
-
     fn given_up(&self, table: &TableName, key: &EntityKey) -> Error {
         let message = format!(
             "others wrote where the index `{}` is looked at, during each of {WRITE_ATTEMPTS} attempts: go on later",
@@ -174,184 +139,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
             .with_rule("CON-3")
             .with_table(table.as_str())
             .with_key(key.partition_key.as_str(), key.row_key.as_str())
-    }
-
-    /// What is wrong where an entity has its entry; `None` if nothing is.
-    async fn judge(&self, entity: &E, owner: &EntityKey) -> Result<Option<(FindingKind, EntityKey)>> {
-        let Some(entry) = self.index.entry(entity)? else { return Ok(None) };
-        let table = self.table.table_of(self.schema())?;
-        let found = self.store().get(&table, &entry.key, &Select::All).await?;
-        let Some(found) = found else { return Ok(Some((FindingKind::Missing, entry.key))) };
-        let kind = if self.schema().kind == IndexKind::List {
-            let form = ListForm::new(E::SCHEMA, self.schema());
-            match self.members(&form, &entry.key, &found.row).await? {
-                Some(members) if members.contains(owner) => None,
-                Some(_) => Some(FindingKind::Missing),
-                None => Some(FindingKind::Unreadable),
-            }
-        } else {
-            match owner_of::<E>(self.schema(), &entry.key, &found.row) {
-                Some(holder) if holder == *owner => {
-                    (!has_same(found.row.view(), entry.row.view())?).then_some(FindingKind::Stale)
-                }
-                Some(holder) if self.table.has_entry(self.index, &holder, &entry.key).await? => {
-                    Some(FindingKind::Duplicate)
-                }
-                Some(_) => Some(FindingKind::Missing),
-                None => Some(FindingKind::Unreadable),
-            }
-        };
-        Ok(kind.map(|kind| (kind, entry.key)))
-    }
-
-    /// Writes what an entity has in the index. In its partition that is one transaction with the entity, whose version is the
-    /// condition and changes: so no writer with another value in mind gets between.
-    async fn make_good(
-        &self,
-        current: Current<E>,
-        key: &EntityKey,
-        at: &EntityKey,
-        kind: FindingKind,
-    ) -> Result<()> {
-        let schema = self.schema();
-        if !schema.is_same_partition() {
-            let change = RemoteChange { index: schema, owner: key.clone(), keys: vec![at.clone()] };
-            return self.table.settle(&change).await.map(drop);
-        }
-        let Some(entry) = self.index.entry(&current.entity)? else { return Ok(()) };
-        if kind != FindingKind::Stale {
-            // What is in the way belongs to nobody.
-            self.clear(at, key).await?;
-        }
-        let touch = OperationKind::Merge(RowWriter::with_capacity(0).finish(), IfMatch::ETag(current.etag));
-        let what = if schema.kind == IndexKind::List {
-            ChangeKind::Join(entry.row)
-        } else {
-            ChangeKind::Add(entry.row)
-        };
-        let changes = vec![Change { index: schema, key: entry.key, kind: what }];
-        let batch = Batch::of::<E>(Write { key: key.clone(), kind: touch, changes })?;
-        match self.table.attempt(&batch, true).await? {
-            Attempt::Done(_) => Ok(()),
-            Attempt::Entity(error) | Attempt::Index(error) => Err(error),
-        }
-    }
-
-    /// Removes what lies where an entity has its copy and is of nobody: of an owner that has no such entry, or unreadable.
-    async fn clear(&self, at: &EntityKey, owner: &EntityKey) -> Result<()> {
-        let table = self.table.table_of(self.schema())?;
-        let Some(found) = self.store().get(&table, at, &Select::All).await? else { return Ok(()) };
-        if self.schema().kind == IndexKind::List {
-            let form = ListForm::new(E::SCHEMA, self.schema());
-            return match self.members(&form, at, &found.row).await? {
-                Some(_) => Ok(()),
-                None => self.delete(&table, at, found.etag).await,
-            };
-        }
-        match owner_of::<E>(self.schema(), at, &found.row) {
-            Some(holder) if holder == *owner => Ok(()),
-            Some(holder) if self.table.has_entry(self.index, &holder, at).await? => Ok(()),
-            _ => self.delete(&table, at, found.etag).await,
-        }
-    }
-
-    /// One row of the index: does it belong to somebody?
-    async fn row(
-        &self,
-        table: &TableName,
-        key: &EntityKey,
-        mut found: StoredRow,
-        findings: &mut Vec<Finding>,
-    ) -> Result<()> {
-        for attempts in 0..WRITE_ATTEMPTS {
-            let Some(astray) = self.astray(key, &found.row).await? else { return Ok(()) };
-            // IMPORTANT: the row was read before its owners. Who came to own it since has written it, and so changed its version.
-            let again = self.store().get(table, key, &Select::All).await?;
-            let Some(again) = again else { return Ok(()) };
-            if again.etag != found.etag {
-                found = again;
-                continue;
-            }
-            if !self.repair {
-                findings.extend(astray);
-                return Ok(());
-            }
-            match self.remove(table, key, &found, &astray).await {
-                Ok(()) => {
-                    findings.extend(astray.into_iter().map(|finding| Finding { repaired: true, ..finding }));
-                    return Ok(());
-                }
-                Err(error) if is_conflict(&error) => back_off(&self.table.pace, attempts).await,
-                Err(error) => return Err(error),
-            }
-            let Some(again) = self.store().get(table, key, &Select::All).await? else { return Ok(()) };
-            found = again;
-        }
-        Err(self.given_up(table, key))
-    }
-
-    /// What a row holds for entities that do not have it; `None` if all is well.
-    async fn astray(&self, key: &EntityKey, row: &Row) -> Result<Option<Vec<Finding>>> {
-        let schema = self.schema();
-        let mut astray = Vec::new();
-        let unreadable = || self.finding(FindingKind::Unreadable, key, None);
-        if schema.kind == IndexKind::List {
-            let form = ListForm::new(E::SCHEMA, schema);
-            let Some(members) = self.members(&form, key, row).await? else {
-                return Ok(Some(vec![unreadable()]));
-            };
-            astray.extend((0..members.strays()).map(|_| unreadable()));
-            for owner in members.owners() {
-                if !self.table.has_entry(self.index, owner, key).await? {
-                    astray.push(self.finding(FindingKind::Dangling, key, Some(owner)));
-                }
-            }
-        } else {
-            match owner_of::<E>(schema, key, row) {
-                None => astray.push(unreadable()),
-                Some(owner) if self.table.has_entry(self.index, &owner, key).await? => {}
-                Some(owner) => astray.push(self.finding(FindingKind::Dangling, key, Some(&owner))),
-            }
-        }
-        Ok((!astray.is_empty()).then_some(astray))
-    }
-
-    async fn remove(
-        &self,
-        table: &TableName,
-        key: &EntityKey,
-        found: &StoredRow,
-        astray: &[Finding],
-    ) -> Result<()> {
-        if !self.schema().is_same_partition() && astray.iter().all(|finding| finding.owner.is_some()) {
-            // A settling that found the row in line wrote nothing: only one that looks at the entity afterwards is safe beside it.
-            for owner in astray.iter().filter_map(|finding| finding.owner.clone()) {
-                let change = RemoteChange { index: self.schema(), owner, keys: vec![key.clone()] };
-                self.table.settle(&change).await?;
-            }
-            return Ok(());
-        }
-        if self.schema().kind == IndexKind::Copies {
-            return self.delete(table, key, found.etag.clone()).await;
-        }
-        let form = ListForm::new(E::SCHEMA, self.schema());
-        let before = self.members(&form, key, &found.row).await?.unwrap_or_default();
-        let mut after = before.clone();
-        after.leave_strays();
-        for owner in astray.iter().filter_map(|finding| finding.owner.as_ref()) {
-            after.leave(owner);
-        }
-        let lists = self.table.lists(table);
-        let write = lists.write(&form, key, Some(found), &before, &after).await?;
-        let Some(ListWrite { kind, upload }) = write else { return Ok(()) };
-        upload.as_ref().map_or(Ok(()), |upload| lists.check_age(upload))?;
-        let done = self.submit(table, key, kind).await;
-        if let (Err(error), Some(upload)) = (&done, &upload)
-            && is_conflict(error)
-        {
-            lists.discard(upload).await;
-        }
-        done
     }
 
     /// Who is in a list; `None` if it is not to be read.
@@ -373,6 +160,16 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
         self.store().submit(table, transaction).await.map(drop)
     }
+}
+
+/// The write that gives an entity its entry: the entity itself is touched, so that its version is the condition and changes.
+fn joining(index: &'static IndexSchema, key: EntityKey, etag: ETag, entry: IndexEntry) -> Write {
+    let touch = OperationKind::Merge(RowWriter::with_capacity(0).finish(), IfMatch::ETag(etag));
+    let what = match index.kind {
+        IndexKind::List => ChangeKind::Join(entry.row),
+        IndexKind::Copies => ChangeKind::Add(entry.row),
+    };
+    Write { key, kind: touch, changes: vec![Change { index, key: entry.key, kind: what }] }
 }
 
 fn begin(pieces: &[KeyPiece]) -> TextRange {

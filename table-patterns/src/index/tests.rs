@@ -1,6 +1,9 @@
 //! Indexed tables as a whole: against a model, beside other writers, through faults, and the layouts they leave.
 
+mod backfill;
+mod backfill_faults;
 mod concurrent;
+mod disturbed;
 mod faults;
 mod kit;
 mod layout;
@@ -10,6 +13,7 @@ mod list_faults;
 mod list_model;
 mod list_rules;
 mod model;
+mod old;
 mod people;
 mod relay;
 mod remote;

@@ -10,12 +10,12 @@ use table_core::operation::OperationKind;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 
+use crate::index::attempts::WRITE_ATTEMPTS;
 use crate::index::batch::{Batch, Write};
 use crate::index::commit::Attempt;
 use crate::index::outbox::IndexOutbox;
 use crate::index::pace::back_off;
 use crate::index::table::IndexedTable;
-use crate::index::write::WRITE_ATTEMPTS;
 
 /// Writes of entities of one partition and of their copies and lists there, applied all or none.
 ///

@@ -8,6 +8,7 @@ mod check;
 mod copies;
 mod indexes;
 mod ledger;
+mod lists;
 pub mod process;
 mod stores;
 #[cfg(test)]

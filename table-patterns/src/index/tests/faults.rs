@@ -5,7 +5,8 @@ use table_core::embedded::Engine;
 use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 
-use super::kit::{Disturbed, Fault, Staff, StaffByEmail, ada, expected, stored};
+use super::disturbed::{Disturbed, Fault};
+use super::kit::{Staff, StaffByEmail, ada, expected, stored};
 use crate::index::{IndexedStore, UniqueViolation};
 
 #[test]

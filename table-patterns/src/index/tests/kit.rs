@@ -1,27 +1,25 @@
-//! What the tests share: an entity, what must be stored of it, what is, and a store that is disturbed.
+//! What the tests share: an entity, what must be stored of it, what is, and a pace that waits.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use futures_util::TryStreamExt;
 use proptest::prelude::*;
 use table_core::bag::TableEntity;
-use table_core::embedded::{Clock, Engine};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::embedded::Clock;
+use table_core::error::Result;
 use table_core::index::IndexEntry;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::limits::Limits;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
-use table_core::query::{Continuation, Page, Query, Select, TextRange};
+use table_core::query::TextRange;
 use table_core::row::{Row, RowWriter};
 use table_core::schema::{EntitySchema, IndexKind};
 use table_core::selection::Selection;
-use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
+use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
-use table_core::transaction::Transaction;
 use table_core::value::{Value, ValueRef};
 use table_core::{Entity, ToEntity};
 
@@ -182,132 +180,6 @@ pub(super) async fn records<E: Entity, S: TableStore + Clone>(
         Ok((bag.entity_key()?, changes?))
     };
     bags.into_iter().map(read).collect()
-}
-
-/// What a disturbed store does at a submit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// The program dies before it is sent.
-    Before,
-    /// The program dies after it was applied, without having heard so.
-    After,
-}
-
-type Hook = Box<dyn Fn(&Engine) + Send>;
-
-/// An engine whose submits are counted, can fail from one of them on, and can have something happen right before them.
-#[derive(Clone)]
-pub(super) struct Disturbed {
-    pub(super) engine: Engine,
-    pub(super) submits: Arc<AtomicUsize>,
-    pub(super) gets: Arc<AtomicUsize>,
-    /// The transaction that was submitted last, applied or not.
-    pub(super) last: Arc<Mutex<Option<Transaction>>>,
-    fault: Arc<Mutex<Option<(usize, Fault)>>>,
-    hooks: Arc<Mutex<Vec<Hook>>>,
-    get_hooks: Arc<Mutex<Vec<Hook>>>,
-}
-
-impl Disturbed {
-    pub(super) fn new(engine: Engine) -> Self {
-        Self {
-            engine,
-            submits: Arc::default(),
-            gets: Arc::default(),
-            last: Arc::default(),
-            fault: Arc::default(),
-            hooks: Arc::default(),
-            get_hooks: Arc::default(),
-        }
-    }
-
-    /// Fails at the submit of this number, from now on, and at all that follow.
-    pub(super) fn die_at(&self, submit: usize, fault: Fault) {
-        *self.fault.lock().unwrap() = Some((self.submits.load(Ordering::Relaxed) + submit, fault));
-    }
-
-    pub(super) fn live(&self) {
-        *self.fault.lock().unwrap() = None;
-    }
-
-    /// Runs this right before the next submit that has no hook yet.
-    pub(super) fn before_submit(&self, hook: impl Fn(&Engine) + Send + 'static) {
-        self.hooks.lock().unwrap().insert(0, Box::new(hook));
-    }
-
-    /// Runs this right before the next get that has no hook yet.
-    pub(super) fn before_get(&self, hook: impl Fn(&Engine) + Send + 'static) {
-        self.get_hooks.lock().unwrap().insert(0, Box::new(hook));
-    }
-
-    /// How many gets and submits `work` takes.
-    pub(super) async fn count<T>(&self, work: impl Future<Output = T>) -> (T, usize, usize) {
-        let (gets, submits) = (self.gets.load(Ordering::Relaxed), self.submits.load(Ordering::Relaxed));
-        let done = work.await;
-        (done, self.gets.load(Ordering::Relaxed) - gets, self.submits.load(Ordering::Relaxed) - submits)
-    }
-}
-
-impl fmt::Debug for Disturbed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Disturbed")
-    }
-}
-
-impl fmt::Display for Disturbed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("disturbed")
-    }
-}
-
-impl TableStore for Disturbed {
-    fn capabilities(&self) -> &Capabilities {
-        self.engine.capabilities()
-    }
-
-    async fn create_table(&self, table: &TableName) -> Result<()> {
-        self.engine.create_table(table).await
-    }
-
-    async fn delete_table(&self, table: &TableName) -> Result<()> {
-        self.engine.delete_table(table).await
-    }
-
-    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
-        self.engine.list_tables(prefix, from, top).await
-    }
-
-    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
-        let hook = self.get_hooks.lock().unwrap().pop();
-        if let Some(hook) = hook {
-            hook(&self.engine);
-        }
-        self.gets.fetch_add(1, Ordering::Relaxed);
-        self.engine.get(table, key, select).await
-    }
-
-    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
-        self.engine.query(table, query, from).await
-    }
-
-    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
-        let hook = self.hooks.lock().unwrap().pop();
-        if let Some(hook) = hook {
-            hook(&self.engine);
-        }
-        let number = self.submits.fetch_add(1, Ordering::Relaxed);
-        *self.last.lock().unwrap() = Some(transaction.clone());
-        let fault = *self.fault.lock().unwrap();
-        let dead = Error::new(ErrorCode::OperationTimedOut, "the program died");
-        match fault {
-            Some((at, Fault::After)) if number == at => {
-                self.engine.submit(table, transaction).await?;
-                Err(dead)
-            }
-            Some((at, _)) if number >= at => Err(dead),
-            _ => self.engine.submit(table, transaction).await,
-        }
-    }
 }
 
 /// A pace whose time goes only while somebody waits, and that time, in ticks.

@@ -12,62 +12,14 @@ use table_core::embedded::Engine;
 use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
-use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 use table_core::value::Value;
 
-use super::kit::{
-    Disturbed, Fault, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored, waiting,
-};
-use crate::index::{IndexState, IndexedStore, IndexedTable, NoOutbox, Phase};
+use super::disturbed::Disturbed;
+use super::kit::{Staff, StaffByAge, StaffByEmail, ada, expected, stored, waiting};
+use super::old::{ALL_READY, build, old_rows, staff};
+use crate::index::{IndexState, IndexedStore, Phase};
 use crate::pace::ticks_of;
-
-/// The design of `Staff` before it had indexes.
-mod before {
-    #[derive(Clone, Debug, PartialEq, table_core::Entity)]
-    #[entity(table = "Company", crate = table_core)]
-    #[partition_key(department)]
-    #[row_key("empid_", id)]
-    pub(super) struct Staff {
-        pub(super) department: String,
-        #[digits(6)]
-        pub(super) id: u32,
-        pub(super) last_name: String,
-        pub(super) age: u8,
-        pub(super) email: Option<String>,
-        pub(super) note: Option<i32>,
-    }
-}
-
-fn staff(id: u32) -> Staff {
-    Staff {
-        department: if id.is_multiple_of(2) { "Sales" } else { "Marketing" }.to_owned(),
-        id,
-        last_name: format!("Name{}", id / 4),
-        age: 16 + u8::try_from(id % 5).unwrap(),
-        email: (!id.is_multiple_of(3)).then(|| format!("mail{id}")),
-        ..ada()
-    }
-}
-
-/// Entities that were written before there were indexes, by a program that knows none.
-async fn old_rows<S: TableStore + Clone>(store: &S, entities: &[Staff]) -> table_core::Result<()> {
-    let old = store.table::<before::Staff>().create_if_missing().await?;
-    for Staff { department, id, last_name, age, email, note } in entities.iter().cloned() {
-        old.insert(&before::Staff { department, id, last_name, age, email, note }).await?;
-    }
-    Ok(())
-}
-
-async fn build<S: TableStore + Clone>(table: &IndexedTable<Staff, S, NoOutbox>) -> table_core::Result<()> {
-    table.backfill::<StaffByEmail>().page(7).run().await?;
-    table.backfill::<StaffByAge>().page(7).run().await?;
-    table.backfill::<StaffByLastName>().page(7).run().await?;
-    Ok(())
-}
-
-const ALL_READY: [(&str, IndexState); 3] =
-    [("ByEmail", IndexState::Ready), ("ByAge", IndexState::Ready), ("ByLastName", IndexState::Ready)];
 
 /// A design that changes later is a tool away (DQ-1): a backfill, and no answer before it is whole.
 #[test]
@@ -101,35 +53,6 @@ fn a_new_index_answers_only_when_it_is_built() {
         Ok::<(), table_core::Error>(())
     })
     .unwrap();
-}
-
-#[test]
-fn a_backfill_that_dies_goes_on_where_it_was() {
-    for fault in [Fault::Before, Fault::After] {
-        for at in (0..80).step_by(7) {
-            block_on(async {
-                let store = Disturbed::new(Engine::in_memory());
-                let entities: Vec<_> = (0..20).map(staff).collect();
-                old_rows(&store, &entities).await?;
-                let table = store.indexed::<Staff>().create_if_missing().await?;
-                store.die_at(at, fault);
-                let first = build(&table).await;
-                store.live();
-                let table = store.indexed::<Staff>().create_if_missing().await?;
-                let mut looked_at = 0;
-                let progress = |done: crate::index::BackfillProgress| looked_at = done.looked_at;
-                table.backfill::<StaffByEmail>().page(7).on_progress(progress).run().await?;
-                if first.is_ok() || at > 25 {
-                    assert_eq!(looked_at, 0, "was through before the death at {at}");
-                }
-                build(&table).await?;
-                assert_eq!(table.states().await?, ALL_READY);
-                assert_eq!(stored(&store.engine, &["Company"]).await?, expected(&entities), "{fault:?} {at}");
-                Ok::<(), table_core::Error>(())
-            })
-            .unwrap();
-        }
-    }
 }
 
 #[test]

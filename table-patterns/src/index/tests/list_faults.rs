@@ -5,7 +5,7 @@ use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::{Entity, Versioned};
 
-use super::kit::Fault;
+use super::disturbed::Fault;
 use super::people::{
     DEPARTMENTS, Employee, Model, People, Scene, assert_lists, jones, person, scene, settle_all,
 };

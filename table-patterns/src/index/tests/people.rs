@@ -13,7 +13,8 @@ use table_core::key::EntityKey;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 
-use super::kit::{Disturbed, Records, records};
+use super::disturbed::Disturbed;
+use super::kit::{Records, records};
 use crate::faults::FaultyBlobs;
 use crate::index::{IndexedStore, IndexedTable, ListBlobs, RemoteChange};
 use crate::pace::{Pace, ticks_of};

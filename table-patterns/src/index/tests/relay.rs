@@ -8,7 +8,8 @@ use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::queue::QueueName;
 
-use super::kit::{Disturbed, Fault, expected, stored};
+use super::disturbed::{Disturbed, Fault};
+use super::kit::{expected, stored};
 use crate::index::fixture::{Employee, jones};
 use crate::index::{IndexedStore, IndexedTable};
 use crate::outbox::Outbox;

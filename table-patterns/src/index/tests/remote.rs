@@ -12,7 +12,8 @@ use table_core::key::EntityKey;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 
-use super::kit::{Disturbed, Fault, Records, expected, records, stored};
+use super::disturbed::{Disturbed, Fault};
+use super::kit::{Records, expected, records, stored};
 use crate::index::fixture::{Employee, employee, jones};
 use crate::index::{IndexedStore, IndexedTable, RemoteChange};
 

@@ -15,7 +15,8 @@ use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::table::TableStoreExt;
 
-use super::kit::{Disturbed, Records, Staff, ada, expected, staff, stored};
+use super::disturbed::Disturbed;
+use super::kit::{Records, Staff, ada, expected, staff, stored};
 use crate::index::fixture::{Employee, jones};
 use crate::index::{FindingKind, IndexedStore};
 

@@ -13,6 +13,7 @@ use table_patterns::work::Sweep;
 use super::copies::{holders, people};
 use super::indexes::check_indexes;
 use super::ledger::{Kind, Ledger, Values};
+use super::lists::{collect_lists, readers};
 use super::stores::{
     Attempt, Counts, DEPARTMENTS, Employee, Event, FED, Sheet, Stores, content, hour_text, instant,
 };
@@ -50,7 +51,7 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
     check_indexes(stores, &employees, &mut wrong).await?;
     let periods = periods(stores, ledger, &mut wrong).await?;
     let people = people(stores).await?;
-    let held: [(Kind, Values); 10] = [
+    let held: [(Kind, Values); 11] = [
         (Kind::Index, employees.iter().map(Employee::told).collect()),
         (Kind::Series, series(stores).await?),
         (Kind::Log, log(stores, &mut wrong).await?),
@@ -61,6 +62,7 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
         (Kind::Holder, holders(stores, &people, &mut wrong).await?),
         (Kind::Source, people),
         (Kind::Viewed, sales(stores, &mut wrong).await?),
+        (Kind::Listed, readers(stores, &mut wrong).await?),
     ];
     for (kind, held) in held {
         ledger.compare(kind, &held, &mut wrong);
@@ -96,12 +98,13 @@ async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) ->
 }
 
 /// Collects orphans twice, with clocks past the grace period: the first marks them, the second removes them (PAT-LARGE-2).
-async fn collect(stores: &Stores) -> Result<()> {
+pub(super) async fn collect(stores: &Stores) -> Result<()> {
     for days in [3, 6] {
         let clock = Clock::new(move || {
             ticks::from_datetime(ticks::now() + chrono::TimeDelta::days(days)).unwrap_or_default()
         });
-        stores.documents.clone().with_clock(clock).collect_orphans().await?;
+        stores.documents.clone().with_clock(clock.clone()).collect_orphans().await?;
+        collect_lists(stores, clock).await?;
     }
     Ok(())
 }

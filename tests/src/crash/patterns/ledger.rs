@@ -29,10 +29,12 @@ pub enum Kind {
     Holder,
     /// An entity that is counted in a view.
     Viewed,
+    /// An entity whose lists are in blobs.
+    Listed,
 }
 
 impl Kind {
-    const ALL: [(Self, &'static str); 11] = [
+    const ALL: [(Self, &'static str); 12] = [
         (Self::Index, "index"),
         (Self::Series, "series"),
         (Self::Log, "log"),
@@ -44,6 +46,7 @@ impl Kind {
         (Self::Source, "source"),
         (Self::Holder, "holder"),
         (Self::Viewed, "viewed"),
+        (Self::Listed, "listed"),
     ];
 }
 

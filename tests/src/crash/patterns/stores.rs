@@ -23,6 +23,7 @@ use table_patterns::wide::{Wide, WideReader, WideTable, WideWriter};
 use table_patterns::work::{Worker, WorkerOptions};
 
 use super::copies::{Desk, OwnerOfDesk, OwnerOfRoom, Person, Room};
+use super::lists::{Reader, Readers, list_blobs};
 use super::views::{Sale, Total, Totals};
 use crate::crash::process;
 
@@ -202,6 +203,8 @@ pub struct Stores {
     pub(super) sales: FeedTable<Sale, Engine>,
     pub(super) view: ViewTable<Totals, Engine>,
     pub(super) totals: Table<Total, Engine>,
+    pub(super) list_blobs: Arc<dyn ObjectStore>,
+    pub(super) readers: Readers,
 }
 
 impl Stores {
@@ -211,10 +214,13 @@ impl Stores {
     /// Those of the engine; `Io` for the folder of blobs.
     pub async fn open(folder: &Path, queues: Queues) -> Result<Self> {
         let io = |error| Error::new(ErrorCode::Io, "no folder for blobs").with_source(error);
-        std::fs::create_dir_all(folder.join("blobs")).map_err(io)?;
-        let blobs = LocalFileSystem::new_with_prefix(folder.join("blobs"))
-            .map_err(|error| Error::new(ErrorCode::Io, "the folder of blobs").with_source(error))?;
-        let blobs: Arc<dyn ObjectStore> = Arc::new(blobs);
+        let blobs_in = |name: &str| -> Result<Arc<dyn ObjectStore>> {
+            std::fs::create_dir_all(folder.join(name)).map_err(io)?;
+            let blobs = LocalFileSystem::new_with_prefix(folder.join(name))
+                .map_err(|error| Error::new(ErrorCode::Io, "the folder of blobs").with_source(error))?;
+            Ok(Arc::new(blobs))
+        };
+        let (blobs, lists) = (blobs_in("blobs")?, blobs_in("lists")?);
         let engine = process::open(&folder.join("tables"))?;
         let queues = match queues {
             Queues::Durable => engine.clone(),
@@ -241,6 +247,12 @@ impl Stores {
             sales: FeedTable::new(engine.table::<Sale>().create_if_missing().await?),
             view: ViewTable::new(engine.clone()).create_if_missing().await?,
             totals: engine.table(),
+            readers: engine
+                .indexed_through::<Reader, _>(outbox.clone())
+                .with_list_blobs(list_blobs(&lists))
+                .create_if_missing()
+                .await?,
+            list_blobs: lists,
             blobs,
             fed,
             outbox,
@@ -261,6 +273,7 @@ impl Stores {
             .propagates(&self.people)
             .settles_copies(&self.desks)
             .settles_copies(&self.rooms)
+            .settles(&self.readers)
     }
 
     /// The tables of the hours, at an hour of the torture's own calendar.

@@ -1,18 +1,19 @@
 //! The check itself: it finds nothing where all is well, and each kind of damage.
 
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use futures_util::TryStreamExt;
 use pollster::block_on;
 use table_core::query::{KeyRange, Query};
 use table_core::{EntityKey, IfMatch, QueueStore, Result, TableName, TableStore, TableStoreExt};
-use table_patterns::blob::object_store::ObjectStoreExt;
+use table_patterns::blob::object_store::path::Path;
+use table_patterns::blob::object_store::{ObjectStore, ObjectStoreExt};
 
 use super::stores::{Counts, Queues, Stores};
 use super::{HANDS, Hand, Ledger, Line, Recovery, check};
 
 /// What all hands do in turns, so many each, with what they told.
-fn worked(folder: &Path, steps: usize) -> (Stores, Ledger) {
+fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     let stores = block_on(Stores::open(folder, Queues::Durable)).unwrap();
     let ledger = Mutex::new(Ledger::default());
     let tell = |line: Line| {
@@ -176,4 +177,54 @@ fn imp_6_a_sum_that_is_wrong_and_a_change_that_was_not_told_are_found() {
         table.update(&sale, |sale| sale.amount += 1).await.map(drop)
     });
     assert!(wrong.contains("view: ") && wrong.contains("viewed north/"), "{wrong}");
+}
+
+/// The names of the blobs that lists are in, or were.
+async fn list_blobs(stores: &Stores) -> Vec<Path> {
+    let blobs: Vec<_> = stores.list_blobs.list(None).try_collect().await.unwrap();
+    blobs.into_iter().map(|meta| meta.location).collect()
+}
+
+#[test]
+fn pat_ix_4_a_lost_blob_of_a_list_an_orphan_and_another_list_in_its_place_are_found() {
+    let settled = async |stores: &Stores| {
+        stores.worker().run_until_idle().await?;
+        check::collect(stores).await?;
+        assert!(list_blobs(stores).await.len() > 1, "all that are left are named");
+        Ok::<(), table_core::Error>(())
+    };
+    let wrong = found(Recovery::Whole, async |stores| {
+        settled(stores).await?;
+        stores.list_blobs.delete(&list_blobs(stores).await[0]).await.unwrap();
+        Ok(())
+    });
+    assert!(wrong.contains("lists: ") && wrong.contains("is named and cannot be read"), "{wrong}");
+    let wrong = found(Recovery::Whole, async |stores| {
+        settled(stores).await?;
+        let blobs = list_blobs(stores).await;
+        stores.list_blobs.copy(&blobs[0], &blobs[1]).await.unwrap();
+        Ok(())
+    });
+    assert!(wrong.contains("lists: "), "{wrong}");
+    // Each change of a list leaves the blob from before.
+    let wrong = found(Recovery::WithoutCollection, async |_| Ok(()));
+    assert!(wrong.contains("lists: nobody names the blob"), "{wrong}");
+}
+
+#[test]
+fn pat_ix_1_a_list_that_lost_a_member_and_one_of_nobody_are_found() {
+    let wrong = found(Recovery::Whole, async |stores| delete_first(stores, "Readers", "town_").await);
+    assert!(wrong.contains("lists: ") && wrong.contains("Readers lacks"), "{wrong}");
+    let wrong = found(Recovery::Whole, async |stores| {
+        stores.worker().run_until_idle().await?;
+        delete_first(stores, "Towns", "").await
+    });
+    assert!(wrong.contains("Towns lacks"), "{wrong}");
+    let wrong = found(Recovery::Whole, async |stores| delete_first(stores, "Readers", "reader_").await);
+    assert!(wrong.contains("Dangling") && wrong.contains("listed "), "{wrong}");
+    let wrong = found(Recovery::Whole, async |stores| {
+        let row = table_core::TableEntity::new("east", "town_Nowhere")?.with("ReaderIDs", "[\"000001\"]");
+        stores.engine.untyped("Readers")?.insert(&row).await.map(drop)
+    });
+    assert!(wrong.contains("which no reader calls for"), "{wrong}");
 }

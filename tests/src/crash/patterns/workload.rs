@@ -14,6 +14,7 @@ use table_patterns::wide::Wide;
 
 use super::copies::{Desk, PEOPLE, Person, Room, TEAM};
 use super::ledger::{Change, Kind, Line};
+use super::lists::{BRANCHES, Reader, TOWNS};
 use super::stores::{
     Attempt, Counts, DEPARTMENTS, Document, Employee, Event, FED, KEPT, Sheet, Stores, WholeSheet, content,
     hour_text, instant,
@@ -21,7 +22,7 @@ use super::stores::{
 use super::views::{REGIONS, Sale};
 
 /// What each hand works on.
-pub const HANDS: [Kind; 20] = [
+pub const HANDS: [Kind; 24] = [
     Kind::Index,
     Kind::Index,
     Kind::Index,
@@ -42,6 +43,10 @@ pub const HANDS: [Kind; 20] = [
     Kind::Holder,
     Kind::Viewed,
     Kind::Viewed,
+    Kind::Listed,
+    Kind::Listed,
+    Kind::Listed,
+    Kind::Listed,
 ];
 
 /// One thread of the workload. Keys are its own; index values, lists, series, logs and the feed it shares with others.
@@ -87,6 +92,7 @@ impl<'a> Hand<'a> {
             Some(Kind::Source) => self.person().await,
             Some(Kind::Holder) => self.holder().await,
             Some(Kind::Viewed) => self.sale().await,
+            Some(Kind::Listed) => self.reader().await,
             None => Err(Error::new(ErrorCode::InvalidInput, "there is no such hand")),
         }
     }
@@ -276,6 +282,24 @@ impl<'a> Hand<'a> {
                 self.make(at, None, sales.delete(point(), found.etag())).await
             }
             Some(_) => self.make(at, value, sales.update(point(), |now| now.clone_from(&sale))).await,
+        }
+    }
+
+    async fn reader(&mut self) -> Result<()> {
+        let reader = Reader {
+            branch: BRANCHES[self.number % BRANCHES.len()].to_owned(),
+            id: self.own * 100 + self.random.random_range(0..6_u32),
+            town: TOWNS[self.random.random_range(0..TOWNS.len())].to_owned(),
+        };
+        let (key, value) = reader.told();
+        let (readers, point) = (&self.stores.readers, || Reader::key(&reader.branch, reader.id));
+        let (at, value) = ((Kind::Listed, key), Some(value));
+        match readers.get(point()).await? {
+            None => self.make(at, value, readers.insert(&reader)).await,
+            Some(found) if self.random.random_range(0..3_u32) == 0 => {
+                self.make(at, None, readers.delete(point(), found.etag())).await
+            }
+            Some(_) => self.make(at, value, readers.update(point(), |now| now.clone_from(&reader))).await,
         }
     }
 

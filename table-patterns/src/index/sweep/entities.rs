@@ -1,0 +1,201 @@
+//! From the entities to their rows: what an entity lacks in the index is found, and written.
+
+use std::collections::BTreeMap;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use table_core::entity::Entity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::index::IndexEntry;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::query::Select;
+use table_core::schema::IndexKind;
+use table_core::store::TableStore;
+
+use crate::index::attempts::{Current, WRITE_ATTEMPTS, read_as};
+use crate::index::batch::{Batch, RemoteChange};
+use crate::index::changes::owner_of;
+use crate::index::check::{Finding, FindingKind};
+use crate::index::commit::{Attempt, CONCURRENCY};
+use crate::index::list::ListForm;
+use crate::index::outbox::IndexOutbox;
+use crate::index::pace::back_off;
+use crate::index::settle::{has_same, is_conflict};
+use crate::index::sweep::packs::Packs;
+use crate::index::sweep::{Item, Sweep, joining};
+
+/// What is wrong where an entity has its entry.
+struct Wrong {
+    kind: FindingKind,
+    /// What should be there.
+    entry: IndexEntry,
+    /// Whether nothing is in the way of it.
+    is_free: bool,
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
+    /// Entities: has each what it should have in the index? Those that merely lack it are written together; the others, and
+    /// those that a live writer was faster with, one by one.
+    pub(super) async fn entities(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
+        let looks = (0..items.len()).map(|position| async move {
+            match items.get(position) {
+                Some(item) => self.look(table, item).await,
+                None => Ok(None),
+            }
+        });
+        let looks: Vec<Option<Wrong>> = stream::iter(looks).buffered(CONCURRENCY).try_collect().await?;
+        let mut packs = Packs::new(self.schema(), self.store().capabilities().limits);
+        let (mut packed, mut alone) = (BTreeMap::new(), BTreeMap::<EntityKey, Vec<usize>>::new());
+        for (position, (item, wrong)) in items.iter().zip(looks).enumerate() {
+            let Some(Wrong { kind, entry, is_free }) = wrong else { continue };
+            let at = entry.key.clone();
+            let is_packable = self.repair && is_free && self.schema().is_same_partition();
+            if is_packable && packs.add::<E>(position, item, entry)? {
+                packed.insert(position, self.finding(kind, &at, Some(&item.key)));
+            } else {
+                alone.entry(at).or_default().push(position);
+            }
+        }
+        let written = self.write(packs).await?;
+        let mut findings = BTreeMap::new();
+        for (position, finding) in packed {
+            if written.contains(&position) {
+                findings.insert(position, Finding { repaired: true, ..finding });
+            } else {
+                alone.entry(finding.at).or_default().push(position);
+            }
+        }
+        findings.extend(self.alone(table, items, alone).await?);
+        Ok(findings.into_values().collect())
+    }
+
+    /// Entities one by one; several at a time, but in their order where they have one key in the index.
+    async fn alone(
+        &self,
+        table: &TableName,
+        items: &[Item],
+        by_entry: BTreeMap<EntityKey, Vec<usize>>,
+    ) -> Result<Vec<(usize, Finding)>> {
+        let chains = by_entry.into_values().map(|mut positions| async move {
+            positions.sort_unstable();
+            let mut findings = Vec::new();
+            for position in positions {
+                let Some(item) = items.get(position) else { continue };
+                findings.extend(self.entity(table, &item.key).await?.map(|finding| (position, finding)));
+            }
+            Ok::<_, Error>(findings)
+        });
+        let findings: Vec<Vec<(usize, Finding)>> =
+            stream::iter(chains).buffer_unordered(CONCURRENCY).try_collect().await?;
+        Ok(findings.into_iter().flatten().collect())
+    }
+
+    /// What is wrong with an entity as it was found.
+    async fn look(&self, table: &TableName, item: &Item) -> Result<Option<Wrong>> {
+        let entity: E = read_as(&item.key, &item.found.row).map_err(|error| {
+            error
+                .with_table(table.as_str())
+                .with_key(item.key.partition_key.as_str(), item.key.row_key.as_str())
+        })?;
+        self.judge(&entity, &item.key).await
+    }
+
+    /// One entity, by itself: what is wrong is confirmed, and made good.
+    async fn entity(&self, table: &TableName, key: &EntityKey) -> Result<Option<Finding>> {
+        let mut repaired = None;
+        for attempts in 0..WRITE_ATTEMPTS {
+            // The page does not count any more: the entity before, its row, the entity after.
+            let Some(current) = self.table.current(key).await? else { return Ok(None) };
+            let Some(wrong) = self.judge(&current.entity, key).await? else {
+                // Made good, here or by a live writer.
+                return Ok(repaired);
+            };
+            let again = self.table.current(key).await?;
+            if again.is_none_or(|again| again.etag != current.etag) {
+                continue;
+            }
+            let finding = self.finding(wrong.kind, &wrong.entry.key, Some(key));
+            if !self.repair || wrong.kind == FindingKind::Duplicate {
+                return Ok(Some(finding));
+            }
+            match self.make_good(current, key, wrong).await {
+                Ok(()) => repaired = Some(Finding { repaired: true, ..finding }),
+                Err(error) if error.code() == ErrorCode::UniqueViolation => {
+                    return Ok(Some(Finding { kind: FindingKind::Duplicate, ..finding }));
+                }
+                Err(error) if is_conflict(&error) => back_off(&self.table.pace, attempts).await,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(self.given_up(table, key))
+    }
+
+    /// What is wrong where an entity has its entry; `None` if nothing is.
+    async fn judge(&self, entity: &E, owner: &EntityKey) -> Result<Option<Wrong>> {
+        let Some(entry) = self.index.entry(entity)? else { return Ok(None) };
+        let wrong = |kind, entry, is_free| Ok(Some(Wrong { kind, entry, is_free }));
+        let table = self.table.table_of(self.schema())?;
+        let found = self.store().get(&table, &entry.key, &Select::All).await?;
+        let Some(found) = found else { return wrong(FindingKind::Missing, entry, true) };
+        if self.schema().kind == IndexKind::List {
+            let form = ListForm::new(E::SCHEMA, self.schema());
+            return match self.members(&form, &entry.key, &found.row).await? {
+                Some(members) if members.contains(owner) => Ok(None),
+                Some(_) => wrong(FindingKind::Missing, entry, true),
+                None => wrong(FindingKind::Unreadable, entry, false),
+            };
+        }
+        let kind = match owner_of::<E>(self.schema(), &entry.key, &found.row) {
+            Some(holder) if holder == *owner => {
+                if has_same(found.row.view(), entry.row.view())? {
+                    return Ok(None);
+                }
+                FindingKind::Stale
+            }
+            Some(holder) if self.table.has_entry(self.index, &holder, &entry.key).await? => {
+                FindingKind::Duplicate
+            }
+            Some(_) => FindingKind::Missing,
+            None => FindingKind::Unreadable,
+        };
+        wrong(kind, entry, false)
+    }
+
+    /// Writes what an entity has in the index. In its partition that is one transaction with the entity, whose version is the
+    /// condition and changes: so no writer with another value in mind gets between.
+    async fn make_good(&self, current: Current<E>, key: &EntityKey, wrong: Wrong) -> Result<()> {
+        let Wrong { kind, entry, .. } = wrong;
+        let schema = self.schema();
+        if !schema.is_same_partition() {
+            let change = RemoteChange { index: schema, owner: key.clone(), keys: vec![entry.key] };
+            return self.table.settle(&change).await.map(drop);
+        }
+        if kind != FindingKind::Stale {
+            // What is in the way belongs to nobody.
+            self.clear(&entry.key, key).await?;
+        }
+        let batch = Batch::of::<E>(joining(schema, key.clone(), current.etag, entry))?;
+        match self.table.attempt(&batch, true).await? {
+            Attempt::Done(_) => Ok(()),
+            Attempt::Entity(error) | Attempt::Index(error) => Err(error),
+        }
+    }
+
+    /// Removes what lies where an entity has its copy and is of nobody: of an owner that has no such entry, or unreadable.
+    async fn clear(&self, at: &EntityKey, owner: &EntityKey) -> Result<()> {
+        let table = self.table.table_of(self.schema())?;
+        let Some(found) = self.store().get(&table, at, &Select::All).await? else { return Ok(()) };
+        if self.schema().kind == IndexKind::List {
+            let form = ListForm::new(E::SCHEMA, self.schema());
+            return match self.members(&form, at, &found.row).await? {
+                Some(_) => Ok(()),
+                None => self.delete(&table, at, found.etag).await,
+            };
+        }
+        match owner_of::<E>(self.schema(), at, &found.row) {
+            Some(holder) if holder == *owner => Ok(()),
+            Some(holder) if self.table.has_entry(self.index, &holder, at).await? => Ok(()),
+            _ => self.delete(&table, at, found.etag).await,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! From the rows of an index to their entities: what belongs to nobody is found, and taken out.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::query::Select;
+use table_core::row::Row;
+use table_core::schema::IndexKind;
+use table_core::store::{StoredRow, TableStore};
+
+use crate::index::attempts::WRITE_ATTEMPTS;
+use crate::index::batch::RemoteChange;
+use crate::index::changes::owner_of;
+use crate::index::check::{Finding, FindingKind};
+use crate::index::commit::CONCURRENCY;
+use crate::index::list::{ListForm, ListWrite};
+use crate::index::outbox::IndexOutbox;
+use crate::index::pace::back_off;
+use crate::index::settle::is_conflict;
+use crate::index::sweep::{Item, Sweep};
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
+    /// Rows of the index, several at a time: is each of somebody?
+    pub(super) async fn rows(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
+        let rows = (0..items.len()).map(|position| async move {
+            match items.get(position) {
+                Some(Item { key, found }) => self.row(table, key, found.clone()).await,
+                None => Ok(Vec::new()),
+            }
+        });
+        let findings: Vec<Vec<Finding>> = stream::iter(rows).buffered(CONCURRENCY).try_collect().await?;
+        Ok(findings.into_iter().flatten().collect())
+    }
+
+    /// One row of the index: does it belong to somebody?
+    async fn row(&self, table: &TableName, key: &EntityKey, mut found: StoredRow) -> Result<Vec<Finding>> {
+        for attempts in 0..WRITE_ATTEMPTS {
+            let Some(astray) = self.astray(key, &found.row).await? else { return Ok(Vec::new()) };
+            // IMPORTANT: the row was read before its owners. Who came to own it since has written it, and so changed its version.
+            let again = self.store().get(table, key, &Select::All).await?;
+            let Some(again) = again else { return Ok(Vec::new()) };
+            if again.etag != found.etag {
+                found = again;
+                continue;
+            }
+            if !self.repair {
+                return Ok(astray);
+            }
+            match self.remove(table, key, &found, &astray).await {
+                Ok(()) => {
+                    let repaired = |finding| Finding { repaired: true, ..finding };
+                    return Ok(astray.into_iter().map(repaired).collect());
+                }
+                Err(error) if is_conflict(&error) => back_off(&self.table.pace, attempts).await,
+                Err(error) => return Err(error),
+            }
+            let Some(again) = self.store().get(table, key, &Select::All).await? else {
+                return Ok(Vec::new());
+            };
+            found = again;
+        }
+        Err(self.given_up(table, key))
+    }
+
+    /// What a row holds for entities that do not have it; `None` if all is well.
+    async fn astray(&self, key: &EntityKey, row: &Row) -> Result<Option<Vec<Finding>>> {
+        let schema = self.schema();
+        let mut astray = Vec::new();
+        let unreadable = || self.finding(FindingKind::Unreadable, key, None);
+        if schema.kind == IndexKind::List {
+            let form = ListForm::new(E::SCHEMA, schema);
+            let Some(members) = self.members(&form, key, row).await? else {
+                return Ok(Some(vec![unreadable()]));
+            };
+            astray.extend((0..members.strays()).map(|_| unreadable()));
+            for owner in members.owners() {
+                if !self.table.has_entry(self.index, owner, key).await? {
+                    astray.push(self.finding(FindingKind::Dangling, key, Some(owner)));
+                }
+            }
+        } else {
+            match owner_of::<E>(schema, key, row) {
+                None => astray.push(unreadable()),
+                Some(owner) if self.table.has_entry(self.index, &owner, key).await? => {}
+                Some(owner) => astray.push(self.finding(FindingKind::Dangling, key, Some(&owner))),
+            }
+        }
+        Ok((!astray.is_empty()).then_some(astray))
+    }
+
+    async fn remove(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        found: &StoredRow,
+        astray: &[Finding],
+    ) -> Result<()> {
+        if !self.schema().is_same_partition() && astray.iter().all(|finding| finding.owner.is_some()) {
+            // A settling that found the row in line wrote nothing: only one that looks at the entity afterwards is safe beside it.
+            for owner in astray.iter().filter_map(|finding| finding.owner.clone()) {
+                let change = RemoteChange { index: self.schema(), owner, keys: vec![key.clone()] };
+                self.table.settle(&change).await?;
+            }
+            return Ok(());
+        }
+        if self.schema().kind == IndexKind::Copies {
+            return self.delete(table, key, found.etag.clone()).await;
+        }
+        let form = ListForm::new(E::SCHEMA, self.schema());
+        let before = self.members(&form, key, &found.row).await?.unwrap_or_default();
+        let mut after = before.clone();
+        after.leave_strays();
+        for owner in astray.iter().filter_map(|finding| finding.owner.as_ref()) {
+            after.leave(owner);
+        }
+        let lists = self.table.lists(table);
+        let write = lists.write(&form, key, Some(found), &before, &after).await?;
+        let Some(ListWrite { kind, upload }) = write else { return Ok(()) };
+        upload.as_ref().map_or(Ok(()), |upload| lists.check_age(upload))?;
+        let done = self.submit(table, key, kind).await;
+        if let (Err(error), Some(upload)) = (&done, &upload)
+            && is_conflict(error)
+        {
+            lists.discard(upload).await;
+        }
+        done
+    }
+}

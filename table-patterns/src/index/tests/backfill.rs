@@ -1,0 +1,258 @@
+//! How a backfill writes: what fits in one transaction together, several of them at a time, at a rate.
+
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pollster::block_on;
+use table_core::embedded::{Clock, Engine};
+use table_core::error::ErrorCode;
+use table_core::etag::IfMatch;
+use table_core::table::TableStoreExt;
+
+use super::disturbed::Disturbed;
+use super::kit::{Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored};
+use super::old::old_rows;
+use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeNamesakes, jones};
+use crate::index::{FindingKind, IndexedStore};
+use crate::pace::{Pace, ticks_of};
+
+/// Entities of which three share a list.
+fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
+    let one = |id: u32| Staff {
+        department: department.to_owned(),
+        id,
+        last_name: format!("Name{}", id / 3),
+        email: Some(format!("mail{id}")),
+        ..ada()
+    };
+    ids.map(one).collect()
+}
+
+/// Beside the transactions of entities there are two: the notes that the rows are done, and that all is.
+const NOTES: usize = 2;
+
+#[test]
+fn egt_2_a_backfill_writes_as_many_entities_as_fit_in_a_transaction() {
+    block_on(async {
+        let store = Disturbed::new(Engine::in_memory());
+        let mut entities = staff(0..120, "Sales");
+        entities.extend(staff(120..130, "Marketing"));
+        old_rows(&store, &entities).await?;
+        let table = store.indexed::<Staff>().create_if_missing().await?;
+        let (built, _, submits) = store.count(table.backfill::<StaffByEmail>().run()).await;
+        assert_eq!((built?.repaired, submits), (130, NOTES + 3 + 1), "an entity and its copy: fifty of them");
+        let (built, _, submits) = store.count(table.backfill::<StaffByLastName>().run()).await;
+        // Room is left for the list of each entity, also where another one of the transaction has it: 74 with 25 lists are 99.
+        assert_eq!((built?.repaired, submits), (130, NOTES + 2 + 1), "an entity, and one list for three");
+        table.backfill::<StaffByAge>().run().await?;
+        assert_eq!(stored(&store, &["Company"]).await?, expected(&entities));
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+mod heavy {
+    pub(super) mod before {
+        #[derive(Clone, Debug, table_core::Entity)]
+        #[entity(table = "Heavy", crate = table_core)]
+        #[partition_key(shelf)]
+        #[row_key("item_", id)]
+        pub(in super::super) struct Item {
+            pub(in super::super) shelf: u32,
+            pub(in super::super) id: u32,
+            pub(in super::super) first: String,
+            pub(in super::super) second: String,
+        }
+    }
+
+    #[derive(Clone, Debug, PartialEq, table_core::Entity)]
+    #[entity(table = "Heavy", crate = table_core)]
+    #[partition_key(shelf)]
+    #[row_key("item_", id)]
+    #[index(Backwards, row_key("back_", desc(id)))]
+    pub(super) struct Item {
+        pub(super) shelf: u32,
+        pub(super) id: u32,
+        pub(super) first: String,
+        pub(super) second: String,
+    }
+}
+
+#[test]
+fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
+    block_on(async {
+        let store = Disturbed::new(Engine::in_memory());
+        let old = store.table::<heavy::before::Item>().create_if_missing().await?;
+        // 120 KB a copy, two bytes for each character: 34 copies in 4 MiB.
+        let text = "x".repeat(30_000);
+        for id in 0..50 {
+            let item = heavy::before::Item { shelf: 1, id, first: text.clone(), second: text.clone() };
+            old.insert(&item).await?;
+        }
+        let table = store.indexed::<heavy::Item>().create_if_missing().await?;
+        let (built, _, submits) = store.count(table.backfill::<heavy::ItemBackwards>().run()).await;
+        assert_eq!((built?.repaired, submits), (50, NOTES + 2));
+        assert!(table.check().run().await?.is_clean());
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+/// Sixteen transactions are under way at one time, so that they share what it costs the store to make them last.
+#[test]
+fn imp_5_transactions_of_a_backfill_are_under_way_together() {
+    block_on(async {
+        let store = Disturbed::new(Engine::in_memory());
+        let entities: Vec<_> = (0..40)
+            .flat_map(|department| staff(department..department + 1, &format!("D{department}")))
+            .collect();
+        old_rows(&store, &entities).await?;
+        let table = store.indexed::<Staff>().create_if_missing().await?;
+        for (name, at_once) in [("ByEmail", 16), ("ByLastName", 16)] {
+            store.at_once.store(0, Ordering::Relaxed);
+            match name {
+                "ByEmail" => table.backfill::<StaffByEmail>().run().await?,
+                _ => table.backfill::<StaffByLastName>().run().await?,
+            };
+            assert_eq!(store.at_once.load(Ordering::Relaxed), at_once, "{name}: a transaction a partition");
+        }
+
+        let store = Disturbed::new(Engine::in_memory());
+        // Elsewhere each entity is settled by itself: copies together, one list by one after the other.
+        let table = store.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let employees: Vec<_> =
+            (0..20).map(|id| Employee { id, email: id.to_string(), badge: Some(id), ..jones() }).collect();
+        table.bulk().insert_all(&employees).await.unwrap();
+        table.enable::<EmployeeByBadge>().await?;
+        table.enable::<EmployeeNamesakes>().await?;
+        store.at_once.store(0, Ordering::Relaxed);
+        assert_eq!(table.backfill::<EmployeeByBadge>().run().await?.repaired, 20);
+        assert_eq!(store.at_once.swap(0, Ordering::Relaxed), 16);
+        assert_eq!(table.backfill::<EmployeeNamesakes>().run().await?.repaired, 20);
+        assert_eq!(store.at_once.load(Ordering::Relaxed), 1, "all of them have one list");
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+/// One entity of a transaction is changed before that is written: it is refused as a whole, and none of them is left out.
+#[test]
+fn con_3_a_transaction_that_a_live_writer_overtook_is_made_of_its_entities_one_by_one() {
+    block_on(async {
+        let store = Disturbed::new(Engine::in_memory());
+        let mut entities = staff(0..60, "Sales");
+        old_rows(&store, &entities).await?;
+        let table = store.indexed::<Staff>().create_if_missing().await?;
+        store.before_submit(|_| {}); // the note that the rows are done
+        store.before_submit(|engine| {
+            let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+            let moved = |staff: &mut Staff| staff.email = Some("elsewhere".to_owned());
+            block_on(table.update(Staff::key("Sales", 7), moved)).unwrap();
+            block_on(table.delete(Staff::key("Sales", 9), IfMatch::Any)).unwrap();
+        });
+        let (built, _, submits) = store.count(table.backfill::<StaffByEmail>().run()).await;
+        assert_eq!(built?.repaired, 58, "one has its copy from the writer, one is gone");
+        assert_eq!(
+            submits,
+            NOTES + 1 + 48 + 1,
+            "fifty refused, of which 48 are made good, and the other ten"
+        );
+        entities[7].email = Some("elsewhere".to_owned());
+        entities.remove(9);
+        table.backfill::<StaffByAge>().run().await?;
+        table.backfill::<StaffByLastName>().run().await?;
+        assert_eq!(stored(&store, &["Company"]).await?, expected(&entities));
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+/// The entity that comes first in the order of keys has the value, whatever transactions they are in.
+#[test]
+fn pat_intra_5_the_first_of_several_on_a_page_gets_a_unique_value_and_the_others_are_named() {
+    block_on(async {
+        let engine = Engine::in_memory();
+        let mut entities = staff(0..130, "Sales");
+        for twin in [60, 3, 129] {
+            entities[twin].email = Some("twin".to_owned());
+        }
+        old_rows(&engine, &entities).await?;
+        let table = engine.indexed::<Staff>().create_if_missing().await?;
+        let error = table.backfill::<StaffByEmail>().run().await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
+        assert!(error.to_string().contains("empid_000060"), "{error}");
+        let report = table.check().only("ByEmail").run().await?;
+        let found: Vec<_> = report
+            .findings
+            .iter()
+            .map(|found| (found.kind, found.owner.as_ref().map(|owner| owner.row_key.as_str())))
+            .collect();
+        let duplicate = |owner| (FindingKind::Duplicate, Some(owner));
+        assert_eq!(found, [duplicate("empid_000060"), duplicate("empid_000129")]);
+        for (id, email) in [(60, "sixty"), (129, "last")] {
+            let email = Some(email.to_owned());
+            entities[id as usize].email.clone_from(&email);
+            table.update(Staff::key("Sales", id), |staff| staff.email.clone_from(&email)).await?;
+        }
+        table.backfill::<StaffByEmail>().run().await?;
+        table.backfill::<StaffByAge>().run().await?;
+        table.backfill::<StaffByLastName>().run().await?;
+        assert_eq!(stored(&engine, &["Company"]).await?, expected(&entities));
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_ix_4_a_list_that_gets_too_long_is_named_and_keeps_nobody_else_out() {
+    block_on(async {
+        let engine = Engine::in_memory();
+        let mut entities = staff(0..20, "Sales");
+        entities[19].last_name = "Name2".to_owned();
+        old_rows(&engine, &entities).await?;
+        let table = engine.indexed::<Staff>().create_if_missing().await?;
+        let error = table.backfill::<StaffByLastName>().run().await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::IndexListFull, Some("PAT-IX-4")));
+        assert!(error.to_string().contains("lastname_Name2"), "{error}");
+        table.delete(Staff::key("Sales", 6), IfMatch::Any).await?;
+        entities.remove(6);
+        table.backfill::<StaffByLastName>().run().await?;
+        table.backfill::<StaffByEmail>().run().await?;
+        table.backfill::<StaffByAge>().run().await?;
+        assert_eq!(stored(&engine, &["Company"]).await?, expected(&entities));
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+/// No more than a second's worth is written at once, however long the page.
+#[test]
+fn a_rate_bounds_what_is_written_between_two_waits() {
+    block_on(async {
+        let store = Disturbed::new(Engine::in_memory());
+        let entities = staff(0..25, "Sales");
+        old_rows(&store, &entities).await?;
+        let time = Arc::new(AtomicUsize::new(0));
+        let waits = Arc::new(Mutex::new(Vec::new()));
+        let (now, later, seen, written) =
+            (Arc::clone(&time), Arc::clone(&time), Arc::clone(&waits), store.engine.clone());
+        let pace = Pace::new()
+            .clock(Clock::new(move || u64::try_from(now.load(Ordering::Relaxed)).unwrap()))
+            .sleep_by(move |wait| {
+                later.fetch_add(usize::try_from(ticks_of(wait)).unwrap(), Ordering::Relaxed);
+                let rows = block_on(stored(&written, &["Company"])).unwrap();
+                let copies =
+                    rows.keys().filter(|(_, key)| key.row_key.as_str().starts_with("email_")).count();
+                seen.lock().unwrap().push((wait, copies));
+                Box::pin(async {})
+            });
+        let table = store.indexed::<Staff>().create_if_missing().await?.with_pace(pace);
+        table.backfill::<StaffByEmail>().per_second(NonZeroU32::new(10).unwrap()).run().await?;
+        let second = Duration::from_secs(1);
+        assert_eq!(*waits.lock().unwrap(), [(second, 10), (second, 20), (second / 2, 25)]);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}

@@ -1,0 +1,178 @@
+//! A store that dies at a submit, has somebody come in between, and counts what is asked of it.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+
+use table_core::embedded::Engine;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::query::{Continuation, Page, Query, Select};
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
+use table_core::transaction::Transaction;
+
+/// What a disturbed store does at a submit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The program dies before it is sent.
+    Before,
+    /// The program dies after it was applied, without having heard so.
+    After,
+}
+
+type Hook = Box<dyn Fn(&Engine) + Send>;
+
+/// An engine whose submits are counted, can fail from one of them on, and can have something happen right before them.
+#[derive(Clone)]
+pub(super) struct Disturbed {
+    pub(super) engine: Engine,
+    pub(super) submits: Arc<AtomicUsize>,
+    pub(super) gets: Arc<AtomicUsize>,
+    /// The transaction that was submitted last, applied or not.
+    pub(super) last: Arc<Mutex<Option<Transaction>>>,
+    fault: Arc<Mutex<Option<(usize, Fault)>>>,
+    hooks: Arc<Mutex<Vec<Hook>>>,
+    get_hooks: Arc<Mutex<Vec<Hook>>>,
+    under_way: Arc<AtomicUsize>,
+    /// The most submits that were under way at one time.
+    pub(super) at_once: Arc<AtomicUsize>,
+}
+
+impl Disturbed {
+    pub(super) fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            submits: Arc::default(),
+            gets: Arc::default(),
+            last: Arc::default(),
+            fault: Arc::default(),
+            hooks: Arc::default(),
+            get_hooks: Arc::default(),
+            under_way: Arc::default(),
+            at_once: Arc::default(),
+        }
+    }
+
+    /// Fails at the submit of this number, from now on, and at all that follow.
+    pub(super) fn die_at(&self, submit: usize, fault: Fault) {
+        *self.fault.lock().unwrap() = Some((self.submits.load(Ordering::Relaxed) + submit, fault));
+    }
+
+    pub(super) fn live(&self) {
+        *self.fault.lock().unwrap() = None;
+    }
+
+    /// Runs this right before the next submit that has no hook yet.
+    pub(super) fn before_submit(&self, hook: impl Fn(&Engine) + Send + 'static) {
+        self.hooks.lock().unwrap().insert(0, Box::new(hook));
+    }
+
+    /// Runs this right before the next get that has no hook yet.
+    pub(super) fn before_get(&self, hook: impl Fn(&Engine) + Send + 'static) {
+        self.get_hooks.lock().unwrap().insert(0, Box::new(hook));
+    }
+
+    /// How many gets and submits `work` takes.
+    pub(super) async fn count<T>(&self, work: impl Future<Output = T>) -> (T, usize, usize) {
+        let (gets, submits) = (self.gets.load(Ordering::Relaxed), self.submits.load(Ordering::Relaxed));
+        let done = work.await;
+        (done, self.gets.load(Ordering::Relaxed) - gets, self.submits.load(Ordering::Relaxed) - submits)
+    }
+}
+
+/// A submit, until it is answered or its future is dropped.
+struct UnderWay(Arc<AtomicUsize>);
+
+impl UnderWay {
+    fn begin(store: &Disturbed) -> Self {
+        let now = store.under_way.fetch_add(1, Ordering::Relaxed) + 1;
+        store.at_once.fetch_max(now, Ordering::Relaxed);
+        Self(Arc::clone(&store.under_way))
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Gives all others a turn that wait beside this one.
+async fn yield_once() {
+    let mut is_second = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut is_second, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+impl fmt::Debug for Disturbed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Disturbed")
+    }
+}
+
+impl fmt::Display for Disturbed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("disturbed")
+    }
+}
+
+impl TableStore for Disturbed {
+    fn capabilities(&self) -> &Capabilities {
+        self.engine.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.engine.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.engine.delete_table(table).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.engine.list_tables(prefix, from, top).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        let hook = self.get_hooks.lock().unwrap().pop();
+        if let Some(hook) = hook {
+            hook(&self.engine);
+        }
+        self.gets.fetch_add(1, Ordering::Relaxed);
+        self.engine.get(table, key, select).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.engine.query(table, query, from).await
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        let hook = self.hooks.lock().unwrap().pop();
+        if let Some(hook) = hook {
+            hook(&self.engine);
+        }
+        let number = self.submits.fetch_add(1, Ordering::Relaxed);
+        *self.last.lock().unwrap() = Some(transaction.clone());
+        let _under_way = UnderWay::begin(self);
+        yield_once().await;
+        let fault = *self.fault.lock().unwrap();
+        let dead = Error::new(ErrorCode::OperationTimedOut, "the program died");
+        match fault {
+            Some((at, Fault::After)) if number == at => {
+                self.engine.submit(table, transaction).await?;
+                Err(dead)
+            }
+            Some((at, _)) if number >= at => Err(dead),
+            _ => self.engine.submit(table, transaction).await,
+        }
+    }
+}
