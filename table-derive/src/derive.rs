@@ -10,6 +10,7 @@ use crate::expand;
 use crate::model::Entity;
 use crate::model::group::EntityGroup;
 use crate::model::key_part::KeyPart;
+use crate::model::large::Large;
 use crate::model::projection::Projection;
 use crate::model::set::EntitySet;
 
@@ -53,6 +54,15 @@ pub(crate) fn entity_group(input: TokenStream, runtime: impl FnOnce() -> Path) -
     derive(input, |ctxt, input| {
         let group = EntityGroup::read(ctxt, input, runtime)?;
         Some((expand::group(&group), expand::group_stub(&group)))
+    })
+}
+
+/// `#[derive(Large)]`.
+pub(crate) fn large(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
+    derive(input, |ctxt, input| {
+        let large = Large::read(ctxt, input, runtime)?;
+        let expansion = expand::large(&large);
+        Some((expansion.clone(), expansion))
     })
 }
 

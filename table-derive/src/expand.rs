@@ -17,6 +17,7 @@ mod group;
 mod index;
 mod key;
 mod key_part;
+mod large;
 mod levels;
 mod projection;
 mod reading;
@@ -34,6 +35,7 @@ use crate::model::Entity;
 
 pub(crate) use group::{group, stub as group_stub};
 pub(crate) use key_part::{key_part, stub as key_part_stub};
+pub(crate) use large::large;
 pub(crate) use projection::{projection, stub as projection_stub};
 pub(crate) use set::{set, stub as set_stub};
 

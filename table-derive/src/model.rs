@@ -5,6 +5,7 @@ pub(crate) mod group;
 pub(crate) mod index;
 pub(crate) mod key;
 pub(crate) mod key_part;
+pub(crate) mod large;
 pub(crate) mod level;
 pub(crate) mod projection;
 pub(crate) mod property;

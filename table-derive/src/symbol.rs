@@ -49,6 +49,9 @@ pub(crate) const UPGRADE: Symbol = Symbol("upgrade");
 pub(crate) const FROM: Symbol = Symbol("from");
 pub(crate) const UNDER: Symbol = Symbol("under");
 
+pub(crate) const LARGE: Symbol = Symbol("large");
+pub(crate) const BLOB: Symbol = Symbol("blob");
+
 impl PartialEq<Symbol> for Ident {
     fn eq(&self, word: &Symbol) -> bool {
         self == word.0

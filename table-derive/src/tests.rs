@@ -195,6 +195,28 @@ fn expansion_of_a_group() {
     insta::assert_snapshot!(prettyplease::unparse(&syn::parse2(tokens).expect("the expansion is items")));
 }
 
+fn large(input: TokenStream) -> String {
+    let tokens = derive::large(input, || parse_quote!(::table_patterns));
+    prettyplease::unparse(&syn::parse2(tokens).expect("the expansion is items"))
+}
+
+#[test]
+fn expansion_of_an_entity_with_blobs() {
+    insta::assert_snapshot!(large(quote! {
+        #[partition_key(department)]
+        #[row_key(id)]
+        pub struct Employee {
+            department: String,
+            id: u32,
+            #[blob]
+            pub photo: Option<BlobRef>,
+            #[blob]
+            #[property("Resume")]
+            cv: Option<BlobRef>,
+        }
+    }));
+}
+
 #[test]
 fn the_same_input_gives_the_same_output() {
     for input in [small, company, spread, levels] {

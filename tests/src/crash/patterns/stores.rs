@@ -115,7 +115,7 @@ impl Wide for WholeSheet {
     }
 }
 
-#[derive(Clone, Debug, Entity, PartialEq)]
+#[derive(Clone, Debug, Entity, Large, PartialEq)]
 #[entity(table = "Documents")]
 #[partition_key(shelf)]
 #[row_key(id)]
@@ -125,17 +125,10 @@ pub(super) struct Document {
     #[digits(6)]
     pub(super) id: u32,
     pub(super) number: i64,
+    #[blob]
     pub(super) content: Option<BlobRef>,
-}
-
-impl Large for Document {
-    fn blob(&self) -> Option<&BlobRef> {
-        self.content.as_ref()
-    }
-
-    fn set_blob(&mut self, blob: BlobRef) {
-        self.content = Some(blob);
-    }
+    #[blob]
+    pub(super) summary: Option<BlobRef>,
 }
 
 #[derive(Clone, Debug, Entity, PartialEq)]
@@ -292,6 +285,11 @@ pub(super) fn hour_text(hour: u32) -> String {
 pub(super) fn content(number: i64) -> Vec<u8> {
     let length = usize::try_from(number.rem_euclid(40_000)).unwrap_or_default();
     number.to_be_bytes().into_iter().cycle().take(length).collect()
+}
+
+/// The number whose content is the summary of a document.
+pub(super) const fn summary(number: i64) -> i64 {
+    number / 7
 }
 
 impl Employee {
