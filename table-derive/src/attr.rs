@@ -10,5 +10,6 @@ pub(crate) mod member;
 pub(crate) mod piece;
 pub(crate) mod projection;
 mod slot;
+pub(crate) mod wide;
 
 pub(crate) use slot::Slot;

@@ -55,3 +55,12 @@ pub fn derive_entity_group(input: TokenStream) -> TokenStream {
 pub fn derive_large(input: TokenStream) -> TokenStream {
     derive::large(input.into(), runtime::find_patterns).into()
 }
+
+/// Makes a struct a wide entity: one in several rows. Described at `table_patterns::wide::Wide`.
+#[proc_macro_derive(
+    Wide,
+    attributes(entity, partition_key, row_key, digits, escaped, without, property, slots, part)
+)]
+pub fn derive_wide(input: TokenStream) -> TokenStream {
+    derive::wide(input.into(), runtime::find_patterns).into()
+}

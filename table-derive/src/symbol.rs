@@ -51,6 +51,8 @@ pub(crate) const UNDER: Symbol = Symbol("under");
 
 pub(crate) const LARGE: Symbol = Symbol("large");
 pub(crate) const BLOB: Symbol = Symbol("blob");
+pub(crate) const SLOTS: Symbol = Symbol("slots");
+pub(crate) const PART: Symbol = Symbol("part");
 
 impl PartialEq<Symbol> for Ident {
     fn eq(&self, word: &Symbol) -> bool {

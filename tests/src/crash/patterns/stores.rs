@@ -19,7 +19,7 @@ use table_patterns::periods::{Period, PeriodTables, Periodic};
 use table_patterns::series::{self, Series, SeriesTable};
 use table_patterns::slot_names;
 use table_patterns::view::ViewTable;
-use table_patterns::wide::{Wide, WideReader, WideTable, WideWriter};
+use table_patterns::wide::{Wide, WideReader, WideSlots, WideTable, WideWriter};
 use table_patterns::work::{Worker, WorkerOptions};
 
 use super::copies::{Desk, OwnerOfDesk, OwnerOfRoom, Person, Room};
@@ -300,6 +300,8 @@ impl Employee {
 }
 
 impl WholeSheet {
+    pub(super) const CELLS: WideSlots<Self, Vec<i64>> = WideSlots::new("Cell", 1);
+
     pub(super) fn told(&self) -> (String, String) {
         let values: Vec<String> = self.values.iter().map(ToString::to_string).collect();
         (format!("{}/{}", self.sheet.book, self.sheet.id), values.join(","))

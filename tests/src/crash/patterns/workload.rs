@@ -166,9 +166,9 @@ impl<'a> Hand<'a> {
             if let Some(value) = whole.values.get_mut(at) {
                 *value = number;
             }
-            let name = WholeSheet::names().nth(at).unwrap_or_default();
+            let cell = WholeSheet::CELLS.at(at + 1);
             let (key, value) = whole.told();
-            return self.make((Kind::Wide, key), Some(value), sheets.set(point(), name, number)).await;
+            return self.make((Kind::Wide, key), Some(value), sheets.set(point(), cell, number)).await;
         }
         let (key, value) = whole.told();
         self.make((Kind::Wide, key), Some(value), sheets.insert_or_replace(&whole)).await
