@@ -90,7 +90,7 @@ fn parts_in_order(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// The RowKeys of parts end with two digits, and all of them are one transaction (EGT-2).
+/// The `RowKey`s of parts end with two digits, and all of them are one transaction (EGT-2).
 fn too_many_parts(ctxt: &Ctxt, wide: &Wide<'_>) {
     let Some(first) = wide.parts.get(MOST_PARTS).and_then(|part| part.runs.first()) else { return };
     let Some(field) = wide.stored.get(first.stored).and_then(|stored| wide.ident(stored)) else { return };

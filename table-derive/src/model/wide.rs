@@ -92,15 +92,10 @@ impl<'a> Wide<'a> {
             misplaced(ctxt, field.ident, in_key, &place);
             if place.slots.is_some() {
                 field.property = None;
-                for named in [
-                    field.attrs.name.take().map(|name| name.span()),
-                    field.attrs.json.take().map(|json| json.span()),
-                ] {
-                    if let Some(span) = named {
-                        let help =
-                            "slots are named by their attribute, each a property: remove `#[property(…)]`";
-                        ctxt.error_at("T157", span, "slots have no other name and no other form", help);
-                    }
+                let name = field.attrs.name.take().map(|name| name.span());
+                if let Some(span) = name.or(field.attrs.json.take().map(|json| json.span())) {
+                    let help = "slots are named by their attribute, each a property: remove `#[property(…)]`";
+                    ctxt.error_at("T157", span, "slots have no other name and no other form", help);
                 }
             }
             if !in_key {

@@ -46,7 +46,6 @@ impl<E> Blob<E> {
 
     /// New content for it, as a write of a [`LargeTable`](crate::large::LargeTable) takes it:
     /// `Employee::PHOTO_BLOB.content(whole(bytes))`.
-    #[must_use]
     pub fn content<'a>(&self, content: impl Stream<Item = Result<Bytes>> + Send + 'a) -> Content<'a, E> {
         Content { blob: *self, stream: content.boxed() }
     }
