@@ -34,7 +34,8 @@ fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
                 "the first number, then the last: `#[slots(\"Day\", 1..=366)]`",
             );
         } else if slots.count() == 0 {
-            let wrong = format!("{} slots do not fit {MOST_PARTS} parts", slots.last - slots.first + 1);
+            let count = (slots.last - slots.first).saturating_add(1);
+            let wrong = format!("{count} slots do not fit {MOST_PARTS} parts");
             ctxt.error("T151", &slots.original, wrong, help_of_size());
         }
         property::slot_name(ctxt, &slots.word);

@@ -68,7 +68,7 @@ impl Stored {
 impl SlotsAttr {
     /// How many slots there are; 0 if the range is not right, which is reported elsewhere.
     pub(crate) fn count(&self) -> usize {
-        let count = (self.last + 1).saturating_sub(self.first);
+        let count = self.last.saturating_add(1).saturating_sub(self.first);
         if count > MOST_PARTS * ROOM { 0 } else { count }
     }
 
