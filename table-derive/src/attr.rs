@@ -5,9 +5,11 @@ pub(crate) mod container;
 pub(crate) mod field;
 pub(crate) mod index;
 pub(crate) mod key_part;
+pub(crate) mod large;
 pub(crate) mod member;
 pub(crate) mod piece;
 pub(crate) mod projection;
 mod slot;
+pub(crate) mod wide;
 
 pub(crate) use slot::Slot;

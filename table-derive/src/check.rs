@@ -8,11 +8,14 @@ mod key;
 mod level;
 mod property;
 mod table;
+mod wide;
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 
-/// Checks every rule.
+pub(crate) use wide::check as check_wide;
+
+/// Checks every rule of an entity.
 pub(crate) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     table::check(ctxt, entity);
     generics::check(ctxt, entity);

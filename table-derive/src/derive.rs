@@ -10,8 +10,10 @@ use crate::expand;
 use crate::model::Entity;
 use crate::model::group::EntityGroup;
 use crate::model::key_part::KeyPart;
+use crate::model::large::Large;
 use crate::model::projection::Projection;
 use crate::model::set::EntitySet;
+use crate::model::wide::Wide;
 
 /// `#[derive(Entity)]`. After a mistake: all mistakes, and a stub of the traits, so that each is told once and nothing
 /// else is told because of it.
@@ -53,6 +55,26 @@ pub(crate) fn entity_group(input: TokenStream, runtime: impl FnOnce() -> Path) -
     derive(input, |ctxt, input| {
         let group = EntityGroup::read(ctxt, input, runtime)?;
         Some((expand::group(&group), expand::group_stub(&group)))
+    })
+}
+
+/// `#[derive(Large)]`.
+pub(crate) fn large(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
+    derive(input, |ctxt, input| {
+        let large = Large::read(ctxt, input, runtime)?;
+        let expansion = expand::large(&large);
+        Some((expansion.clone(), expansion))
+    })
+}
+
+/// `#[derive(Wide)]`.
+pub(crate) fn wide(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
+    derive(input, |ctxt, input| {
+        let wide = Wide::read(ctxt, input, runtime)?;
+        check::check_wide(ctxt, &wide);
+        let header = wide.header_input();
+        let header = wide.header(&header)?;
+        Some((expand::wide(&wide, &header), expand::wide_stub(&wide, &header)))
     })
 }
 

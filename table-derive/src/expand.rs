@@ -17,6 +17,7 @@ mod group;
 mod index;
 mod key;
 mod key_part;
+mod large;
 mod levels;
 mod projection;
 mod reading;
@@ -24,6 +25,7 @@ mod rows;
 mod schema;
 mod selections;
 mod set;
+mod wide;
 mod writing;
 
 use proc_macro2::TokenStream;
@@ -34,8 +36,10 @@ use crate::model::Entity;
 
 pub(crate) use group::{group, stub as group_stub};
 pub(crate) use key_part::{key_part, stub as key_part_stub};
+pub(crate) use large::large;
 pub(crate) use projection::{projection, stub as projection_stub};
 pub(crate) use set::{set, stub as set_stub};
+pub(crate) use wide::{stub as wide_stub, wide};
 
 /// All that `#[derive(Entity)]` makes.
 pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
@@ -99,10 +103,25 @@ pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let columns = columns::columns(entity);
     let key_columns = columns::key_column_stubs(entity);
-    let plain = plain(entity);
+    let traits = trait_stubs(entity);
     wrapped(
         &entity.runtime,
         &quote! {
+            #traits
+            #[automatically_derived]
+            impl #of_impl #ty #of_where {
+                #columns
+                #key_columns
+            }
+        },
+    )
+}
+
+/// The traits without meaning.
+fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
+    let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
+    let plain = plain(entity);
+    quote! {
             #[automatically_derived]
             impl #of_impl __table::Entity for #ty #of_where {
                 const SCHEMA: &'static __table::EntitySchema = &__table::EntitySchema::NONE;
@@ -120,13 +139,7 @@ pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
                 }
             }
             #plain
-            #[automatically_derived]
-            impl #of_impl #ty #of_where {
-                #columns
-                #key_columns
-            }
-        },
-    )
+    }
 }
 
 /// Items that name the runtime `__table`, in a room of their own.

@@ -1,6 +1,6 @@
 //! Derive macros of the Tables project: attributes on a struct become a table design.
 //!
-//! The attributes are described where users meet them: on `table_core`'s re-export of each macro. Inside, a derive is a
+//! The attributes are described where users meet them: on the re-export of each macro by `table_core` or `table_patterns`. Inside, a derive is a
 //! pipeline of four rooms: `attr` (tokens to slots), `model` (meaning), `check` (rules), `expand` (model to tokens);
 //! `derive` calls them in order and is the only file that knows all four.
 
@@ -48,4 +48,19 @@ pub fn derive_entity_set(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(EntityGroup, attributes(entity_group, other))]
 pub fn derive_entity_group(input: TokenStream) -> TokenStream {
     derive::entity_group(input.into(), runtime::find).into()
+}
+
+/// Marks the blobs of an entity. Described at `table_patterns::large::Large`.
+#[proc_macro_derive(Large, attributes(large, blob))]
+pub fn derive_large(input: TokenStream) -> TokenStream {
+    derive::large(input.into(), runtime::find_patterns).into()
+}
+
+/// Makes a struct a wide entity: one in several rows. Described at `table_patterns::wide::Wide`.
+#[proc_macro_derive(
+    Wide,
+    attributes(entity, partition_key, row_key, digits, escaped, without, property, slots, part)
+)]
+pub fn derive_wide(input: TokenStream) -> TokenStream {
+    derive::wide(input.into(), runtime::find_patterns).into()
 }

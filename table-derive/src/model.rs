@@ -5,11 +5,13 @@ pub(crate) mod group;
 pub(crate) mod index;
 pub(crate) mod key;
 pub(crate) mod key_part;
+pub(crate) mod large;
 pub(crate) mod level;
 pub(crate) mod projection;
 pub(crate) mod property;
 pub(crate) mod set;
 mod shape;
+pub(crate) mod wide;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -33,6 +35,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) parameters: Parameters,
     /// The path of the runtime.
     pub(crate) runtime: Path,
+    /// What it is called: the name of the struct.
+    pub(crate) name: String,
     /// The name of the table, with the place it is written at.
     pub(crate) table: (String, Span),
     /// The rules of thumb that it waives.
@@ -87,6 +91,7 @@ impl<'a> Entity<'a> {
         let runtime = named.unwrap_or_else(runtime);
         Some(Self {
             original: input,
+            name: input.ident.unraw().to_string(),
             parameters,
             runtime,
             table,

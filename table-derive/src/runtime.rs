@@ -8,7 +8,18 @@ use syn::{Ident, Path, parse_quote};
 ///
 /// Where neither is found the path is `::table_core`: what rustc then says, that there is no such crate, is the truth.
 pub(crate) fn find() -> Path {
-    for (package, itself) in [("table-patterns", "table_patterns"), ("table-core", "table_core")] {
+    first_of(&[("table-patterns", "table_patterns"), ("table-core", "table_core")])
+        .unwrap_or_else(|| parse_quote!(::table_core))
+}
+
+/// `table-patterns`, for what only it has; `::table_patterns` where it is not found.
+pub(crate) fn find_patterns() -> Path {
+    first_of(&[("table-patterns", "table_patterns")]).unwrap_or_else(|| parse_quote!(::table_patterns))
+}
+
+/// The first of these packages that the crate depends on.
+fn first_of(packages: &[(&str, &str)]) -> Option<Path> {
+    for &(package, itself) in packages {
         let name = match crate_name(package) {
             // Both crates name themselves by `extern crate self as …`, so that their doctests and tests can derive too.
             Ok(FoundCrate::Itself) => itself.to_owned(),
@@ -16,7 +27,7 @@ pub(crate) fn find() -> Path {
             Err(_) => continue,
         };
         let name = Ident::new(&name, Span::call_site());
-        return parse_quote!(::#name);
+        return Some(parse_quote!(::#name));
     }
-    parse_quote!(::table_core)
+    None
 }

@@ -49,6 +49,11 @@ pub(crate) const UPGRADE: Symbol = Symbol("upgrade");
 pub(crate) const FROM: Symbol = Symbol("from");
 pub(crate) const UNDER: Symbol = Symbol("under");
 
+pub(crate) const LARGE: Symbol = Symbol("large");
+pub(crate) const BLOB: Symbol = Symbol("blob");
+pub(crate) const SLOTS: Symbol = Symbol("slots");
+pub(crate) const PART: Symbol = Symbol("part");
+
 impl PartialEq<Symbol> for Ident {
     fn eq(&self, word: &Symbol) -> bool {
         self == word.0

@@ -195,6 +195,91 @@ fn expansion_of_a_group() {
     insta::assert_snapshot!(prettyplease::unparse(&syn::parse2(tokens).expect("the expansion is items")));
 }
 
+fn large(input: TokenStream) -> String {
+    let tokens = derive::large(input, || parse_quote!(::table_patterns));
+    prettyplease::unparse(&syn::parse2(tokens).expect("the expansion is items"))
+}
+
+#[test]
+fn expansion_of_an_entity_with_blobs() {
+    insta::assert_snapshot!(large(quote! {
+        #[partition_key(department)]
+        #[row_key(id)]
+        pub struct Employee {
+            department: String,
+            id: u32,
+            #[blob]
+            pub photo: Option<BlobRef>,
+            #[blob]
+            #[property("Resume")]
+            cv: Option<BlobRef>,
+        }
+    }));
+}
+
+fn wide(input: TokenStream) -> String {
+    let tokens = derive::wide(input, || parse_quote!(::table_patterns));
+    prettyplease::unparse(&syn::parse2(tokens).expect("the expansion is items"))
+}
+
+fn year() -> TokenStream {
+    quote! {
+        #[entity(table = "MessageCounts")]
+        #[partition_key(employee)]
+        #[row_key(year)]
+        pub struct YearOfCounts {
+            #[digits(6)]
+            pub employee: u32,
+            #[digits(4)]
+            year: u16,
+            pub office: Option<String>,
+            #[property("Notes", json)]
+            notes: Vec<String>,
+            #[slots("Day", 1..=366)]
+            days: [Option<i32>; 366],
+        }
+    }
+}
+
+#[test]
+fn expansion_of_a_wide_entity() {
+    insta::assert_snapshot!(wide(year()));
+}
+
+#[test]
+fn pat_wide_1_parts_are_cut_where_they_are_full_or_where_it_is_told() {
+    let parts = |fields: TokenStream, kind: TokenStream| {
+        let expansion = wide(quote! {
+            #kind
+            #[partition_key(a)]
+            #[row_key(b)]
+            struct Table { a: u32, b: u32, #fields }
+        });
+        assert!(!expansion.contains("compile_error"), "{expansion}");
+        let counts = expansion.split("const __PART_").skip(1);
+        let counts =
+            counts.filter_map(|rest| rest.split_once("usize]")?.0.split_once("str; ")?.1.parse().ok());
+        counts.collect::<Vec<usize>>()
+    };
+    let slots = |count: usize| quote!(c: bool, #[slots("S", 1..=#count)] d: Vec<i32>,);
+    let plain = |fields| parts(fields, TokenStream::new());
+    assert_eq!(plain(slots(250)), [251]);
+    assert_eq!(plain(slots(251)), [251, 1]);
+    assert_eq!(plain(slots(99 * 251 - 1)).len(), 99);
+    // The kind, and a field that only a bucket is made of, stand in the first part.
+    assert_eq!(parts(slots(251), quote!(#[entity(kind = "T")])), [250, 2]);
+    let told = quote! {
+        c: bool,
+        #[slots("S", 1..=5)]
+        d: Vec<i32>,
+        #[part(2)]
+        #[slots("S", 6..=9)]
+        e: Vec<i32>,
+        f: bool,
+    };
+    assert_eq!(plain(told), [6, 5]);
+}
+
 #[test]
 fn the_same_input_gives_the_same_output() {
     for input in [small, company, spread, levels] {

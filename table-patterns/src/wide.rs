@@ -7,11 +7,12 @@
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
-//! | `000123` | `2014_01` | the header's own properties, `Day001` … `Day183`, `WriteId` |
-//! | `000123` | `2014_02` | `Day184` … `Day366`, `WriteId` |
+//! | `000123` | `2014_01` | `Office`, `Day001` … `Day250`, `WriteId` |
+//! | `000123` | `2014_02` | `Day251` … `Day366`, `WriteId` |
 //!
-//! The header is an entity whose key the parts have, with `_` and the part's number behind its RowKey. Which property is in
-//! which part is declared ([`Wide::PARTS`]), so that one slot is written without reading anything.
+//! The parts have the key of the declaration, with `_` and the part's number behind its RowKey. Which property is in which part is
+//! declared ([`Wide::PARTS`]), so that one slot is written without reading anything: [`derive(Wide)`](derive@Wide) fills each part
+//! before it begins the next, or cuts where `#[part(2)]` stands.
 //!
 //! # Guarantee
 //! - A write of several parts is one transaction (PAT-WIDE-2), with one new random `WriteId` in every part, untouched ones too.
@@ -22,7 +23,7 @@
 //!   that are whole in their part. It does not matter whether a page is a snapshot, or whether the parts came in one page.
 //! - Merges of single parts have no order among each other for a reader whose answer took several pages: it can see the later
 //!   one without the earlier.
-//! - A part that is missing is an error, never a default (PAT-WIDE-4).
+//! - A part that is missing is an error, never a default, and so is one that the declaration does not have (PAT-WIDE-4).
 //!
 //! # Cost
 //! The whole is one range query while it fits a page, whatever the number of parts. A slot is one merge of some hundred bytes. A
@@ -37,50 +38,41 @@
 //! slots: [a series](crate::series).
 //!
 //! ```
-//! use table_patterns::wide::{Wide, WideReader, WideTable, WideWriter};
-//! use table_patterns::{Entity, Result, TableStoreExt, embedded::Engine, slot_names};
+//! use table_patterns::embedded::Engine;
+//! use table_patterns::wide::{Wide, WideStore};
 //!
-//! #[derive(Entity, Clone, Debug, PartialEq)]
+//! #[derive(Wide, Debug, PartialEq)]
 //! #[entity(table = "MessageCounts")]
 //! #[partition_key(employee)]
 //! #[row_key(year)]
-//! struct Year { #[digits(6)] employee: u32, #[digits(4)] year: u16 }
-//!
-//! #[derive(Debug, PartialEq)]
-//! struct YearOfCounts { year: Year, days: Vec<Option<i32>> }
-//!
-//! impl Wide for YearOfCounts {
-//!     type Header = Year;
-//!     const PARTS: &'static [&'static [&'static str]] = &[slot_names!("Day", 1, 183), slot_names!("Day", 184, 183)];
-//!
-//!     fn header(&self) -> Year {
-//!         self.year.clone()
-//!     }
-//!
-//!     fn write(&self, out: &mut WideWriter) -> Result<()> {
-//!         Self::names().zip(&self.days).try_for_each(|(name, count)| out.set(name, count))
-//!     }
-//!
-//!     fn read(year: Year, properties: &WideReader<'_>) -> Result<Self> {
-//!         Ok(Self { year, days: Self::names().map(|name| properties.get(name)).collect::<Result<_>>()? })
-//!     }
+//! struct YearOfCounts {
+//!     #[digits(6)]
+//!     employee: u32,
+//!     #[digits(4)]
+//!     year: u16,
+//!     office: Option<String>,
+//!     #[slots("Day", 1..=366)]
+//!     days: [Option<i32>; 366],
 //! }
 //!
 //! # pollster::block_on(async {
-//! let counts = WideTable::<YearOfCounts, _>::new(Engine::in_memory().table::<Year>().create_if_missing().await?);
-//! let year = Year { employee: 123, year: 2014 };
-//! counts.insert(&YearOfCounts { year, days: vec![Some(7); 366] }).await?;
-//! counts.set(Year::key(123, 2014), "Day200", 8).await?;
+//! let counts = Engine::in_memory().wide::<YearOfCounts>().create_if_missing().await?;
+//! counts.insert(&YearOfCounts { employee: 123, year: 2014, office: None, days: [Some(7); 366] }).await?;
+//! counts.set(YearOfCounts::key(123, 2014), YearOfCounts::DAYS.at(200), 8).await?;
 //!
-//! let (read, _) = counts.get(Year::key(123, 2014)).await?.expect("just inserted");
+//! let (read, _) = counts.get(YearOfCounts::key(123, 2014)).await?.expect("just inserted");
 //! assert_eq!((read.days[0], read.days[199]), (Some(7), Some(8)));
 //! # Ok::<(), table_patterns::Error>(())
 //! # }).unwrap();
 //! ```
 
+#[doc(hidden)]
+pub mod derived;
 mod fetch;
 mod patch;
 mod properties;
+mod property;
+mod slots;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -92,16 +84,61 @@ use table_core::limits;
 use crate::series::is_same;
 pub use patch::WidePatch;
 pub use properties::{WideReader, WideWriter};
-pub use table::{WideTable, WideVersion};
+pub use property::{WideProperty, WideSlots};
+pub use slots::Slots;
+pub use table::{WideStore, WideTable, WideVersion};
+#[doc = include_str!("wide/derive.md")]
+pub use table_derive::Wide;
 
 /// The property that all parts of one write share.
 pub const WRITE_ID: &str = "WriteId";
 
-/// A type that is stored as several entities of one partition.
+/// Parts of one wide entity: their numbers have two digits, and all are one transaction (EGT-2).
+const MOST_PARTS: usize = 99;
+
+/// A type that is stored as several entities of one partition: what `#[derive(Wide)]` implements.
+///
+/// By hand, for what is no struct of properties and slots:
+///
+/// ```
+/// use table_patterns::wide::{Wide, WideReader, WideWriter};
+/// use table_patterns::{Entity, Result, slot_names};
+///
+/// #[derive(Entity, Clone)]
+/// #[entity(table = "MessageCounts")]
+/// #[partition_key(employee)]
+/// #[row_key(year)]
+/// struct Year { #[digits(6)] employee: u32, #[digits(4)] year: u16 }
+///
+/// struct YearOfCounts { year: Year, days: Vec<Option<i32>> }
+///
+/// impl Wide for YearOfCounts {
+///     type Header = Year;
+///     const PARTS: &'static [&'static [&'static str]] = &[slot_names!("Day", 1, 183), slot_names!("Day", 184, 183)];
+///
+///     fn header(&self) -> Year {
+///         self.year.clone()
+///     }
+///
+///     fn write(&self, out: &mut WideWriter) -> Result<()> {
+///         Self::names().zip(&self.days).try_for_each(|(name, count)| out.set(name, count))
+///     }
+///
+///     fn read(year: Year, properties: &WideReader<'_>) -> Result<Self> {
+///         Ok(Self { year, days: Self::names().map(|name| properties.get(name)).collect::<Result<_>>()? })
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T150] `{Self}` is no wide entity",
+    label = "a type that is stored in parts is wanted here",
+    note = "derive it: `#[derive(Wide)]` with `#[partition_key(…)]` and `#[row_key(…)]`, in place of `#[derive(Entity)]`"
+)]
 pub trait Wide: Sized {
     /// The entity whose key the parts have, and whose own properties stand in the first part.
     type Header: PlainEntity + FromEntity;
-    /// The names of the properties of each part, in order. Once written, a property stays in its part.
+    /// The names of the properties of each part, in order. A property that is not in its part is looked for in the others, so that
+    /// one can be moved; how many parts there are stays as it was when the entities were written.
     const PARTS: &'static [&'static [&'static str]];
 
     /// The header.
@@ -128,7 +165,7 @@ pub trait Wide: Sized {
 
 /// That the parts can be stored: judged while it compiles.
 const fn check_parts<W: Wide>() {
-    assert!(!W::PARTS.is_empty() && W::PARTS.len() <= 99, "a wide entity has 1 to 99 parts (EGT-2)");
+    assert!(!W::PARTS.is_empty() && W::PARTS.len() <= MOST_PARTS, "a wide entity has 1 to 99 parts (EGT-2)");
     let mut parts = W::PARTS;
     let mut own = W::Header::SCHEMA.properties.len();
     while let [part, rest @ ..] = parts {

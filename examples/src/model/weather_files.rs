@@ -9,7 +9,7 @@ use table_patterns::large::{BlobRef, Large};
 use crate::data::weather as source;
 
 /// A year of a station (PAT-LARGE): `Seattle` / `2014`, with the address of a file of its days.
-#[derive(Entity, Clone, Debug, PartialEq)]
+#[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherFiles")]
 #[partition_key(location)]
 #[row_key(year)]
@@ -22,17 +22,8 @@ pub struct WeatherFile {
     /// Days in the file.
     pub days: i32,
     /// Where the file is.
+    #[blob]
     pub file: Option<BlobRef>,
-}
-
-impl Large for WeatherFile {
-    fn blob(&self) -> Option<&BlobRef> {
-        self.file.as_ref()
-    }
-
-    fn set_blob(&mut self, blob: BlobRef) {
-        self.file = Some(blob);
-    }
 }
 
 /// The file of a year: a line a day.

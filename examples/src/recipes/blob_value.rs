@@ -55,22 +55,24 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let days = |text: &str| i32::try_from(text.lines().count()).unwrap_or_default() - 1;
     let entity =
         |text: &str| WeatherFile { location: "Seattle".into(), year: 2014, days: days(text), file: None };
-    files.insert(entity(&half), whole(half.clone())).await?;
+    files.insert(entity(&half), [WeatherFile::FILE_BLOB.content(whole(half.clone()))]).await?;
     let plan = files.table().plan(key())?;
     let Some(in_june) = files.table().get(key()).await? else { panic!("just inserted") };
 
     // Readers see the old file or the new one: the address changes in one write.
-    let replaced = files.replace(entity(&year), in_june.etag(), whole(year.clone())).await?;
+    let replaced = files
+        .replace(entity(&year), in_june.etag(), [WeatherFile::FILE_BLOB.content(whole(year.clone()))])
+        .await?;
     let mut answer = Grid::new(["Read", "#Days", "#Bytes", "#Requests"]);
     let mut row = |what: &str, days: i32, bytes: u64, requests: &str| {
         answer.row([what, &days.to_string(), &thousands(bytes), requests]);
     };
     let Some(found) = files.table().get(key()).await? else { panic!("just replaced") };
     row("the entity alone", found.days, 0, "1 of the table");
-    let Some(file) = files.open(&found).await? else { panic!("it has a file") };
+    let Some(file) = files.open(&found, WeatherFile::FILE_BLOB).await? else { panic!("it has a file") };
     row("the entity and its file", found.days, file.len(), "1 of the table, 1 of the blobs");
     assert_eq!((found.value(), file.bytes().await?), (replaced.value(), year.clone().into()));
-    let Some(old) = files.open(&in_june).await? else { panic!("it had a file") };
+    let Some(old) = files.open(&in_june, WeatherFile::FILE_BLOB).await? else { panic!("it had a file") };
     row("an entity read before", in_june.days, old.len(), "1 of the blobs");
     assert_eq!(old.bytes().await?, half, "whole, as long as the grace period lasts");
 
@@ -82,8 +84,11 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let removed = files.collect_orphans().await?;
     assert_eq!((young.kept, young.marked, marked.kept, marked.marked), (2, 0, 1, 1));
     assert_eq!((removed.kept, removed.removed), (1, 1), "the file of June");
-    assert!(files.open(&in_june).await.is_err_and(|error| error.is_not_found()), "and it is said so");
-    assert!(files.open(&found).await?.is_some());
+    assert!(
+        files.open(&in_june, WeatherFile::FILE_BLOB).await.is_err_and(|error| error.is_not_found()),
+        "and it is said so"
+    );
+    assert!(files.open(&found, WeatherFile::FILE_BLOB).await?.is_some());
 
     away().await?;
     let name = found.file.as_ref().and_then(|file| file.path().rsplit_once('/')).map_or("", |(name, _)| name);

@@ -62,7 +62,7 @@ pub(crate) fn parse_member(ctxt: &Ctxt, attrs: &[Attribute]) -> MemberAttrs {
 }
 
 /// Reads `word = path, …`.
-fn paths(ctxt: &Ctxt, attr: &Attribute, of: Symbol, slots: &mut [(Symbol, &mut Slot<Path>)]) {
+pub(super) fn paths(ctxt: &Ctxt, attr: &Attribute, of: Symbol, slots: &mut [(Symbol, &mut Slot<Path>)]) {
     if let Err(error) = attr.parse_args_with(|input: ParseStream| words(ctxt, input, of, slots)) {
         ctxt.push(error);
     }

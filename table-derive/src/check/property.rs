@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use syn::LitStr;
 use syn::ext::IdentExt;
 use syn::parse::Parser;
 
@@ -15,12 +16,26 @@ const MOST: usize = 252;
 const LONGEST_NAME: usize = 255;
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
+    check_names(ctxt, entity);
+    name_twice(ctxt, entity);
+    too_many(ctxt, entity);
+}
+
+/// The rules of each name by itself.
+pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
     name_of_key_field(ctxt, entity);
     reserved_name(ctxt, entity);
     kind(ctxt, entity);
     illegal_name(ctxt, entity);
-    name_twice(ctxt, entity);
-    too_many(ctxt, entity);
+}
+
+/// The word that names of slots begin with makes identifiers (PROP-3).
+pub(super) fn slot_name(ctxt: &Ctxt, word: &LitStr) {
+    let name = word.value();
+    if syn::Ident::parse_any.parse_str(&name).is_err() {
+        let wrong = format!("names of slots that begin with `{name}` are no identifiers (PROP-3)");
+        ctxt.error("T053", word, wrong, "a letter or `_`, then letters, digits and `_`");
+    }
 }
 
 /// A field that is read back from the key is not stored again, so it has no property; a copy under another key may store it

@@ -73,6 +73,6 @@ pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
 }
 
 /// The name of a field's constant.
-fn constant(field: &Field<'_>) -> Ident {
+pub(super) fn constant(field: &Field<'_>) -> Ident {
     Ident::new(&upper_case(&field.ident.unraw().to_string()), field.ident.span())
 }

@@ -13,7 +13,7 @@ use crate::symbol::{HOT_PARTITION, LOW_CARDINALITY};
 
 /// The pieces of both keys, and the proof that they make keys: `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"), …]);`
 pub(super) fn keys(design: &Design<'_>) -> TokenStream {
-    let entity = design.ident().unraw().to_string();
+    let entity = design.entity.name.clone();
     let mut keys = vec![("ROW_KEY", "RowKey", design.row_key)];
     // An index without a `PartitionKey` of its own has the entity's, which is proved already.
     if design.index.is_none_or(|(_, index)| index.partition_key.is_some()) {
@@ -75,7 +75,7 @@ fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
 
 /// `const SCHEMA: &'static EntitySchema = &EntitySchema { entity: "Employee", table: "Company", … };`
 pub(super) fn schema(design: &Design<'_>) -> TokenStream {
-    let entity = design.ident().unraw().to_string();
+    let entity = &design.entity.name;
     let table = &design.entity.table.0;
     let properties =
         if design.entity.parameters.is_empty() { quote!(__PROPERTIES) } else { list(design.entity) };

@@ -10,7 +10,7 @@ use crate::model::key::{Key, Piece};
 
 /// The functions, with the struct's visibility.
 pub(super) fn selections(design: &Design<'_>) -> TokenStream {
-    let key = key(design);
+    let key = key(design, &quote!(Self));
     let partitions = if design.is_spread() { spread(design) } else { partition(design) };
     let within = levels::entry(design);
     let rows = rows::entry(design);
@@ -26,14 +26,14 @@ pub(super) fn selections(design: &Design<'_>) -> TokenStream {
 ///     )
 /// }
 /// ```
-fn key(design: &Design<'_>) -> TokenStream {
+pub(super) fn key(design: &Design<'_>, of: &TokenStream) -> TokenStream {
     let vis = design.vis();
     let arguments = design.arguments(&[design.partition_key, design.row_key], true);
     let (partition_key, row_key) = (design.partition_of_arguments(), design.text(design.row_key, false));
     let doc = format!("One entity by its key: {}, {}.", spell(design.partition_key), spell(design.row_key));
     quote! {
         #[doc = #doc]
-        #vis fn key(#(#arguments),*) -> __table::Selection<Self, __table::Point> {
+        #vis fn key(#(#arguments),*) -> __table::Selection<#of, __table::Point> {
             __table::point(#partition_key, #row_key)
         }
     }

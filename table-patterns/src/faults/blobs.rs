@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use futures_util::{FutureExt, StreamExt};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
     CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
 /// A store in memory. Requests are counted from 0; one of them may fail, done or not.
@@ -138,7 +138,8 @@ impl ObjectStore for FaultyBlobs {
         path: &Path,
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
-        self.run(self.inner.put_multipart_opts(path, options)).await
+        let parts = self.run(self.inner.put_multipart_opts(path, options)).await?;
+        Ok(Box::new(FaultyParts { parts, store: self.clone() }))
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
@@ -171,5 +172,28 @@ impl ObjectStore for FaultyBlobs {
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
         self.run(self.inner.copy_opts(from, to, options)).await
+    }
+}
+
+/// An upload in parts, each of them a request.
+#[derive(Debug)]
+struct FaultyParts {
+    parts: Box<dyn MultipartUpload>,
+    store: FaultyBlobs,
+}
+
+#[async_trait]
+impl MultipartUpload for FaultyParts {
+    fn put_part(&mut self, data: PutPayload) -> UploadPart {
+        let (store, part) = (self.store.clone(), self.parts.put_part(data));
+        async move { store.run(part).await }.boxed()
+    }
+
+    async fn complete(&mut self) -> Result<PutResult> {
+        self.store.run(self.parts.complete()).await
+    }
+
+    async fn abort(&mut self) -> Result<()> {
+        self.store.run(self.parts.abort()).await
     }
 }

@@ -1,19 +1,22 @@
 //! Which blobs the entities of a table name: what the collector of orphans asks.
 
 use object_store::path::Path;
+use table_core::entity::PlainEntity;
 use table_core::error::Result;
 use table_core::key::EntityKey;
-use table_core::query::EntityRef;
+use table_core::query::Select;
 use table_core::store::TableStore;
+use table_core::value::ValueRef;
 
 use crate::blob::{Collected, Naming, Orphans, decode};
 use crate::large::{Large, LargeTable};
 
-impl<E: Large, S: TableStore> LargeTable<E, S> {
+impl<E: Large + PlainEntity, S: TableStore> LargeTable<E, S> {
     /// Removes blobs that no entity has named for a grace period, and marks those seen for the first time. Run it now and then.
     ///
-    /// Safe beside writers, readers and other collectors; stopped anywhere, the next run goes on. Blobs whose names are none of
-    /// ours are left alone.
+    /// Safe beside writers, readers and other collectors; stopped anywhere, the next run goes on. A blob is named if any property
+    /// of its entity holds its address, so that blobs of fields that this program does not know are spared. Blobs whose names are
+    /// none of ours are left alone.
     ///
     /// # Errors
     /// Those of the table and of the store of blobs. `TableNotFound` is one: a wrong name must not make everything an orphan.
@@ -40,12 +43,17 @@ impl<E: Large, S: TableStore> Naming for Named<'_, E, S> {
         EntityKey::new(decode(partition)?, decode(row)?).ok()
     }
 
+    /// By what is stored, not by what this program's type says: another version of it may know other blobs.
     async fn is_named(&self, path: &Path, key: &EntityKey) -> Result<bool> {
         let (store, table) = (self.0.table.store(), self.0.table.name()?);
-        let Some(stored) = store.get(table, key, &E::select()).await? else { return Ok(false) };
-        let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
-        let entity = E::from_entity(EntityRef::new(partition_key, row_key, stored.row.view()))
-            .map_err(|error| error.with_table(table.as_str()).with_key(partition_key, row_key))?;
-        Ok(entity.blob().is_some_and(|blob| blob.path() == path.as_ref()))
+        let Some(stored) = store.get(table, key, &Select::All).await? else { return Ok(false) };
+        for property in stored.row.view().properties() {
+            if let ValueRef::String(text) = property?.value
+                && text.contains(path.as_ref())
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

@@ -4,9 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
 use table_core::property::Property;
 use table_core::row::RowWriter;
 use table_core::value::{EdmType, ValueRef};
+
+use crate::large::uploads::segments;
 
 /// Where a blob is, how long it is, and its checksum: what an entity holds in its place (PAT-LARGE-1). Made by an upload.
 ///
@@ -45,6 +48,13 @@ impl BlobRef {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.length == 0
+    }
+
+    /// Whether it was uploaded for the entity of this key, wherever blobs were kept then.
+    pub(super) fn is_of(&self, key: &EntityKey) -> bool {
+        let mut names = self.path.rsplit('/').skip(1);
+        let [partition, row] = segments(key);
+        names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
     }
 }
 

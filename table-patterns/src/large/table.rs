@@ -4,38 +4,38 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_core::Stream;
+use object_store::ObjectStore;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
 use table_core::Table;
 use table_core::clock::Clock;
-use table_core::entity::Versioned;
+use table_core::column::Column;
+use table_core::entity::{PlainEntity, Versioned};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
+use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
-use uuid::Uuid;
+use table_core::table::UpdateFrom;
 
 use crate::blob::encode;
-use crate::large::upload::upload;
-use crate::large::{BlobRef, Large, LargeReader};
+use crate::large::uploads::Uploads;
+use crate::large::{Blob, BlobRef, Content, Large, LargeReader};
 
 /// Bytes of a part of an upload: over the least that every store takes, which is 5 MiB.
 const PART: usize = 8 << 20;
 const DAY: Duration = Duration::from_hours(24);
 
-/// A table whose entities have a value in a blob each: how, see [the pattern](crate::large).
+/// A table whose entities have values in blobs: how, see [the pattern](crate::large).
 pub struct LargeTable<E, S> {
     pub(super) table: Table<E, S>,
     pub(super) blobs: Arc<dyn ObjectStore>,
     prefix: String,
     pub(super) clock: Clock,
     pub(super) grace: Duration,
-    part: usize,
+    pub(super) part: usize,
 }
 
-impl<E: Large, S> LargeTable<E, S> {
+impl<E: Large + PlainEntity, S> LargeTable<E, S> {
     /// The entities of a table, with their values below a prefix of a store of blobs. Nothing else may be below it.
     #[must_use]
     pub fn new(table: Table<E, S>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
@@ -62,7 +62,7 @@ impl<E: Large, S> LargeTable<E, S> {
         Self { clock, ..self }
     }
 
-    /// The table, for every verb that leaves the value as it is.
+    /// The table, for every verb that leaves the blobs as they are: reads, patches of other properties, deletes.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         &self.table
@@ -84,101 +84,133 @@ impl<E: Large, S> LargeTable<E, S> {
     }
 }
 
-impl<E: Large, S: TableStore> LargeTable<E, S> {
-    /// Uploads a value and inserts the entity that names it.
+impl<E: Large + PlainEntity, S: TableStore> LargeTable<E, S> {
+    /// Uploads contents, each for one of the entity's blobs, and inserts the entity that names them.
     ///
     /// # Errors
-    /// Those of [`Table::insert`], of the content and of the store of blobs; `InvalidInput` if the upload took more than half
-    /// of the grace period. The table is then as it was, unless the error [is ambiguous](Error::is_ambiguous).
+    /// Those of [`Table::insert`], of the contents and of the store of blobs; `InvalidInput` for two contents of one blob, for an
+    /// entity that holds the address of a blob without new content, and if the upload took more than half of the grace period.
+    /// The table is then as it was, unless the error [is ambiguous](table_core::Error::is_ambiguous).
     pub async fn insert(
         &self,
         entity: E,
-        content: impl Stream<Item = Result<Bytes>> + Send,
+        contents: impl IntoIterator<Item = Content<'_, E>>,
     ) -> Result<Versioned<E>> {
-        self.write(entity, content, async |entity| self.table.insert(entity).await).await
+        self.write(entity, None, contents).await
     }
 
-    /// Uploads a new value and replaces the entity by one that names it. Readers see the old value or the new one.
+    /// Uploads contents and replaces the entity by one that names them; a blob without new content stays as the entity says.
+    /// Readers see the old address of a blob or the new one.
     ///
     /// # Errors
-    /// Those of [`Table::replace`], and as [`insert`](Self::insert).
+    /// Those of [`Table::replace`], and as [`insert`](Self::insert). Under [`IfMatch::Any`] an entity that holds the address of a
+    /// blob without new content is refused: the blob may have been replaced since, and be gone.
     pub async fn replace(
         &self,
         entity: E,
         if_match: impl Into<IfMatch>,
-        content: impl Stream<Item = Result<Bytes>> + Send,
+        contents: impl IntoIterator<Item = Content<'_, E>>,
     ) -> Result<Versioned<E>> {
-        let if_match = if_match.into();
-        self.write(entity, content, async |entity| self.table.replace(entity, if_match).await).await
+        self.write(entity, Some(if_match.into()), contents).await
     }
 
-    /// The value of an entity that was read: the second of two requests (PAT-LARGE-3). `None` if it has none.
+    /// Uploads contents and merges their addresses into a stored entity, which is not read: its other blobs and properties
+    /// stay. Last writer wins, for each blob.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if there is no such entity; `InvalidInput` for no contents, and as [`insert`](Self::insert).
+    pub async fn set(
+        &self,
+        key: Selection<E, Point>,
+        contents: impl IntoIterator<Item = Content<'_, E>>,
+    ) -> Result<ETag> {
+        let patch = self.table.patch(key.clone());
+        let uploads = self.upload(&key.into_key()?, contents).await?;
+        if uploads.is_empty() {
+            return Err(self.refuse("there is no content to set: give at least one blob one"));
+        }
+        let patch = uploads.addresses().fold(patch, |patch, (blob, address)| {
+            patch.set(Column::<E, Option<BlobRef>>::new(blob.property()), address.clone())
+        });
+        let written = match self.in_time(&uploads) {
+            Ok(()) => patch.send().await,
+            Err(error) => Err(error),
+        };
+        self.settle(&uploads, written).await
+    }
+
+    /// Takes a blob away from an entity, which is read and replaced as [`Table::update`] does; the blob is an orphan then, and
+    /// readers have the grace period to open it. Nothing, if the entity has none.
+    ///
+    /// # Errors
+    /// Those of [`Table::update`].
+    pub async fn remove(&self, from: impl Into<UpdateFrom<E>>, blob: Blob<E>) -> Result<Versioned<E>> {
+        self.table.update(from, |entity| blob.put(entity, None)).await
+    }
+
+    /// A blob of an entity that was read: the second of two requests (PAT-LARGE-3). `None` if the entity has none.
     ///
     /// # Errors
     /// `BlobNotFound` if the entity was read so long ago that its value is gone: read it again; `Corrupted` if the blob is not
     /// of the length that was written; `Io`.
-    pub async fn open(&self, entity: &E) -> Result<Option<LargeReader>> {
-        match entity.blob() {
-            Some(blob) => LargeReader::open(self.blobs.as_ref(), blob).await.map(Some),
+    pub async fn open(&self, entity: &E, blob: Blob<E>) -> Result<Option<LargeReader>> {
+        match blob.address_in(entity) {
+            Some(address) => LargeReader::open(self.blobs.as_ref(), address).await.map(Some),
             None => Ok(None),
         }
     }
 
+    /// Inserts without a condition, replaces under one.
     async fn write(
         &self,
         mut entity: E,
-        content: impl Stream<Item = Result<Bytes>> + Send,
-        commit: impl AsyncFnOnce(&E) -> Result<ETag>,
+        if_match: Option<IfMatch>,
+        contents: impl IntoIterator<Item = Content<'_, E>>,
     ) -> Result<Versioned<E>> {
-        let born = self.clock.now();
-        let path = self.new_name(&entity.key_of()?, born)?;
-        let blob = upload(self.blobs.as_ref(), path.clone(), self.part, content).await?;
-        entity.set_blob(blob.clone());
-        let written = match self.check(&entity, &blob, born) {
-            Ok(()) => commit(&entity).await,
+        let key = entity.key_of()?;
+        let uploads = self.upload(&key, contents).await?;
+        for (blob, address) in uploads.addresses() {
+            blob.put(&mut entity, Some(address.clone()));
+        }
+        let written = match self.check(&entity, &key, if_match.as_ref(), &uploads) {
+            Ok(()) => match if_match {
+                None => self.table.insert(&entity).await,
+                Some(if_match) => self.table.replace(&entity, if_match).await,
+            },
             Err(error) => Err(error),
         };
-        match written {
-            Ok(etag) => {
-                let ticks = etag.ticks().unwrap_or_default();
-                Ok(Versioned::new(entity, etag, ticks))
-            }
-            // An entity may name it, or will: only the collector can tell.
-            Err(error) if error.is_ambiguous() => Err(error),
-            Err(error) => {
-                // Nobody names it. If this fails, too, it is an orphan, which the collector removes.
-                let _ = self.blobs.delete(&path).await;
-                Err(error)
-            }
-        }
+        let etag = self.settle(&uploads, written).await?;
+        let ticks = etag.ticks().unwrap_or_default();
+        Ok(Versioned::new(entity, etag, ticks))
     }
 
-    /// The entity holds what it was given, and the collector will not have judged the blob before the entity is there.
-    fn check(&self, entity: &E, blob: &BlobRef, born: u64) -> Result<()> {
-        let refuse = |message: &str| {
-            Err(Error::new(ErrorCode::InvalidInput, message)
-                .with_rule("PAT-LARGE-2")
-                .with_table(E::SCHEMA.table))
-        };
-        if entity.blob() != Some(blob) {
-            return refuse(
-                "the entity does not hold the address it was given: `set_blob` stores it, `blob` gives it",
-            );
+    /// The entity names blobs that are there, and will be for as long as it names them.
+    fn check(
+        &self,
+        entity: &E,
+        key: &EntityKey,
+        if_match: Option<&IfMatch>,
+        uploads: &Uploads<E>,
+    ) -> Result<()> {
+        for (blob, address) in uploads.addresses() {
+            if blob.address_in(entity) != Some(address) {
+                let message = "the entity does not hold the address it was given: the functions of its `Blob` are not of one field";
+                return Err(self.refuse(message).with_property(blob.property()));
+            }
         }
-        if self.clock.now().saturating_sub(born) > self.grace_ticks() / 2 {
-            return refuse(
-                "the upload took more than half of the grace period, and the blob could be taken for an orphan: \
-                 set a longer one",
-            );
+        for blob in E::BLOBS.iter().filter(|blob| !uploads.has(**blob)) {
+            let Some(address) = blob.address_in(entity) else { continue };
+            if !address.is_of(key) {
+                let message = "the entity names the blob of another one, which may remove it: upload the content for this one";
+                return Err(self.refuse(message).with_property(blob.property()));
+            }
+            if !matches!(if_match, Some(IfMatch::ETag(_))) {
+                let message = "the entity names a blob that may have been removed since: replace it under its ETag, or upload \
+                               the content again, or set the field to `None`";
+                return Err(self.refuse(message).with_property(blob.property()));
+            }
         }
-        Ok(())
-    }
-
-    /// A name that no blob has had.
-    fn new_name(&self, key: &EntityKey, born: u64) -> Result<Path> {
-        let [partition, row] = [key.partition_key.as_str(), key.row_key.as_str()].map(encode);
-        let name = format!("{born:019}_{}", Uuid::new_v4().simple());
-        Ok(self.folder("blobs")?.join(partition).join(row).join(name))
+        self.in_time(uploads)
     }
 }
 

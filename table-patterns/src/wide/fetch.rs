@@ -13,7 +13,7 @@ use table_core::store::TableStore;
 use uuid::Uuid;
 
 use crate::retry::Retry;
-use crate::wide::WRITE_ID;
+use crate::wide::{MOST_PARTS, WRITE_ID};
 
 /// A part as it was read.
 struct Part {
@@ -73,23 +73,28 @@ async fn read<S: TableStore>(
     key: &EntityKey,
     parts: usize,
 ) -> Result<Vec<Option<Part>>> {
-    let keys = (0..parts).map(|part| row_key(key, part)).collect::<Result<Vec<_>>>()?;
-    let bound = |key: Option<&RowKey>| key.map_or(Bound::Unbounded, |key| Bound::Included(key.to_string()));
-    let rows = TextRange { lower: bound(keys.first()), upper: bound(keys.last()) };
+    let bound = |part| row_key(key, part).map(|key| Bound::Included(key.to_string()));
+    // Up to the last part that there can be: one more than the declaration has would be lost in silence.
+    let rows = TextRange { lower: bound(0)?, upper: bound(MOST_PARTS - 1)? };
     let query = Query::new(KeyRange::rows(key.partition_key.as_str(), rows));
-    let mut found: Vec<Option<Part>> = keys.iter().map(|_| None).collect();
+    let mut found: Vec<Option<Part>> = (0..parts).map(|_| None).collect();
     let mut from = None;
     loop {
         let page = store.query(table, &query, from.as_ref()).await?;
         for entity in page.rows.iter() {
             // Rows of others can lie between: `2014_01_07` does.
-            let Some(at) = keys.iter().position(|key| key.as_str() == entity.row_key) else { continue };
+            let Some(at) = part_of(key, entity.row_key) else { continue };
             let write = property::read::<Option<Uuid>>(entity.row, WRITE_ID, &mut 0).map_err(|error| {
                 error.with_table(table.as_str()).with_key(entity.partition_key, entity.row_key)
             })?;
             let part = Part { row: entity.row.to_row(), etag: entity.etag(), write };
-            if let Some(place) = found.get_mut(at) {
-                *place = Some(part);
+            match found.get_mut(at) {
+                Some(place) => *place = Some(part),
+                None if part.write.is_some() => {
+                    let error = surplus(at, parts).with_table(table.as_str());
+                    return Err(error.with_key(key.partition_key.as_str(), key.row_key.as_str()));
+                }
+                None => {}
             }
         }
         from = page.continuation;
@@ -97,6 +102,22 @@ async fn read<S: TableStore>(
             return Ok(found);
         }
     }
+}
+
+/// Which part a row is, counted from 0.
+fn part_of(key: &EntityKey, row_key: &str) -> Option<usize> {
+    let number = row_key.strip_prefix(key.row_key.as_str())?.strip_prefix('_')?;
+    let is_number = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());
+    number.parse::<usize>().ok().filter(|_| is_number)?.checked_sub(1)
+}
+
+fn surplus(at: usize, parts: usize) -> Error {
+    let message = format!(
+        "part {:02} of the wide entity is there, and its declaration has {parts}: it was written by another one; declare as many \
+         parts as are stored",
+        at + 1
+    );
+    Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-WIDE-4")
 }
 
 /// All parts are there, and of one write.

@@ -10,7 +10,7 @@ use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use uuid::Uuid;
 
-use crate::wide::{Wide, WideTable, WideWriter};
+use crate::wide::{Wide, WideProperty, WideTable, WideWriter};
 
 /// New values for some properties of a stored wide entity; all others are kept (PAT-WIDE-2). Made by [`WideTable::patch`].
 #[must_use = "a patch does nothing until it is sent"]
@@ -24,30 +24,18 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Begins a patch of one wide entity.
     ///
     /// ```
-    /// # use table_patterns::wide::{Wide, WideReader, WideTable, WideWriter};
-    /// # use table_patterns::{Entity, Result, TableStoreExt, embedded::Engine};
-    /// # #[derive(Entity, Clone)]
-    /// # #[partition_key(employee)]
-    /// # #[row_key(year)]
-    /// # struct Year { #[digits(6)] employee: u32, #[digits(4)] year: u16 }
-    /// # struct Both { year: Year, first: i32, second: i32 }
-    /// # impl Wide for Both {
-    /// #     type Header = Year;
-    /// #     const PARTS: &'static [&'static [&'static str]] = &[&["First"], &["Second"]];
-    /// #     fn header(&self) -> Year { self.year.clone() }
-    /// #     fn write(&self, out: &mut WideWriter) -> Result<()> {
-    /// #         out.set("First", &self.first)?;
-    /// #         out.set("Second", &self.second)
-    /// #     }
-    /// #     fn read(year: Year, properties: &WideReader<'_>) -> Result<Self> {
-    /// #         Ok(Self { year, first: properties.get("First")?, second: properties.get("Second")? })
-    /// #     }
-    /// # }
+    /// # use table_patterns::embedded::Engine;
+    /// # use table_patterns::wide::{Wide, WideStore};
+    /// #[derive(Wide)]
+    /// #[partition_key(employee)]
+    /// #[row_key(year)]
+    /// struct Both { #[digits(6)] employee: u32, #[digits(4)] year: u16, first: i32, #[part(2)] second: i32 }
+    ///
     /// # pollster::block_on(async {
-    /// # let table = WideTable::<Both, _>::new(Engine::in_memory().table::<Year>().create_if_missing().await?);
-    /// # table.insert(&Both { year: Year { employee: 123, year: 2014 }, first: 1, second: 1 }).await?;
-    /// table.patch(Year::key(123, 2014)).set("First", 2).set("Second", 2).send().await?; // two parts, one transaction
-    /// let both = table.get(Year::key(123, 2014)).await?.map(|(both, _)| (both.first, both.second));
+    /// # let table = Engine::in_memory().wide::<Both>().create_if_missing().await?;
+    /// # table.insert(&Both { employee: 123, year: 2014, first: 1, second: 1 }).await?;
+    /// table.patch(Both::key(123, 2014)).set(Both::FIRST, 2).set(Both::SECOND, 2).send().await?; // two parts, one transaction
+    /// let both = table.get(Both::key(123, 2014)).await?.map(|(both, _)| (both.first, both.second));
     /// assert_eq!(both, Some((2, 2)));
     /// # Ok::<(), table_patterns::Error>(())
     /// # }).unwrap();
@@ -63,10 +51,10 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     pub async fn set<T: Property>(
         &self,
         key: Selection<W::Header, Point>,
-        name: &str,
-        value: T,
+        property: WideProperty<W, T>,
+        value: impl Into<T>,
     ) -> Result<()> {
-        self.patch(key).set(name, value).send().await
+        self.patch(key).set(property, value).send().await
     }
 }
 
@@ -76,7 +64,8 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         clippy::needless_pass_by_value,
         reason = "as a patch of one entity takes it: values, not references"
     )]
-    pub fn set<T: Property>(mut self, name: &str, value: T) -> Self {
+    pub fn set<T: Property>(mut self, property: WideProperty<W, T>, value: impl Into<T>) -> Self {
+        let (name, value) = (property.name(), value.into());
         self.properties = self.properties.and_then(|mut properties| {
             if value.to_value()?.is_none() {
                 let message = "a merge cannot remove a property: use `update`, which replaces the whole";

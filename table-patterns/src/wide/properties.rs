@@ -1,8 +1,9 @@
 //! The properties of a wide entity, each in its part.
 
 use table_core::error::{Error, ErrorCode, Result};
-use table_core::property::{self, Property};
+use table_core::property::Property;
 use table_core::row::{Row, RowWriter};
+use table_core::value::ValueRef;
 use uuid::Uuid;
 
 use crate::wide::WRITE_ID;
@@ -39,6 +40,11 @@ impl WideWriter {
     /// `InvalidInput` for a name that is in no part (PAT-WIDE-1), or that was written already; `OutOfRangeInput` for a value
     /// that has no place in its Edm type.
     pub fn set<T: Property>(&mut self, name: &str, value: &T) -> Result<()> {
+        self.put(name, |row| value.write_to(name, row))
+    }
+
+    /// Lets a property be written into its part.
+    pub(super) fn put(&mut self, name: &str, write: impl FnOnce(&mut RowWriter) -> Result<()>) -> Result<()> {
         let (at, index) = place(self.names, name, self.hint)?;
         self.hint = (at, index + 1);
         let part = self.parts.get_mut(at).ok_or_else(|| unknown(name))?;
@@ -49,7 +55,7 @@ impl WideWriter {
                 return Err(Error::new(ErrorCode::InvalidInput, message).with_property(name));
             }
         }
-        value.write_to(name, &mut part.row)
+        write(&mut part.row)
     }
 
     /// Appends what is no property of the type: the header's own.
@@ -101,9 +107,26 @@ impl<'a> WideReader<'a> {
     /// `InvalidInput` for a name that is in no part; `EntityMismatch` if it is absent, and `T` is no `Option`, or of another
     /// type.
     pub fn get<T: Property>(&self, name: &str) -> Result<T> {
+        self.take(name, T::from_value)
+    }
+
+    /// A property that is read in this way: from its part, and where it is not there from any other that holds it.
+    pub(super) fn take<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(Option<ValueRef<'a>>) -> Result<T>,
+    ) -> Result<T> {
         let (at, index) = place(self.names, name, (0, 0))?;
         let part = self.parts.get(at).ok_or_else(|| unknown(name))?;
-        property::read(part.view(), name, &mut index.clone())
+        let mut value = part.view().find(name, &mut index.clone())?;
+        // Written when the declaration put it into another part: lost in silence, were it not looked for.
+        for (_, other) in self.parts.iter().enumerate().filter(|(other, _)| *other != at) {
+            if value.is_some() {
+                break;
+            }
+            value = other.view().find(name, &mut index.clone())?;
+        }
+        read(value).map_err(|error| error.with_property(name))
     }
 }
 

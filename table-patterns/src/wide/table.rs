@@ -67,7 +67,41 @@ impl<W: Wide, S> WideTable<W, S> {
     }
 }
 
+/// Hands out tables of wide entities of every [`TableStore`].
+pub trait WideStore: TableStore + Clone {
+    /// The table that the design of `W` names. Sends nothing.
+    ///
+    /// ```
+    /// use table_patterns::embedded::Engine;
+    /// use table_patterns::wide::{Wide, WideStore};
+    ///
+    /// #[derive(Wide)]
+    /// #[entity(table = "MessageCounts")]
+    /// #[partition_key(employee)]
+    /// #[row_key(year)]
+    /// struct YearOfCounts { employee: u32, year: u16, #[slots("Day", 1..=366)] days: Vec<Option<i32>> }
+    ///
+    /// let counts = Engine::in_memory().wide::<YearOfCounts>();
+    /// assert_eq!(counts.table().name()?.as_str(), "MessageCounts");
+    /// # Ok::<(), table_patterns::Error>(())
+    /// ```
+    #[must_use]
+    fn wide<W: Wide>(&self) -> WideTable<W, Self> {
+        WideTable::new(Table::of_design(self.clone()))
+    }
+}
+
+impl<S: TableStore + Clone> WideStore for S {}
+
 impl<W: Wide, S: TableStore> WideTable<W, S> {
+    /// Creates the table unless it is there already, and gives the handle back.
+    ///
+    /// # Errors
+    /// Those of [`Table::create_if_missing`].
+    pub async fn create_if_missing(self) -> Result<Self> {
+        Ok(Self { table: self.table.create_if_missing().await?, ..self })
+    }
+
     /// Inserts the whole: all parts or none.
     ///
     /// # Errors

@@ -13,59 +13,38 @@ use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::retry::Retry;
 use crate::slot_names;
 
-#[derive(Entity, Clone, Debug, PartialEq)]
+#[derive(Wide, Clone, Debug, PartialEq)]
 #[entity(table = "MessageCounts")]
 #[partition_key(employee)]
 #[row_key(year)]
-struct Counted {
+struct YearOfCounts {
     #[digits(6)]
     employee: u32,
     #[digits(4)]
     year: u16,
     office: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct YearOfCounts {
-    year: Counted,
+    #[slots("Day", 1..=366)]
     days: Vec<Option<i32>>,
 }
 
-impl Wide for YearOfCounts {
-    type Header = Counted;
-    const PARTS: &'static [&'static [&'static str]] =
-        &[slot_names!("Day", 1, 183), slot_names!("Day", 184, 183)];
-
-    fn header(&self) -> Counted {
-        self.year.clone()
-    }
-
-    fn write(&self, out: &mut WideWriter) -> Result<()> {
-        Self::names().zip(&self.days).try_for_each(|(name, count)| out.set(name, count))
-    }
-
-    fn read(year: Counted, properties: &WideReader<'_>) -> Result<Self> {
-        Ok(Self { year, days: Self::names().map(|name| properties.get(name)).collect::<Result<_>>()? })
-    }
-}
+const DAYS: WideSlots<YearOfCounts, Vec<Option<i32>>> = YearOfCounts::DAYS;
 
 type Counts = WideTable<YearOfCounts, FaultyStore<Engine>>;
 
 fn year_of(count: i32) -> YearOfCounts {
-    let year = Counted { employee: 123, year: 2014, office: Some("Oslo".into()) };
-    YearOfCounts { year, days: vec![Some(count); 366] }
+    YearOfCounts { employee: 123, year: 2014, office: Some("Oslo".into()), days: vec![Some(count); 366] }
 }
 
-fn key() -> Selection<Counted, table_core::selection::Point> {
-    Counted::key(123, 2014)
+fn key() -> Selection<YearOfCountsKey, table_core::selection::Point> {
+    YearOfCounts::key(123, 2014)
 }
 
 fn counts() -> (Counts, FaultyStore<Engine>) {
     let store = FaultyStore::new(Engine::in_memory());
-    let table = block_on(store.table::<Counted>().create_if_missing()).unwrap();
+    let counts = block_on(store.wide::<YearOfCounts>().create_if_missing()).unwrap();
     store.heal();
     let retry = Retry::new(64, Duration::from_micros(10), Duration::from_millis(1));
-    (WideTable::new(table).with_retry(retry), store)
+    (counts.with_retry(retry), store)
 }
 
 /// The same rows, a row a page.
@@ -90,8 +69,8 @@ fn pat_wide_1_the_layout_is_the_catalogues() {
     };
     let layout: Vec<String> = rows.unwrap().iter().map(line).collect();
     insta::assert_snapshot!(layout.join("\n"), @r"
-    000123 | 2014_01 | Office Day001 Day002 … Day183 WriteId
-    000123 | 2014_02 | Day184 Day185 Day186 … Day366 WriteId
+    000123 | 2014_01 | Office Day001 Day002 … Day250 WriteId
+    000123 | 2014_02 | Day251 Day252 Day253 … Day366 WriteId
     ");
 }
 
@@ -101,15 +80,15 @@ fn pat_wide_3_the_whole_is_one_request_and_a_slot_is_one_merge() {
     block_on(counts.insert(&year_of(7))).unwrap();
     assert_eq!(store.calls(), [Call::Submit]);
     store.heal();
-    block_on(sendable(counts.set(key(), "Day200", 8))).unwrap();
+    block_on(sendable(counts.set(key(), DAYS.at(300), 8))).unwrap();
     assert_eq!(store.calls(), [Call::Submit]);
     store.heal();
     let (found, _) = block_on(counts.get(key())).unwrap().unwrap();
     assert_eq!(store.calls(), [Call::Query]);
     let mut expected = year_of(7);
-    expected.days[199] = Some(8);
+    expected.days[299] = Some(8);
     assert_eq!(found, expected);
-    assert_eq!(block_on(sendable(counts.get(Counted::key(123, 2015)))).unwrap(), None);
+    assert_eq!(block_on(sendable(counts.get(YearOfCounts::key(123, 2015)))).unwrap(), None);
 }
 
 #[test]
@@ -121,7 +100,7 @@ fn pat_wide_3_a_read_that_meets_a_write_never_mixes() {
         let writes: [fn(&Counts); 4] = [
             |counts| block_on(counts.insert_or_replace(&year_of(2))).map(drop).unwrap(),
             |counts| {
-                let patch = YearOfCounts::names().fold(counts.patch(key()), |patch, name| patch.set(name, 2));
+                let patch = (1..=366).fold(counts.patch(key()), |patch, day| patch.set(DAYS.at(day), 2));
                 block_on(patch.send()).unwrap();
             },
             |counts| block_on(counts.update(key(), |year| year.days.fill(Some(2)))).map(drop).unwrap(),
@@ -191,7 +170,7 @@ fn pat_wide_4_a_missing_part_is_an_error() {
         assert_eq!(error.key(), Some(("000123", "2014")));
         assert_eq!(store.calls(), [Call::Query; 2], "a second look, and no more");
         assert!(
-            block_on(counts.patch(key()).set("Day001", 1).set("Day366", 1).send())
+            block_on(counts.patch(key()).set(DAYS.at(1), 1).set(DAYS.at(366), 1).send())
                 .unwrap_err()
                 .is_not_found()
         );
@@ -203,7 +182,7 @@ fn pat_wide_4_a_part_written_by_itself_is_an_error() {
     let (counts, store) = counts();
     block_on(counts.insert(&year_of(7))).unwrap();
     let raw = store.untyped("MessageCounts").unwrap();
-    block_on(raw.insert_or_replace(&TableEntity::new("000123", "2014_02").unwrap().with("Day184", 1)))
+    block_on(raw.insert_or_replace(&TableEntity::new("000123", "2014_02").unwrap().with("Day251", 1)))
         .unwrap();
     assert_eq!(block_on(counts.get(key())).unwrap_err().rule(), Some("PAT-WIDE-4"));
     block_on(counts.insert_or_replace(&year_of(8))).unwrap();
@@ -216,7 +195,7 @@ fn pat_wide_4_a_part_written_by_itself_is_an_error() {
 fn pat_wide_2_a_write_that_fails_changes_no_part() {
     let (counts, store) = counts();
     let version = block_on(counts.insert(&year_of(1))).unwrap();
-    block_on(counts.set(key(), "Day366", 5)).unwrap();
+    block_on(counts.set(key(), DAYS.at(366), 5)).unwrap();
     let error = block_on(counts.replace(&year_of(2), &version)).unwrap_err();
     assert!(error.is_precondition_failed() && error.operation() == Some(1));
     assert!(block_on(counts.delete(key(), &version)).unwrap_err().is_precondition_failed());
@@ -255,15 +234,159 @@ fn pat_wide_1_misuse_is_told() {
     block_on(counts.insert(&year_of(1))).unwrap();
     for patch in [
         counts.patch(key()),
-        counts.patch(key()).set("Day367", 1),
-        counts.patch(key()).set("Day001", 1).set("Day001", 2),
-        counts.patch(key()).set("Day001", None::<i32>),
+        counts.patch(key()).set(DAYS.at(367), 1),
+        counts.patch(key()).set(DAYS.at(1), 1).set(DAYS.at(1), 2),
+        counts.patch(key()).set(DAYS.at(1), None),
     ] {
         assert!(block_on(patch.send()).unwrap_err().is_invalid_input());
     }
-    let error = block_on(counts.update(key(), |year| year.year.year = 2015)).unwrap_err();
+    let error = block_on(counts.update(key(), |year| year.year = 2015)).unwrap_err();
     assert_eq!(error.rule(), Some("UPD-6"));
-    assert!(block_on(counts.update(Counted::key(9, 9), |_| {})).unwrap_err().is_not_found());
+    assert!(block_on(counts.update(YearOfCounts::key(9, 9), |_| {})).unwrap_err().is_not_found());
+}
+
+/// The same rows, cut elsewhere: what was written by another declaration is found, and goes where it belongs.
+#[test]
+fn pat_wide_4_a_property_that_was_moved_to_another_part_is_found() {
+    #[derive(Wide, Debug)]
+    #[entity(table = "MessageCounts")]
+    #[partition_key(employee)]
+    #[row_key(year)]
+    struct Moved {
+        #[digits(6)]
+        employee: u32,
+        #[digits(4)]
+        year: u16,
+        office: Option<String>,
+        #[slots("Day", 1..=183)]
+        first: Vec<Option<i32>>,
+        #[part(2)]
+        #[slots("Day", 184..=366)]
+        second: [Option<i32>; 183],
+    }
+    let (counts, store) = counts();
+    block_on(counts.insert(&year_of(1))).unwrap();
+    let moved = store.wide::<Moved>();
+    let key = || Moved::key(123, 2014);
+    block_on(moved.set(key(), Moved::SECOND.at(200), 2)).unwrap();
+    let (found, version) = block_on(moved.get(key())).unwrap().unwrap();
+    assert_eq!((found.first, found.second[16], found.second[17]), (vec![Some(1); 183], Some(2), Some(1)));
+    let whole = Moved { first: vec![None; 183], second: [Some(3); 183], ..found };
+    block_on(moved.replace(&whole, &version)).unwrap();
+    let (found, _) = block_on(moved.get(key())).unwrap().unwrap();
+    assert_eq!((found.office.as_deref(), found.first[0], found.second), (Some("Oslo"), None, [Some(3); 183]));
+}
+
+#[test]
+fn pat_wide_4_a_part_that_the_declaration_does_not_have_is_an_error() {
+    #[derive(Wide, Debug)]
+    #[entity(table = "MessageCounts")]
+    #[partition_key(employee)]
+    #[row_key(year)]
+    struct Shorter {
+        #[digits(6)]
+        employee: u32,
+        #[digits(4)]
+        year: u16,
+        #[slots("Day", 1..=250)]
+        days: Vec<Option<i32>>,
+    }
+    let (counts, store) = counts();
+    block_on(counts.insert(&year_of(1))).unwrap();
+    let error = block_on(store.wide::<Shorter>().get(Shorter::key(123, 2014))).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
+    assert!(error.to_string().contains("part 02") && error.key() == Some(("000123", "2014")), "{error}");
+    // A row of somebody else's that is only called like a part is none.
+    let raw = store.untyped("MessageCounts").unwrap();
+    block_on(raw.insert(&TableEntity::new("000123", "2014_03").unwrap().with("Day001", 1))).unwrap();
+    assert_eq!(days(&counts), vec![Some(1); 366]);
+}
+
+#[test]
+fn pat_wide_1_kinds_buckets_json_and_keys_of_any_type_have_their_places() {
+    #[derive(Wide, Clone, Debug, PartialEq)]
+    #[entity(table = "Logins", kind = "Logins")]
+    #[partition_key("user_", bucket(user, 4))]
+    #[row_key(escaped(name), "!", day)]
+    struct Logins {
+        user: u32,
+        name: String,
+        day: u16,
+        #[property("Notes", json)]
+        notes: Vec<String>,
+        #[slots("Hour", 0..=23)]
+        hours: [i64; 24],
+        #[property("Total")]
+        r#type: Option<f64>,
+    }
+    let store = Engine::in_memory();
+    let logins = block_on(store.wide::<Logins>().create_if_missing()).unwrap();
+    let whole = Logins {
+        user: 7,
+        name: "a/b".into(),
+        day: 12,
+        notes: vec!["x".into()],
+        hours: [5; 24],
+        r#type: Some(0.5),
+    };
+    block_on(logins.insert(&whole)).unwrap();
+    let found = block_on(logins.get(Logins::key(7, "a/b", 12))).unwrap().unwrap().0;
+    assert_eq!(found, whole);
+    assert_eq!(Logins::PARTS[0][..3], ["Notes", "Hour00", "Hour01"]);
+}
+
+#[test]
+fn pat_wide_1_a_list_of_another_length_than_its_slots_is_told() {
+    let (counts, store) = counts();
+    let error =
+        block_on(counts.insert(&YearOfCounts { days: vec![Some(1); 365], ..year_of(1) })).unwrap_err();
+    assert_eq!((error.is_invalid_input(), error.rule(), store.calls().len()), (true, Some("PAT-WIDE-1"), 0));
+    assert!(error.to_string().contains("365 values for 366 slots"), "{error}");
+}
+
+/// By hand: what no derive knows.
+#[test]
+fn pat_wide_2_a_type_of_ones_own_is_written_and_read() {
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Counted")]
+    #[partition_key(employee)]
+    #[row_key(year)]
+    struct Counted {
+        employee: u32,
+        year: u16,
+        office: Option<String>,
+    }
+
+    #[derive(Debug, PartialEq)]
+    struct ByHand {
+        year: Counted,
+        days: Vec<Option<i32>>,
+    }
+
+    impl Wide for ByHand {
+        type Header = Counted;
+        const PARTS: &'static [&'static [&'static str]] =
+            &[slot_names!("Day", 1, 183), slot_names!("Day", 184, 183)];
+
+        fn header(&self) -> Counted {
+            self.year.clone()
+        }
+
+        fn write(&self, out: &mut WideWriter) -> Result<()> {
+            Self::names().zip(&self.days).try_for_each(|(name, count)| out.set(name, count))
+        }
+
+        fn read(year: Counted, properties: &WideReader<'_>) -> Result<Self> {
+            Ok(Self { year, days: Self::names().map(|name| properties.get(name)).collect::<Result<_>>()? })
+        }
+    }
+
+    let store = Engine::in_memory();
+    let table = block_on(store.wide::<ByHand>().create_if_missing()).unwrap();
+    let year = Counted { employee: 1, year: 2014, office: Some("Oslo".into()) };
+    let whole = ByHand { year, days: vec![Some(7); 366] };
+    block_on(table.insert(&whole)).unwrap();
+    assert_eq!(block_on(table.get(Counted::key(1, 2014))).unwrap().unwrap().0, whole);
 }
 
 proptest! {
@@ -287,7 +410,7 @@ proptest! {
             } else {
                 let mut patch = counts.patch(key());
                 for (day, value) in &values {
-                    patch = patch.set(&format!("Day{day:03}"), *value);
+                    patch = patch.set(DAYS.at(*day), *value);
                 }
                 block_on(patch.send()).unwrap();
             }

@@ -1,6 +1,8 @@
 //! The macros in a crate that depends on `table-patterns` alone, under the name `tables`.
 #![deny(missing_docs, warnings)]
 
+use tables::large::{BlobRef, Large};
+use tables::wide::Wide;
 use tables::{Entity, access_patterns};
 
 /// Somebody.
@@ -17,6 +19,45 @@ pub struct Employee {
     pub email: String,
 }
 
+/// Somebody's photo.
+#[derive(Debug, Entity, Large)]
+#[partition_key(department)]
+#[row_key(id)]
+pub struct Photo {
+    /// Where.
+    pub department: String,
+    /// Who.
+    pub id: u32,
+    /// The address.
+    #[blob]
+    pub content: Option<BlobRef>,
+}
+
+/// A year of somebody's.
+#[derive(Debug, Wide)]
+#[partition_key(id)]
+#[row_key(year)]
+pub struct Year {
+    /// Who.
+    pub id: u32,
+    /// Which.
+    pub year: u16,
+    /// A count a day.
+    #[slots("Day", 1..=366)]
+    pub days: Vec<Option<i32>>,
+}
+
+/// A year without counts.
+#[derive(Debug, Wide)]
+#[partition_key(id)]
+#[row_key(year)]
+pub struct EmptyYear {
+    /// Who.
+    pub id: u32,
+    /// Which.
+    pub year: u16,
+}
+
 access_patterns! {
     /// What the office asks.
     pub Office for Employee {
@@ -27,11 +68,17 @@ access_patterns! {
 
 #[cfg(test)]
 mod tests {
-    use super::{Employee, Entity, Office};
+    use super::{Employee, EmptyYear, Entity, Large, Office, Photo, Wide, Year};
 
     #[test]
     fn the_runtime_is_found_behind_the_patterns() {
         let employee = Employee { department: "Sales".into(), id: 7, email: "ada@contoso.com".into() };
         assert_eq!(Office::by_id("Sales", 7).key().ok(), employee.key_of().ok());
+    }
+
+    #[test]
+    fn so_is_it_by_the_derives_of_the_patterns() {
+        assert_eq!(Photo::BLOBS.iter().map(|blob| blob.property()).collect::<Vec<_>>(), ["Content"]);
+        assert_eq!((Year::PARTS.len(), EmptyYear::PARTS[0].len()), (2, 0));
     }
 }

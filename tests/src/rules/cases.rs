@@ -73,7 +73,9 @@ pub fn cases(folder: &Path) -> io::Result<Vec<Case>> {
 }
 
 fn cases_of(file: &Path, text: &str) -> Vec<Case> {
-    if let Ok(case) = file.strip_prefix("tests/ui/fail") {
+    let message =
+        ["tests/ui/fail", "tests/ui_patterns/fail"].iter().find_map(|fail| file.strip_prefix(fail).ok());
+    if let Some(case) = message {
         let name = format!("ui/{}", case.with_extension("").display());
         return vec![case_of(file, &name, "", text)];
     }

@@ -20,7 +20,7 @@ This page is written from the tests, and `cargo test -p tests --test rules` fail
 `TABLES_UPDATE=1 cargo test -p tests --test rules` writes it anew.
 
 Tests of `tests/src/suite` are scenarios, run over the model, the engine in memory and on disk, and Azurite but for what
-`tests/tests/azurite/deviations.rs` lists; those of `tests/ui/fail` are messages of the compiler. The rules EPK, MAP, RT, WIRE and RUST
+`tests/tests/azurite/deviations.rs` lists; those of `tests/ui/fail` and `tests/ui_patterns/fail` are messages of the compiler. The rules EPK, MAP, RT, WIRE and RUST
 are of Cosmos DB for NoSQL, which nothing here speaks to, and are left out.
 ";
 

@@ -1,4 +1,4 @@
-//! The numbers of the checks: `docs/errors.md` and the messages below `fail` name the same ones.
+//! The numbers of the checks: `docs/errors.md` and the messages below `fail`, here and in `ui_patterns`, name the same ones.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = include_str!("../../../docs/errors.md");
 
 /// The cases that rustc tells in its own words: arity, names and plain types, which no trait of ours is asked about.
-const RUSTC: [&str; 9] = [
+const RUSTC: [&str; 13] = [
+    "blob/of_another_entity",
+    "blob/without_derive",
     "group/partition_of_owner",
     "index/when_of_wrong_type",
     "level/left_out_of_key",
@@ -19,6 +21,8 @@ const RUSTC: [&str; 9] = [
     "selection/level_left_out",
     "set/other_is_no_bag",
     "set/upgrade_without_from",
+    "wide/blob",
+    "wide/set_of_wrong_type",
 ];
 
 /// The sections of the page, in order.
@@ -50,12 +54,17 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
 
 /// The messages of the UI cases, by class and rule: `key/float`.
 fn cases() -> BTreeMap<String, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fail");
-    let mut messages = Vec::new();
-    files(&root, "stderr", &mut messages);
-    let name =
-        |path: &Path| path.strip_prefix(&root).unwrap().with_extension("").to_str().unwrap().to_owned();
-    messages.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+    let mut cases = BTreeMap::new();
+    for folder in ["fail", "../ui_patterns/fail"] {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let mut messages = Vec::new();
+        files(&root, "stderr", &mut messages);
+        for path in messages {
+            let name = path.strip_prefix(&root).unwrap().with_extension("").to_str().unwrap().to_owned();
+            assert!(cases.insert(name, fs::read_to_string(&path).unwrap()).is_none(), "{}", path.display());
+        }
+    }
+    cases
 }
 
 #[test]

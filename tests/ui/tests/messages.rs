@@ -21,11 +21,12 @@ const SEVERAL: &[(&str, usize)] = &[
     ("level/point_of_prefix", 3),
 ];
 
-/// The messages of every case of `fail`, by `class/rule`.
+/// The messages of every case of `fail`, here and in `ui_patterns`, by `class/rule`.
 fn messages() -> BTreeMap<String, usize> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fail");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let classes = ["fail", "../ui_patterns/fail"].map(|fail| fs::read_dir(folder.join(fail)).unwrap());
     let mut messages = BTreeMap::new();
-    for class in fs::read_dir(folder).unwrap() {
+    for class in classes.into_iter().flatten() {
         let class = class.unwrap().path();
         for case in fs::read_dir(&class).unwrap() {
             let case = case.unwrap().path();

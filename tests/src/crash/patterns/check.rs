@@ -15,7 +15,8 @@ use super::indexes::check_indexes;
 use super::ledger::{Kind, Ledger, Values};
 use super::lists::{collect_lists, readers};
 use super::stores::{
-    Attempt, Counts, DEPARTMENTS, Employee, Event, FED, Sheet, Stores, content, hour_text, instant,
+    Attempt, Counts, DEPARTMENTS, Document, Employee, Event, FED, Sheet, Stores, content, hour_text, instant,
+    summary,
 };
 use super::views::sales;
 use super::workload::number_of;
@@ -170,21 +171,25 @@ async fn sheets(stores: &Stores) -> Result<Values> {
     Ok(held)
 }
 
-/// The documents; each with its whole blob, and no blob without its document (PAT-LARGE-2).
+/// The documents; each with its whole blobs, and no blob without its document (PAT-LARGE-2).
 async fn documents(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut named) = (Values::new(), BTreeSet::new());
     for document in stores.documents.table().scan("check after a crash").max_rows(MOST).collect().await? {
         let key = format!("{}/{}", document.shelf, document.id);
-        match stores.documents.open(&document).await {
-            Ok(Some(reader)) => match reader.bytes().await {
-                Ok(bytes) if bytes == content(document.number) => {}
-                Ok(_) => wrong.push(format!("large {key}: the blob holds another value")),
-                Err(error) => wrong.push(format!("large {key}: {error}")),
-            },
-            Ok(None) => wrong.push(format!("large {key}: the document names no blob")),
-            Err(error) => wrong.push(format!("large {key}: {error}")),
+        let number = document.number;
+        for (blob, number) in [(Document::CONTENT_BLOB, number), (Document::SUMMARY_BLOB, summary(number))] {
+            let property = blob.property();
+            match stores.documents.open(&document, blob).await {
+                Ok(Some(reader)) => match reader.bytes().await {
+                    Ok(bytes) if bytes == content(number) => {}
+                    Ok(_) => wrong.push(format!("large {key}: {property} holds another value")),
+                    Err(error) => wrong.push(format!("large {key}: {property}: {error}")),
+                },
+                Ok(None) => wrong.push(format!("large {key}: the document names no {property}")),
+                Err(error) => wrong.push(format!("large {key}: {property}: {error}")),
+            }
+            named.extend(blob.address_in(&document).map(|blob| blob.path().to_owned()));
         }
-        named.extend(document.content.map(|blob| blob.path().to_owned()));
         held.insert(key, document.number.to_string());
     }
     let mut listing = stores.blobs.list(None);

@@ -19,7 +19,7 @@ use table_patterns::periods::{Period, PeriodTables, Periodic};
 use table_patterns::series::{self, Series, SeriesTable};
 use table_patterns::slot_names;
 use table_patterns::view::ViewTable;
-use table_patterns::wide::{Wide, WideReader, WideTable, WideWriter};
+use table_patterns::wide::{Wide, WideReader, WideSlots, WideTable, WideWriter};
 use table_patterns::work::{Worker, WorkerOptions};
 
 use super::copies::{Desk, OwnerOfDesk, OwnerOfRoom, Person, Room};
@@ -116,7 +116,7 @@ impl Wide for WholeSheet {
     }
 }
 
-#[derive(Clone, Debug, Entity, PartialEq)]
+#[derive(Clone, Debug, Entity, Large, PartialEq)]
 #[entity(table = "Documents")]
 #[partition_key(shelf)]
 #[row_key(id)]
@@ -126,17 +126,10 @@ pub(super) struct Document {
     #[digits(6)]
     pub(super) id: u32,
     pub(super) number: i64,
+    #[blob]
     pub(super) content: Option<BlobRef>,
-}
-
-impl Large for Document {
-    fn blob(&self) -> Option<&BlobRef> {
-        self.content.as_ref()
-    }
-
-    fn set_blob(&mut self, blob: BlobRef) {
-        self.content = Some(blob);
-    }
+    #[blob]
+    pub(super) summary: Option<BlobRef>,
 }
 
 #[derive(Clone, Debug, Entity, PartialEq)]
@@ -307,6 +300,11 @@ pub(super) fn content(number: i64) -> Vec<u8> {
     number.to_be_bytes().into_iter().cycle().take(length).collect()
 }
 
+/// The number whose content is the summary of a document.
+pub(super) const fn summary(number: i64) -> i64 {
+    number / 7
+}
+
 impl Employee {
     pub(super) fn told(&self) -> (String, String) {
         let Self { department, id, last_name, age, email } = self;
@@ -315,6 +313,8 @@ impl Employee {
 }
 
 impl WholeSheet {
+    pub(super) const CELLS: WideSlots<Self, Vec<i64>> = WideSlots::new("Cell", 1);
+
     pub(super) fn told(&self) -> (String, String) {
         let values: Vec<String> = self.values.iter().map(ToString::to_string).collect();
         (format!("{}/{}", self.sheet.book, self.sheet.id), values.join(","))

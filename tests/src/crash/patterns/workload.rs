@@ -17,7 +17,7 @@ use super::ledger::{Change, Kind, Line};
 use super::lists::{BRANCHES, Reader, TOWNS};
 use super::stores::{
     Attempt, Counts, DEPARTMENTS, Document, Employee, Event, FED, KEPT, Sheet, Stores, WholeSheet, content,
-    hour_text, instant,
+    hour_text, instant, summary,
 };
 use super::views::{REGIONS, Sale};
 
@@ -172,9 +172,9 @@ impl<'a> Hand<'a> {
             if let Some(value) = whole.values.get_mut(at) {
                 *value = number;
             }
-            let name = WholeSheet::names().nth(at).unwrap_or_default();
+            let cell = WholeSheet::CELLS.at(at + 1);
             let (key, value) = whole.told();
-            return self.make((Kind::Wide, key), Some(value), sheets.set(point(), name, number)).await;
+            return self.make((Kind::Wide, key), Some(value), sheets.set(point(), cell, number)).await;
         }
         let (key, value) = whole.told();
         self.make((Kind::Wide, key), Some(value), sheets.insert_or_replace(&whole)).await
@@ -183,20 +183,22 @@ impl<'a> Hand<'a> {
     async fn document(&mut self) -> Result<()> {
         let id = self.random.random_range(0..4_u32);
         let number = self.random.random_range(0..1_000_000_i64);
-        let document = Document { shelf: self.own, id, number, content: None };
+        let document = Document { shelf: self.own, id, number, content: None, summary: None };
         let (documents, point) = (&self.stores.documents, || Document::key(self.own, id));
         let found = documents.table().get(point()).await?;
         let deletes = self.random.random_range(0..4_u32) == 0;
         let at = (Kind::Large, format!("{}/{id}", self.own));
         let value = Some(number.to_string());
+        let contents = [
+            Document::CONTENT_BLOB.content(whole(content(number))),
+            Document::SUMMARY_BLOB.content(whole(content(summary(number)))),
+        ];
         match found {
-            None => self.make(at, value, documents.insert(document, whole(content(number)))).await,
+            None => self.make(at, value, documents.insert(document, contents)).await,
             Some(found) if deletes => {
                 self.make(at, None, documents.table().delete(point(), found.etag())).await
             }
-            Some(found) => {
-                self.make(at, value, documents.replace(document, found.etag(), whole(content(number)))).await
-            }
+            Some(found) => self.make(at, value, documents.replace(document, found.etag(), contents)).await,
         }
     }
 

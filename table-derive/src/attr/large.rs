@@ -1,0 +1,36 @@
+//! Attributes of an entity with blobs: `#[blob]` on its fields, `#[large(crate = …)]`.
+
+use syn::{Attribute, Path};
+
+use crate::attr::Slot;
+use crate::attr::member::paths;
+use crate::ctxt::Ctxt;
+use crate::symbol::{BLOB, CRATE, LARGE};
+
+/// Reads the attributes of the struct: the path of the runtime, if it is told.
+pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<Path> {
+    let mut runtime = Slot::empty(CRATE.0);
+    for attr in attrs {
+        if attr.path() == &LARGE {
+            paths(ctxt, attr, LARGE, &mut [(CRATE, &mut runtime)]);
+        } else if attr.path() == &BLOB {
+            let help =
+                "write `#[blob]` before each field that holds an address: `#[blob] photo: Option<BlobRef>`";
+            ctxt.error("T003", attr, "`blob` belongs on a field", help);
+        }
+    }
+    runtime.take()
+}
+
+/// Whether a field is marked as a blob.
+pub(crate) fn is_blob(ctxt: &Ctxt, attrs: &[Attribute]) -> bool {
+    let mut blob = Slot::empty(BLOB.0);
+    for attr in attrs.iter().filter(|attr| attr.path() == &BLOB) {
+        if attr.meta.require_path_only().is_err() {
+            let help = "write `#[blob]`; the property is named by `#[property(\"Name\")]`";
+            ctxt.error("T004", attr, "`blob` takes nothing", help);
+        }
+        blob.set(ctxt, attr, (), "a field holds the address of one blob");
+    }
+    blob.take().is_some()
+}

@@ -1,0 +1,68 @@
+//! Attributes of a field of a wide entity: `#[slots("Day", 1..=366)]`, `#[part(2)]`.
+
+use syn::parse::ParseStream;
+use syn::{Attribute, LitInt, LitStr, Token};
+
+use crate::attr::Slot;
+use crate::ctxt::Ctxt;
+use crate::symbol::{PART, SLOTS};
+
+/// What the attributes of one field say of its place.
+pub(crate) struct PlaceAttrs {
+    /// `#[slots("Day", 1..=366)]`
+    pub(crate) slots: Option<SlotsAttr>,
+    /// `#[part(2)]`
+    pub(crate) part: Option<PartAttr>,
+}
+
+/// Slots as written.
+pub(crate) struct SlotsAttr {
+    pub(crate) original: Attribute,
+    /// The word that their names begin with.
+    pub(crate) word: LitStr,
+    /// The number of the first one, and of the last.
+    pub(crate) first: usize,
+    pub(crate) last: usize,
+}
+
+/// The beginning of a part.
+pub(crate) struct PartAttr {
+    pub(crate) original: Attribute,
+    /// Its number, from 1.
+    pub(crate) number: usize,
+}
+
+/// Reads both attributes of a field.
+pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> PlaceAttrs {
+    let (mut slots, mut part) = (Slot::empty(SLOTS.0), Slot::empty(PART.0));
+    for attr in attrs {
+        if attr.path() == &SLOTS {
+            let Ok((word, first, last)) = attr.parse_args_with(range) else {
+                let help = "a word and the numbers of the first and the last slot: `#[slots(\"Day\", 1..=366)]` names `Day001` to `Day366`";
+                ctxt.error("T154", attr, "`slots` takes a word and a range of numbers", help);
+                continue;
+            };
+            let read = SlotsAttr { original: attr.clone(), word, first, last };
+            slots.set(ctxt, attr, read, "a field holds one range of slots");
+        } else if attr.path() == &PART {
+            let number = attr.parse_args::<LitInt>().and_then(|number| number.base10_parse());
+            let Ok(number) = number else {
+                let help = "the number of the part that begins with this field: `#[part(2)]`";
+                ctxt.error("T153", attr, "`part` takes a number", help);
+                continue;
+            };
+            part.set(ctxt, attr, PartAttr { original: attr.clone(), number }, "a field begins one part");
+        }
+    }
+    PlaceAttrs { slots: slots.take(), part: part.take() }
+}
+
+/// `"Day", 1..=366`
+fn range(input: ParseStream) -> syn::Result<(LitStr, usize, usize)> {
+    let word: LitStr = input.parse()?;
+    input.parse::<Token![,]>()?;
+    let first: LitInt = input.parse()?;
+    input.parse::<Token![..=]>()?;
+    let last: LitInt = input.parse()?;
+    Ok((word, first.base10_parse()?, last.base10_parse()?))
+}

@@ -1,0 +1,75 @@
+//! An entity with blobs: the fields that hold their addresses.
+
+use quote::format_ident;
+use syn::ext::IdentExt;
+use syn::{DeriveInput, Ident, Path, Type, Visibility};
+
+use crate::attr::{field, large};
+use crate::ctxt::Ctxt;
+use crate::model::generics::Parameters;
+use crate::model::property::{Property, upper_case};
+use crate::model::shape;
+use crate::symbol::{INDEX, INDEX_ENTITY};
+
+/// An entity with blobs.
+pub(crate) struct Large<'a> {
+    /// The whole struct.
+    pub(crate) original: &'a DeriveInput,
+    /// Its parameters.
+    pub(crate) parameters: Parameters,
+    /// The path of the runtime, which is that of the patterns.
+    pub(crate) runtime: Path,
+    /// The blobs, in declaration order.
+    pub(crate) blobs: Vec<Blob<'a>>,
+}
+
+/// A field that holds the address of a blob.
+pub(crate) struct Blob<'a> {
+    /// Its name.
+    pub(crate) ident: &'a Ident,
+    /// Its type.
+    pub(crate) ty: &'a Type,
+    /// Its visibility.
+    pub(crate) vis: &'a Visibility,
+    /// The property it is stored as.
+    pub(crate) property: String,
+    /// The name of the constant that stands for the blob.
+    pub(crate) constant: Ident,
+}
+
+impl<'a> Large<'a> {
+    /// Reads a declaration. `None` if it cannot be one, which is reported.
+    pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
+        let named = large::parse(ctxt, &input.attrs);
+        let help = "its blobs are fields: `#[blob] photo: Option<BlobRef>`";
+        let fields = shape::named_fields(ctxt, input, "an entity with blobs", help)?;
+        let parameters = Parameters::read(ctxt, &input.generics)?;
+        let blobs = fields.named.iter().filter(|field| large::is_blob(ctxt, &field.attrs));
+        let blobs = blobs.filter_map(|field| {
+            let ident = field.ident.as_ref()?;
+            let constant = format_ident!("{}_BLOB", upper_case(&ident.unraw().to_string()));
+            Some(Blob { ident, ty: &field.ty, vis: &field.vis, property: property(field, ident), constant })
+        });
+        let blobs: Vec<_> = blobs.collect();
+        if blobs.is_empty() {
+            let help = "mark the fields that hold addresses: `#[blob] photo: Option<BlobRef>`; without blobs leave `Large` out";
+            ctxt.error("T141", &input.ident, format!("`{}` has no `#[blob]`", input.ident), help);
+        }
+        if let Some(index) =
+            input.attrs.iter().find(|attr| attr.path() == &INDEX || attr.path() == &INDEX_ENTITY)
+        {
+            let help = "a table of large entities writes the entity alone, and its copies would be left behind (PAT-INTRA): keep the blobs \
+                        in an entity of their own, beside the one with the indexes";
+            ctxt.error("T143", index, "an entity with blobs has no declared indexes", help);
+        }
+        Some(Self { original: input, parameters, runtime: named.unwrap_or_else(runtime), blobs })
+    }
+}
+
+/// The name that the entity's derive gives the field, which also tells what is wrong with its attributes.
+fn property(field: &syn::Field, ident: &Ident) -> String {
+    let elsewhere = Ctxt::new();
+    let name = Property::of(ident, &field::parse(&elsewhere, field)).name;
+    let _ = elsewhere.check();
+    name
+}

@@ -1,0 +1,206 @@
+//! A wide entity: its key, its properties and slots, and which of them are in which part.
+
+use quote::format_ident;
+use syn::ext::IdentExt;
+use syn::{Attribute, Data, DeriveInput, Fields, Ident, Path};
+
+use crate::attr::wide::{self, PartAttr, SlotsAttr};
+use crate::ctxt::Ctxt;
+use crate::model::property::Property;
+use crate::model::{Entity, shape};
+use crate::symbol::{ENTITY, PARTITION_KEY, ROW_KEY};
+
+/// Properties of one part: an entity has 252 (ENT-2), and one is the pattern's own.
+pub(crate) const ROOM: usize = 251;
+/// Parts of one wide entity: their numbers have two digits.
+pub(crate) const MOST_PARTS: usize = 99;
+
+/// A wide entity.
+pub(crate) struct Wide<'a> {
+    /// The declaration as that of an entity; a field of slots has no property.
+    pub(crate) entity: Entity<'a>,
+    /// What is stored, in declaration order.
+    pub(crate) stored: Vec<Stored>,
+    /// The parts, in order.
+    pub(crate) parts: Vec<Part>,
+}
+
+/// A field that is no field of the key.
+pub(crate) struct Stored {
+    /// Its position in the struct.
+    pub(crate) field: usize,
+    /// Its slots; `None` if it is one property.
+    pub(crate) slots: Option<SlotsAttr>,
+    /// Where it begins a part.
+    pub(crate) begins: Option<PartAttr>,
+}
+
+/// One part.
+#[derive(Default)]
+pub(crate) struct Part {
+    /// What is in it, in order.
+    pub(crate) runs: Vec<Run>,
+}
+
+/// Neighbouring properties of one field.
+pub(crate) struct Run {
+    /// The position among the stored fields.
+    pub(crate) stored: usize,
+    /// The first of the field's properties that is here, from 0.
+    pub(crate) from: usize,
+    /// How many of them.
+    pub(crate) count: usize,
+}
+
+impl Part {
+    pub(crate) fn count(&self) -> usize {
+        self.runs.iter().map(|run| run.count).sum()
+    }
+}
+
+impl Stored {
+    /// How many properties it is.
+    pub(crate) fn count(&self) -> usize {
+        self.slots.as_ref().map_or(1, SlotsAttr::count)
+    }
+}
+
+impl SlotsAttr {
+    /// How many slots there are; 0 if the range is not right, which is reported elsewhere.
+    pub(crate) fn count(&self) -> usize {
+        let count = self.last.saturating_add(1).saturating_sub(self.first);
+        if count > MOST_PARTS * ROOM { 0 } else { count }
+    }
+
+    /// The names of all slots, as `slot_names!` makes them.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+        let (word, width) = (self.word.value(), self.last.to_string().len());
+        (self.first..self.first + self.count()).map(move |number| format!("{word}{number:0width$}"))
+    }
+}
+
+impl<'a> Wide<'a> {
+    /// Reads a declaration. `None` if it cannot be one, which is reported.
+    pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
+        shape::no_parameters(ctxt, input, "a wide entity", "write one struct for each concrete type")?;
+        let mut entity = Entity::read(ctxt, input, runtime)?;
+        let mut stored = Vec::new();
+        for at in 0..entity.fields.len() {
+            let in_key = entity.key_needs(at);
+            let Some(field) = entity.fields.get_mut(at) else { continue };
+            let place = wide::parse(ctxt, &field.original.attrs);
+            misplaced(ctxt, field.ident, in_key, &place);
+            if place.slots.is_some() {
+                field.property = None;
+                let name = field.attrs.name.take().map(|name| name.span());
+                if let Some(span) = name.or(field.attrs.json.take().map(|json| json.span())) {
+                    let help = "slots are named by their attribute, each a property: remove `#[property(…)]`";
+                    ctxt.error_at("T157", span, "slots have no other name and no other form", help);
+                }
+            }
+            if !in_key {
+                stored.push(Stored { field: at, slots: place.slots, begins: place.part });
+            }
+        }
+        let parts = if stored.iter().any(|stored| stored.begins.is_some()) {
+            told(&stored)
+        } else {
+            cut(&stored, entity.first_room())
+        };
+        Some(Self { entity, stored, parts })
+    }
+
+    /// The declaration of the entity that has the key, and nothing but the key.
+    pub(crate) fn header_input(&self) -> DeriveInput {
+        let mut header = self.entity.original.clone();
+        header.ident = format_ident!("{}Key", self.entity.original.ident.unraw());
+        let is_design =
+            |attr: &Attribute| [ENTITY, PARTITION_KEY, ROW_KEY].iter().any(|word| attr.path() == word);
+        header.attrs.retain(is_design);
+        if let Data::Struct(data) = &mut header.data
+            && let Fields::Named(named) = &mut data.fields
+        {
+            let fields = std::mem::take(&mut named.named).into_iter().enumerate();
+            named.named =
+                fields.filter(|(at, _)| self.entity.key_needs(*at)).map(|(_, field)| field).collect();
+        }
+        header
+    }
+
+    /// That entity. What is wrong with it has been told of the whole.
+    pub(crate) fn header<'h>(&self, input: &'h DeriveInput) -> Option<Entity<'h>> {
+        let told = Ctxt::new();
+        let header = Entity::read(&told, input, || self.entity.runtime.clone());
+        let _ = told.check();
+        header.map(|header| Entity {
+            name: self.entity.name.clone(),
+            table: self.entity.table.clone(),
+            ..header
+        })
+    }
+
+    /// The property of a stored field; `None` if it is slots.
+    pub(crate) fn property(&self, stored: &Stored) -> Option<&Property> {
+        self.entity.fields.get(stored.field)?.property.as_ref()
+    }
+
+    /// The name of a stored field.
+    pub(crate) fn ident(&self, stored: &Stored) -> Option<&Ident> {
+        self.entity.fields.get(stored.field).map(|field| field.ident)
+    }
+}
+
+impl Entity<'_> {
+    /// How many properties the first part has room for: the kind stands there, and fields that the key is made of and does not
+    /// give back.
+    pub(crate) fn first_room(&self) -> usize {
+        let beside = (0..self.fields.len()).filter(|at| self.key_needs(*at) && !self.key_gives(*at)).count();
+        ROOM.saturating_sub(beside + usize::from(self.kind.is_some()))
+    }
+}
+
+/// A field of the key is in every part, by its key.
+fn misplaced(ctxt: &Ctxt, ident: &Ident, in_key: bool, place: &wide::PlaceAttrs) {
+    let attrs =
+        place.slots.iter().map(|slots| &slots.original).chain(place.part.iter().map(|part| &part.original));
+    for attr in attrs.filter(|_| in_key) {
+        let wrong = format!("`{ident}` is part of the key, which all parts have");
+        ctxt.error("T157", attr, wrong, "remove it: parts and slots are of the other fields");
+    }
+}
+
+/// The parts as the declaration says where they begin.
+fn told(stored: &[Stored]) -> Vec<Part> {
+    let mut parts = vec![Part::default()];
+    for (at, stored) in stored.iter().enumerate() {
+        if stored.begins.is_some() && parts.last().is_some_and(|part| !part.runs.is_empty()) {
+            parts.push(Part::default());
+        }
+        let run = Run { stored: at, from: 0, count: stored.count() };
+        if let Some(part) = parts.last_mut() {
+            part.runs.push(run);
+        }
+    }
+    parts
+}
+
+/// Parts that are full, and a last one.
+fn cut(stored: &[Stored], first_room: usize) -> Vec<Part> {
+    let mut parts = vec![Part::default()];
+    let mut room = first_room;
+    for (at, stored) in stored.iter().enumerate() {
+        let (mut from, mut left) = (0, stored.count());
+        while left > 0 {
+            if room == 0 {
+                parts.push(Part::default());
+                room = ROOM;
+            }
+            let count = left.min(room);
+            if let Some(part) = parts.last_mut() {
+                part.runs.push(Run { stored: at, from, count });
+            }
+            (from, left, room) = (from + count, left - count, room - count);
+        }
+    }
+    parts
+}

@@ -1,0 +1,114 @@
+//! One blob of an entity: which field holds its address, and content for it.
+
+use std::fmt;
+
+use bytes::Bytes;
+use futures_core::Stream;
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use table_core::error::Result;
+
+use crate::large::BlobRef;
+
+/// One of the blobs of `E`: `Employee::PHOTO_BLOB`. Made by [`#[derive(Large)]`](derive@crate::large::Large); by hand of the
+/// property's name and of two functions that take the address and put it.
+///
+/// ```
+/// use table_patterns::large::{Blob, BlobRef};
+///
+/// struct Employee { photo: Option<BlobRef> }
+///
+/// const PHOTO_BLOB: Blob<Employee> = Blob::new("Photo", |it| it.photo.as_ref(), |it, blob| it.photo = blob);
+/// assert_eq!(PHOTO_BLOB.property(), "Photo");
+/// ```
+pub struct Blob<E> {
+    property: &'static str,
+    get: fn(&E) -> Option<&BlobRef>,
+    set: fn(&mut E, Option<BlobRef>),
+}
+
+impl<E> Blob<E> {
+    /// The blob whose address is stored as this property, with what takes the address of an entity and puts it there.
+    #[must_use]
+    pub const fn new(
+        property: &'static str,
+        get: fn(&E) -> Option<&BlobRef>,
+        set: fn(&mut E, Option<BlobRef>),
+    ) -> Self {
+        Self { property, get, set }
+    }
+
+    /// The property that its address is stored as.
+    #[must_use]
+    pub const fn property(&self) -> &'static str {
+        self.property
+    }
+
+    /// New content for it, as a write of a [`LargeTable`](crate::large::LargeTable) takes it:
+    /// `Employee::PHOTO_BLOB.content(whole(bytes))`.
+    pub fn content<'a>(&self, content: impl Stream<Item = Result<Bytes>> + Send + 'a) -> Content<'a, E> {
+        Content { blob: *self, stream: content.boxed() }
+    }
+
+    /// The address that an entity holds.
+    #[must_use]
+    pub fn address_in<'e>(&self, entity: &'e E) -> Option<&'e BlobRef> {
+        (self.get)(entity)
+    }
+
+    pub(super) fn put(&self, entity: &mut E, address: Option<BlobRef>) {
+        (self.set)(entity, address);
+    }
+}
+
+impl<E> Clone for Blob<E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Blob<E> {}
+
+impl<E> fmt::Debug for Blob<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Blob({})", self.property)
+    }
+}
+
+/// New content for one blob, not uploaded yet. Made by [`Blob::content`].
+#[must_use = "content is uploaded by a write of a `LargeTable`"]
+pub struct Content<'a, E> {
+    pub(super) blob: Blob<E>,
+    pub(super) stream: BoxStream<'a, Result<Bytes>>,
+}
+
+impl<E> fmt::Debug for Content<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Content").field("blob", &self.blob).finish_non_exhaustive()
+    }
+}
+
+/// The type of a `#[blob]` field.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "[T142] `{Self}` cannot hold the address of a blob",
+    label = "this field is marked `#[blob]`",
+    note = "a `#[blob]` field is an `Option<BlobRef>`: an entity is there before its blob, and a blob can be removed"
+)]
+pub trait BlobField {
+    /// The address.
+    fn get(&self) -> Option<&BlobRef>;
+
+    /// Puts an address, or takes it out.
+    fn set(&mut self, address: Option<BlobRef>);
+}
+
+impl BlobField for Option<BlobRef> {
+    fn get(&self) -> Option<&BlobRef> {
+        self.as_ref()
+    }
+
+    fn set(&mut self, address: Option<BlobRef>) {
+        *self = address;
+    }
+}

@@ -1,0 +1,118 @@
+//! The blobs of one write: uploaded before it, taken back after it if nobody will name them.
+
+use object_store::ObjectStoreExt;
+use object_store::path::Path;
+use table_core::entity::PlainEntity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::key::EntityKey;
+use uuid::Uuid;
+
+use crate::blob::encode;
+use crate::large::upload::upload;
+use crate::large::{Blob, BlobRef, Content, Large, LargeTable};
+
+/// What one write uploaded.
+pub(super) struct Uploads<E> {
+    /// When the first upload began.
+    born: u64,
+    blobs: Vec<(Blob<E>, BlobRef, Path)>,
+}
+
+impl<E> Uploads<E> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.blobs.is_empty()
+    }
+
+    /// Each blob with its new address.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = (Blob<E>, &BlobRef)> {
+        self.blobs.iter().map(|(blob, address, _)| (*blob, address))
+    }
+
+    /// Whether the write brings new content for a blob.
+    pub(super) fn has(&self, blob: Blob<E>) -> bool {
+        self.blobs.iter().any(|(uploaded, ..)| uploaded.property() == blob.property())
+    }
+}
+
+impl<E: Large + PlainEntity, S> LargeTable<E, S> {
+    /// Uploads one content after another. If one fails, those before it are taken back.
+    pub(super) async fn upload(
+        &self,
+        key: &EntityKey,
+        contents: impl IntoIterator<Item = Content<'_, E>>,
+    ) -> Result<Uploads<E>> {
+        let contents: Vec<_> = contents.into_iter().collect();
+        self.check_contents(&contents)?;
+        let mut uploads = Uploads { born: self.clock.now(), blobs: Vec::with_capacity(contents.len()) };
+        for Content { blob, stream } in contents {
+            let path = self.new_name(key, uploads.born)?;
+            match upload(self.blobs.as_ref(), path.clone(), self.part, stream).await {
+                Ok(address) => uploads.blobs.push((blob, address, path)),
+                Err(error) => {
+                    self.take_back(&uploads).await;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(uploads)
+    }
+
+    /// Each blob has one content.
+    fn check_contents(&self, contents: &[Content<'_, E>]) -> Result<()> {
+        for (at, content) in contents.iter().enumerate() {
+            let name = content.blob.property();
+            if contents.iter().take(at).any(|earlier| earlier.blob.property() == name) {
+                return Err(self.refuse("one write has two contents for one blob").with_property(name));
+            }
+        }
+        Ok(())
+    }
+
+    /// The collector will not have judged the blobs before the entity names them.
+    pub(super) fn in_time(&self, uploads: &Uploads<E>) -> Result<()> {
+        if self.clock.now().saturating_sub(uploads.born) > self.grace_ticks() / 2 {
+            let message = "the upload took more than half of the grace period, and the blob could be taken for an orphan: \
+                           set a longer one";
+            return Err(self.refuse(message));
+        }
+        Ok(())
+    }
+
+    /// The outcome of the write, after blobs that nobody names because of it are removed.
+    pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
+        if let Err(error) = &written
+            // An entity may name them, or will: only the collector can tell.
+            && !error.is_ambiguous()
+        {
+            self.take_back(uploads).await;
+        }
+        written
+    }
+
+    /// Removes blobs that nobody names. If this fails, too, they are orphans, which the collector removes.
+    async fn take_back(&self, uploads: &Uploads<E>) {
+        for (.., path) in &uploads.blobs {
+            let _ = self.blobs.delete(path).await;
+        }
+    }
+
+    /// A name that no blob has had.
+    fn new_name(&self, key: &EntityKey, born: u64) -> Result<Path> {
+        let [partition, row] = segments(key);
+        let name = format!("{born:019}_{}", Uuid::new_v4().simple());
+        Ok(self.folder("blobs")?.join(partition).join(row).join(name))
+    }
+
+    pub(super) fn refuse(&self, message: &str) -> Error {
+        let error = Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-LARGE-2");
+        match self.table.name() {
+            Ok(name) => error.with_table(name.as_str()),
+            Err(_) => error,
+        }
+    }
+}
+
+/// The key as segments of a name.
+pub(super) fn segments(key: &EntityKey) -> [String; 2] {
+    [key.partition_key.as_str(), key.row_key.as_str()].map(encode)
+}

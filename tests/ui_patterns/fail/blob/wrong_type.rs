@@ -1,0 +1,14 @@
+use table_patterns::Entity;
+use table_patterns::large::Large;
+
+#[derive(Entity, Large)]
+#[partition_key(department)]
+#[row_key(id)]
+struct Employee {
+    department: String,
+    id: u32,
+    #[blob]
+    photo: Vec<u8>,
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use table_patterns::wide::Wide;
+
+#[derive(Wide)]
+#[partition_key(employee)]
+#[row_key(year)]
+struct YearOfCounts {
+    #[digits(6)]
+    employee: u32,
+    year: u16,
+    #[slots("Day", 366..=1)]
+    days: Vec<Option<i32>>,
+}
+
+fn main() {}

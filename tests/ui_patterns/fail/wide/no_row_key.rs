@@ -1,0 +1,12 @@
+use table_patterns::wide::Wide;
+
+#[derive(Wide)]
+#[partition_key(employee)]
+struct YearOfCounts {
+    #[digits(6)]
+    employee: u32,
+    #[slots("Day", 1..=366)]
+    days: Vec<Option<i32>>,
+}
+
+fn main() {}

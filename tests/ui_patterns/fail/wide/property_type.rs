@@ -1,0 +1,13 @@
+use table_patterns::wide::Wide;
+
+#[derive(Wide)]
+#[partition_key(employee)]
+#[row_key(year)]
+struct YearOfCounts {
+    #[digits(6)]
+    employee: u32,
+    year: u16,
+    office: Vec<String>,
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use table_patterns::wide::Wide;
+
+#[derive(Wide)]
+#[partition_key(employee)]
+#[row_key(year)]
+struct YearOfCounts {
+    #[digits(6)]
+    employee: u32,
+    year: u16,
+    #[slots("Day", 1..=24849)]
+    days: Vec<Option<i32>>,
+    office: Option<String>,
+}
+
+fn main() {}

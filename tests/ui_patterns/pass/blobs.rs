@@ -1,0 +1,47 @@
+//! Blobs under the strictest lints: private fields, raw names, parameters, the runtime under another path.
+#![deny(missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications, warnings)]
+
+/// The patterns under another path.
+pub mod tables {
+    pub use table_patterns as runtime;
+}
+
+/// Staff.
+pub mod staff {
+    use table_patterns::large::{BlobRef, Large};
+    use table_patterns::{Entity, Property};
+
+    /// Somebody.
+    #[derive(Clone, Debug, Entity, Large)]
+    #[large(crate = crate::tables::runtime)]
+    #[partition_key(department)]
+    #[row_key(id)]
+    pub struct Employee<T: Property> {
+        /// Where.
+        pub department: String,
+        /// Who.
+        pub id: u32,
+        /// The photo.
+        #[blob]
+        pub photo: Option<BlobRef>,
+        #[blob]
+        #[property("Kind")]
+        r#type: Option<BlobRef>,
+        /// More.
+        pub more: T,
+    }
+
+    /// Uses the private field.
+    pub fn kind<T: Property>(employee: &Employee<T>) -> Option<&BlobRef> {
+        employee.r#type.as_ref()
+    }
+}
+
+fn main() {
+    use staff::Employee;
+    use table_patterns::large::Large;
+
+    let names = Employee::<i32>::BLOBS.iter().map(|blob| blob.property());
+    assert_eq!(names.collect::<Vec<_>>(), ["Photo", "Kind"]);
+}
+

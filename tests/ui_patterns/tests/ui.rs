@@ -1,0 +1,13 @@
+//! What must not compile with the derives of the patterns, with messages that name the fix, and what must.
+//!
+//! `TRYBUILD=overwrite cargo test -p ui-patterns-tests` writes the messages anew: read each of them.
+
+#[test]
+fn mistakes_are_told_with_their_fix() {
+    trybuild::TestCases::new().compile_fail("fail/*/*.rs");
+}
+
+#[test]
+fn what_is_right_compiles_without_warnings() {
+    trybuild::TestCases::new().pass("pass/*.rs");
+}
