@@ -136,5 +136,9 @@ fn find<'a>(mut headers: &'a [u8], name: &str) -> &'a str {
 /// What follows the name and its colon.
 fn value_of<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let (found, rest) = header.split_at_checked(name.len())?;
-    if found.eq_ignore_ascii_case(name.as_bytes()) { rest.trim_ascii_start().strip_prefix(b":") } else { None }
+    if found.eq_ignore_ascii_case(name.as_bytes()) {
+        rest.trim_ascii_start().strip_prefix(b":")
+    } else {
+        None
+    }
 }
