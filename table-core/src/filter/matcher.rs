@@ -78,6 +78,11 @@ impl Matcher {
         Self { tests: terms.iter().zip(jumps(terms)).filter_map(test).collect() }
     }
 
+    /// Whether a comparison names `PartitionKey` or `RowKey`: if none does, an entity's key changes no answer.
+    pub(crate) fn looks_at_keys(&self) -> bool {
+        self.tests.iter().any(|test| matches!(test.operand, Operand::PartitionKey | Operand::RowKey))
+    }
+
     /// Whether the entity satisfies the filter. Allocates nothing.
     ///
     /// # Errors
