@@ -57,7 +57,9 @@ impl AzureTables {
         }
         // No entity of a small transaction is large: most need not be measured once more.
         if transaction.bytes() > NEAR_LIMIT {
-            transaction.operations().iter().for_each(|operation| warn_of_limit(partition_key, operation));
+            for operation in transaction.operations() {
+                warn_of_limit(partition_key, operation);
+            }
         }
         Ok(transaction)
     }

@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::operation::Operation;
 use crate::row::entity_bytes;
 
-/// Operations up to which a look at each is quicker than hashes of their RowKeys.
+/// Operations up to which a look at each is quicker than hashes of their row keys.
 const FEW: usize = 16;
 
 /// Writes of entities of one partition, applied all or none (EGT-9). One partition by construction (EGT-1).
@@ -20,7 +20,7 @@ const FEW: usize = 16;
 pub struct Transaction {
     partition_key: PartitionKey,
     operations: Vec<Operation>,
-    /// Hashes of the RowKeys; empty as long as there are [`FEW`].
+    /// Hashes of the row keys; empty as long as there are at most [`FEW`].
     hashes: HashSet<u64>,
     bytes: usize,
     limits: Limits,

@@ -18,10 +18,10 @@ pub(super) fn write_batch(base: &str, requests: &[WriteRequest], id: Uuid) -> St
     );
     for request in requests {
         let WriteRequest { method, tunnelled, path, if_match, no_content, body: entity, .. } = request;
-        push_all(&mut body, [&begin, method.as_str(), " ", base, path, " HTTP/1.1\r\n"]);
+        body.extend([&begin, method.as_str(), " ", base, path, " HTTP/1.1\r\n"]);
         body.push_str("Accept: application/json;odata=minimalmetadata\r\nDataServiceVersion: 3.0\r\n");
         if let Some(condition) = if_match {
-            push_all(&mut body, ["If-Match: ", condition, "\r\n"]);
+            body.extend(["If-Match: ", condition, "\r\n"]);
         }
         if *tunnelled {
             body.push_str("X-HTTP-Method: MERGE\r\n");
@@ -30,14 +30,10 @@ pub(super) fn write_batch(base: &str, requests: &[WriteRequest], id: Uuid) -> St
             body.push_str("Prefer: return-no-content\r\n");
         }
         match entity {
-            Some(entity) => push_all(&mut body, ["Content-Type: application/json\r\n\r\n", entity, "\r\n"]),
+            Some(entity) => body.extend(["Content-Type: application/json\r\n\r\n", entity, "\r\n"]),
             None => body.push_str("\r\n\r\n"),
         }
     }
     let _ = write!(body, "--changeset_{id}--\r\n--batch_{id}--\r\n");
     body
-}
-
-fn push_all<const N: usize>(text: &mut String, pieces: [&str; N]) {
-    pieces.into_iter().for_each(|piece| text.push_str(piece));
 }

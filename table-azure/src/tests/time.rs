@@ -38,7 +38,7 @@ struct Held;
 impl Held {
     fn new() -> Self {
         let (sender, receiver) = channel();
-        tokio::task::spawn_blocking(move || drop(receiver.recv()));
+        tokio::task::spawn_blocking(move || receiver.recv());
         HOLD.set(Some(sender));
         Self
     }
