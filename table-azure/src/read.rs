@@ -125,10 +125,9 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
 }
 
 fn project(row: &table_core::Row, select: &Select) -> Result<table_core::Row> {
-    let mut rows = Rows::with_capacity(1, row.as_bytes().len());
+    let mut rows = Rows::with_capacity(1, row.view().bytes());
     rows.push_selected(EntityRef::new("", "", row.view()), select)?;
-    let bytes = rows.get(0).map(|entity| entity.row.as_bytes().into());
-    Ok(bytes.map_or_else(|| row.clone(), table_core::Row::from_bytes))
+    Ok(rows.get(0).map_or_else(|| row.clone(), |entity| entity.row.to_row()))
 }
 
 /// Where the next page begins, in the service's words (PAGE-2): the row may be missing or empty. So may the partition be,

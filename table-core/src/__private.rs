@@ -54,7 +54,7 @@ pub use crate::key::codec::{
 };
 pub use crate::property::{Json, Property};
 pub use crate::query::{EntityRef, KeyRange, Select};
-pub use crate::row::{Row, RowWriter};
+pub use crate::row::{Row, RowWriter, shape, shape_bytes};
 pub use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};
 pub use crate::selection::{
     Copies, FanOut, InOrder, KeyArg, KeyBounds, KeyPrefix, Lists, Narrowed, Partition, PartitionRange, Point,

@@ -1,13 +1,15 @@
 //! The canonical encoded row: one entity's Timestamp and properties in one run of bytes (`docs/format.md`, "Row").
 //!
 //! A [`Row`] owns such bytes, a [`RowView`] looks into them, a [`RowWriter`] makes them, [`merge`] combines two. A filter,
-//! a projection or one property is read from the directory at the front without decoding the rest.
+//! a projection or one property is read from the directories without decoding the rest. The names and types of a row lie apart
+//! from its values, so that rows of one program share them.
 
 mod check;
 mod duplicate;
 mod merge;
 mod reader;
 mod rewrite;
+mod shape;
 mod view;
 mod writer;
 
@@ -19,6 +21,8 @@ pub(crate) use duplicate::Names;
 pub use merge::merge;
 pub use reader::Reader;
 pub use rewrite::{removes, rewrite};
+#[doc(hidden)]
+pub use shape::{shape, shape_bytes};
 pub use view::{Property, RowView};
 pub use writer::RowWriter;
 
@@ -26,14 +30,18 @@ pub use writer::RowWriter;
 pub const VERSION: u8 = 1;
 /// Version of a row that was given over 65,535 properties; like the next two it is refused by every store.
 pub(crate) const TOO_MANY: u8 = 0xFD;
-/// Version of a row that was given a name over 65,535 bytes.
+/// Version of a row that was given names over 16 MiB together.
 pub(crate) const NAME_TOO_LONG: u8 = 0xFE;
 /// Version of a row that was given over 4 GiB.
 pub(crate) const TOO_LARGE: u8 = 0xFF;
-/// Bytes before the directory: version, Timestamp, number of properties.
-pub(crate) const HEADER: usize = 11;
-/// Bytes of one directory entry.
-pub(crate) const ENTRY: usize = 8;
+/// Bytes of a shape before its directory: version, 0, number of properties.
+pub(crate) const SHAPE_HEADER: usize = 4;
+/// Bytes of a body before its directory: Timestamp.
+pub(crate) const BODY_HEADER: usize = 8;
+/// Bytes of one entry of either directory.
+pub(crate) const ENTRY: usize = 4;
+/// The most bytes that all names of a row have: what the 24 bits of an entry can say.
+pub(crate) const NAMES: u32 = (1 << 24) - 1;
 
 /// An encoded row that owns its bytes; clones share them.
 ///
@@ -59,6 +67,19 @@ impl Row {
         Self(bytes)
     }
 
+    /// The row of a shape and a body that lie apart.
+    fn of(shape: &[u8], body: &[u8]) -> Self {
+        // One allocation: through a `Vec` there are two, and the bytes are copied twice.
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, shape.len() + body.len()).collect();
+        if let Some((front, back)) =
+            Arc::get_mut(&mut bytes).and_then(|all| all.split_at_mut_checked(shape.len()))
+        {
+            front.copy_from_slice(shape);
+            back.copy_from_slice(body);
+        }
+        Self(bytes)
+    }
+
     /// Looks into the row.
     #[must_use]
     pub fn view(&self) -> RowView<'_> {
@@ -80,19 +101,12 @@ impl Row {
     /// The same row with another Timestamp, in [ticks](crate::ticks). Bytes too short to be a row stay as they are.
     #[must_use]
     pub fn with_timestamp(self, ticks: u64) -> Self {
+        let at = self.view().parts().0.len();
         let mut bytes = self.0;
-        let stamp = |bytes: &mut [u8]| {
-            if let Some(place) = bytes.get_mut(1..9) {
-                place.copy_from_slice(&ticks.to_le_bytes());
-            }
-        };
-        if let Some(unique) = Arc::get_mut(&mut bytes) {
-            stamp(unique);
-            return Self(bytes);
+        if let Some(place) = Arc::make_mut(&mut bytes).get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+            *place = ticks.to_le_bytes();
         }
-        let mut copy = bytes.to_vec();
-        stamp(&mut copy);
-        Self(copy.into())
+        Self(bytes)
     }
 }
 

@@ -204,12 +204,7 @@ impl TableStore for ModelStore {
                 page.continuation = Some(Continuation::new(table, query, position)); // PAGE-6
                 break;
             }
-            page.rows.push(
-                &entity.partition_key,
-                &entity.row_key,
-                row(entity, &query.select).as_bytes(),
-                None,
-            );
+            page.rows.push(&entity.partition_key, &entity.row_key, row(entity, &query.select).view(), None);
         }
         page.rows_read = Some(read);
         Ok(page)

@@ -38,9 +38,11 @@ impl<'a> EntityReader<'a> {
         self.search.keep(partition_key.finish());
     }
 
-    /// Goes on with the properties; `false` if a key is not of the design.
+    /// Goes on with the properties; `false` if a key is not of the design. All that are read are those of the shape, in its
+    /// order; it is empty where nobody knows it.
     #[inline]
-    pub fn properties(&mut self) -> bool {
+    pub fn properties(&mut self, shape: &'static [u8]) -> bool {
+        self.search.expect(shape);
         let row_key = std::mem::replace(&mut self.key, Splitter::new(&[], ""));
         self.search.keep(row_key.finish());
         self.search.is_right()

@@ -64,8 +64,7 @@ pub(crate) fn get(
 fn project(row: &Row, select: &Select) -> Result<Row> {
     let mut rows = Rows::default();
     rows.push_selected(EntityRef::new("", "", row.view()), select)?;
-    let bytes = rows.iter().next().map(|entity| entity.row.as_bytes().into());
-    Ok(bytes.map_or_else(|| row.clone(), Row::from_bytes))
+    Ok(rows.get(0).map_or_else(|| row.clone(), |entity| entity.row.to_row()))
 }
 
 /// The most entities of a page of this query.
@@ -176,7 +175,7 @@ impl<'q> Pager<'q> {
         }
     }
 
-    fn visit(&mut self, key: &[u8], row: Option<&[u8]>) -> Result<ControlFlow<()>> {
+    fn visit(&mut self, key: &[u8], row: Option<RowView<'_>>) -> Result<ControlFlow<()>> {
         let mut stop =
             self.examined >= self.bounds.examined || self.examined_bytes >= self.bounds.examined_bytes;
         if self.bounds.partition {
@@ -186,16 +185,15 @@ impl<'q> Pager<'q> {
         }
         if !stop {
             self.examined += 1;
-            self.examined_bytes += key.len() + row.map_or(0, <[u8]>::len);
+            self.examined_bytes += key.len() + row.map_or(0, |row| row.bytes());
             let Some(row) = row else { return Ok(ControlFlow::Continue(())) };
-            let row = RowView::new(row);
             if !self.wants(key, row)? {
                 self.rows_read += 1;
                 return Ok(ControlFlow::Continue(()));
             }
             // A full page looks on for the next match, so that the last page has no token (PAGE-5) and a token is the key of
             // the next entity (PAGE-6).
-            let bytes = row.as_bytes().len();
+            let bytes = row.bytes();
             let full = self.rows.len() >= self.top
                 || (!self.rows.is_empty() && self.bytes + bytes > self.bounds.bytes);
             if !full {

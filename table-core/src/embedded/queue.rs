@@ -22,7 +22,6 @@ use crate::embedded::engine::Engine;
 use crate::error::{Error, ErrorCode, Result};
 use crate::name::TableName;
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore, check};
-use crate::row::RowView;
 use crate::ticks;
 
 /// The table of a queue: no program can name it.
@@ -70,7 +69,7 @@ impl Engine {
         let mut count = 0;
         state.scan(&rows::shown_span(table, 0, ticks::MAX), |_, row| {
             if let Some(row) = row
-                && !rows::Shown::read(RowView::new(row))?.is_expired(now)
+                && !rows::Shown::read(row)?.is_expired(now)
             {
                 count += 1;
             }

@@ -8,7 +8,7 @@ use crate::embedded::catalog::Catalog;
 use crate::embedded::key::{Key, Span};
 use crate::embedded::recent::Recent;
 use crate::error::Result;
-use crate::row::Row;
+use crate::row::{Row, RowView};
 
 /// Tables and rows at one moment. Each layer hides what the next ones hold of a key: recent, frozen, base.
 #[derive(Clone, Default)]
@@ -38,7 +38,7 @@ impl State {
     pub(crate) fn scan(
         &self,
         span: &Span,
-        mut visit: impl FnMut(&[u8], Option<&[u8]>) -> Result<ControlFlow<()>>,
+        mut visit: impl FnMut(&[u8], Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         if span.is_empty() {
             return Ok(());
@@ -55,7 +55,7 @@ impl State {
                 (Some((newer, _)), Some((key, row))) if key < &***newer => visit(key, Some(row))?,
                 (Some((key, entry)), below) => {
                     let hidden = below.is_some_and(|(below, _)| below == &***key);
-                    let flow = visit(key, entry.as_ref().map(Row::as_bytes))?;
+                    let flow = visit(key, entry.as_ref().map(Row::view))?;
                     newer.next();
                     if !hidden {
                         if flow.is_break() {
@@ -107,7 +107,6 @@ where
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::sync::Arc;
 
     use proptest::prelude::*;
 
@@ -165,7 +164,7 @@ mod tests {
             let mut seen = Vec::new();
             state.scan(&span, |key, row| {
                 if let Some(row) = row {
-                    seen.push((key[4], Row::from_bytes(Arc::from(row))));
+                    seen.push((key[4], row.to_row()));
                 }
                 Ok(ControlFlow::Continue(()))
             }).unwrap();

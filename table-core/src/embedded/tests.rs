@@ -110,7 +110,7 @@ fn all(engine: &Engine) -> Vec<(String, String, i32)> {
     loop {
         let page = wait(engine.query(&employees(), &query, from.as_ref())).unwrap();
         for entity in page.rows.iter() {
-            let row = Row::from_bytes(entity.row.as_bytes().into());
+            let row = entity.row.to_row();
             let n = number_of(&row);
             found.push((entity.partition_key.to_owned(), entity.row_key.to_owned(), n));
         }

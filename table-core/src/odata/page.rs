@@ -53,7 +53,7 @@ pub(super) fn slow_rows(json: &[u8]) -> Result<Rows> {
         let key = body.take_key()?;
         // Most are the Timestamp again (ETAG-2), and need no place of their own.
         let etag = body.etag.filter(|etag| *etag != body.row.view().etag());
-        rows.push(key.partition_key.as_str(), key.row_key.as_str(), body.row.as_bytes(), etag);
+        rows.push(key.partition_key.as_str(), key.row_key.as_str(), body.row.view(), etag);
     }
     Ok(rows)
 }

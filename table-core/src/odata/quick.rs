@@ -15,7 +15,7 @@ use crate::key::text::{check_partition_key, check_row_key};
 use crate::odata::reader::ANNOTATION;
 use crate::odata::token::Token;
 use crate::query::Rows;
-use crate::row::{Names, RowView, RowWriter};
+use crate::row::{Names, RowWriter};
 use crate::value::{EdmType, ValueRef};
 
 /// The entities of a page; `None` if it is not as expected.
@@ -155,7 +155,7 @@ impl<'de> Visitor<'de> for Entity<'_> {
             .and_then(|()| check_row_key(&row_key))
             .map_err(A::Error::custom)?;
         let timestamp = timestamp.unwrap_or_default();
-        let row = RowView::new(writer.close(timestamp));
+        let row = writer.close(timestamp);
         *properties = row.len();
         // The names of nulls are not at hand any more.
         let is_repeated =
@@ -164,7 +164,7 @@ impl<'de> Visitor<'de> for Entity<'_> {
             return Err(unexpected());
         }
         let etag = etag.filter(|etag| *etag != ETag::from_ticks(timestamp));
-        rows.push(&partition_key, &row_key, row.as_bytes(), etag);
+        rows.push(&partition_key, &row_key, row, etag);
         Ok(())
     }
 }

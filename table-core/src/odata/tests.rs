@@ -136,7 +136,7 @@ fn json_5_and_7_a_page_with_and_without_metadata() {
     let mut rows = Rows::default();
     let tag = ETag::parse("W/\"other\"").unwrap();
     for (key, etag) in [("00001", None), ("00002", Some(tag.clone()))] {
-        rows.push("Marketing", key, row(&vec![]).with_timestamp(STAMP).as_bytes(), etag);
+        rows.push("Marketing", key, row(&vec![]).with_timestamp(STAMP).view(), etag);
     }
     let select = Select::names(["RowKey"]);
     let context = Context { select: &select, ..ALL };

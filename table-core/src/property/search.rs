@@ -19,6 +19,12 @@ impl<'a> Search<'a> {
         Self { row: Reader::new(row), error: None }
     }
 
+    /// Says what shape the row has if it was written by the same program.
+    #[inline]
+    pub(crate) fn expect(&mut self, shape: &[u8]) {
+        self.row.expect(shape);
+    }
+
     /// Finds a property.
     ///
     /// # Errors

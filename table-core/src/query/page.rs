@@ -28,13 +28,17 @@ pub struct Page {
 /// use table_core::row::RowWriter;
 ///
 /// let mut rows = Rows::default();
-/// rows.push("Sales", "000223", RowWriter::new().finish().as_bytes(), None);
+/// rows.push("Sales", "000223", RowWriter::new().finish().view(), None);
 /// let keys: Vec<_> = rows.iter().map(|entity| (entity.partition_key, entity.row_key)).collect();
 /// assert_eq!(keys, [("Sales", "000223")]);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    bytes: Vec<u8>,
+    bodies: Vec<u8>,
+    /// Neighbours mostly have the same properties: their shape is kept once.
+    shapes: Vec<u8>,
+    /// Where each shape ends.
+    shape_ends: Vec<usize>,
     row_keys: String,
     entries: Vec<Entry>,
     /// Neighbours mostly share a partition: its key is kept once.
@@ -50,8 +54,10 @@ pub struct Rows {
 struct Entry {
     /// Which of the partitions.
     partition: usize,
+    /// Which of the shapes.
+    shape: usize,
     row_key_end: usize,
-    row_end: usize,
+    body_end: usize,
 }
 
 impl Rows {
@@ -59,7 +65,7 @@ impl Rows {
     #[must_use]
     pub fn with_capacity(rows: usize, bytes: usize) -> Self {
         Self {
-            bytes: Vec::with_capacity(bytes),
+            bodies: Vec::with_capacity(bytes),
             row_keys: String::with_capacity(rows.saturating_mul(16)),
             entries: Vec::with_capacity(rows),
             ..Self::default()
@@ -77,20 +83,20 @@ impl Rows {
         let mut kept = Self::default();
         for entity in self.iter().filter(|entity| !entity.row_key.starts_with(RESERVED)) {
             let etag = entity.sent_etag().cloned();
-            kept.push(entity.partition_key, entity.row_key, entity.row.as_bytes(), etag);
+            kept.push(entity.partition_key, entity.row_key, entity.row, etag);
         }
         kept
     }
 
     /// Makes room for so many more rows, of so many bytes together.
     pub fn reserve(&mut self, rows: usize, bytes: usize) {
-        self.bytes.reserve(bytes);
+        self.bodies.reserve(bytes);
         self.row_keys.reserve(rows.saturating_mul(16));
         self.entries.reserve(rows);
     }
 
     /// Appends an entity. Its `ETag` is its Timestamp unless the backend sent another form.
-    pub fn push(&mut self, partition_key: &str, row_key: &str, row: &[u8], etag: Option<ETag>) {
+    pub fn push(&mut self, partition_key: &str, row_key: &str, row: RowView<'_>, etag: Option<ETag>) {
         if etag.is_some() {
             self.etags.resize(self.entries.len(), None);
             self.etags.push(etag);
@@ -102,9 +108,17 @@ impl Rows {
             self.partitions.push(self.partition_keys.len());
             self.partitions.len() - 1
         });
+        let (shape, body) = row.parts();
+        let same = self.shape_ends.len().checked_sub(1).filter(|last| self.shape(*last) == shape);
+        let shape = same.unwrap_or_else(|| {
+            self.shapes.extend_from_slice(shape);
+            self.shape_ends.push(self.shapes.len());
+            self.shape_ends.len() - 1
+        });
         self.row_keys.push_str(row_key);
-        self.bytes.extend_from_slice(row);
-        self.entries.push(Entry { partition, row_key_end: self.row_keys.len(), row_end: self.bytes.len() });
+        self.bodies.extend_from_slice(body);
+        let (row_key_end, body_end) = (self.row_keys.len(), self.bodies.len());
+        self.entries.push(Entry { partition, shape, row_key_end, body_end });
     }
 
     /// Appends an entity with only the properties asked for (SEL-2); one that it lacks is absent (SEL-3).
@@ -114,7 +128,7 @@ impl Rows {
     pub fn push_selected(&mut self, entity: EntityRef<'_>, select: &Select) -> Result<()> {
         let etag = entity.sent_etag().cloned();
         let Select::Names(names) = select else {
-            self.push(entity.partition_key, entity.row_key, entity.row.as_bytes(), etag);
+            self.push(entity.partition_key, entity.row_key, entity.row, etag);
             return Ok(());
         };
         let mut writer = RowWriter::with_capacity(names.len());
@@ -124,8 +138,8 @@ impl Rows {
                 writer.property(name, value);
             }
         }
-        let row = writer.finish().with_timestamp(entity.row.timestamp());
-        self.push(entity.partition_key, entity.row_key, row.as_bytes(), etag);
+        let row = writer.close(entity.row.timestamp());
+        self.push(entity.partition_key, entity.row_key, row, etag);
         Ok(())
     }
 
@@ -133,6 +147,12 @@ impl Rows {
         let end_of = |partition: usize| self.partitions.get(partition).copied().unwrap_or_default();
         let start = partition.checked_sub(1).map_or(0, end_of);
         self.partition_keys.get(start..end_of(partition)).unwrap_or_default()
+    }
+
+    fn shape(&self, shape: usize) -> &[u8] {
+        let end_of = |shape: usize| self.shape_ends.get(shape).copied().unwrap_or_default();
+        let start = shape.checked_sub(1).map_or(0, end_of);
+        self.shapes.get(start..end_of(shape)).unwrap_or_default()
     }
 
     /// How many.
@@ -151,14 +171,15 @@ impl Rows {
     #[must_use]
     pub fn get(&self, index: usize) -> Option<EntityRef<'_>> {
         let entry = self.entries.get(index)?;
-        let (row_key, row) = match index.checked_sub(1).and_then(|before| self.entries.get(before)) {
-            Some(before) => (before.row_key_end, before.row_end),
+        let (row_key, body) = match index.checked_sub(1).and_then(|before| self.entries.get(before)) {
+            Some(before) => (before.row_key_end, before.body_end),
             None => (0, 0),
         };
+        let body = self.bodies.get(body..entry.body_end).unwrap_or_default();
         let entity = EntityRef::new(
             self.partition_key(entry.partition),
             self.row_keys.get(row_key..entry.row_key_end).unwrap_or_default(),
-            RowView::new(self.bytes.get(row..entry.row_end).unwrap_or_default()),
+            RowView::of(self.shape(entry.shape), body),
         );
         Some(match self.etags.get(index) {
             Some(Some(etag)) => entity.with_etag(etag),
@@ -190,14 +211,14 @@ mod tests {
             let mut rows = Rows::default();
             for (sample, etag) in &samples {
                 let (partition_key, row_key) = (&sample.partition_key, &sample.row_key);
-                rows.push(partition_key, row_key, sample.row().as_bytes(), etag.map(ETag::from_ticks));
+                rows.push(partition_key, row_key, sample.row().view(), etag.map(ETag::from_ticks));
             }
             prop_assert_eq!((rows.len(), rows.iter().count()), (samples.len(), samples.len()));
             for (entity, (sample, etag)) in rows.iter().zip(&samples) {
                 let row = sample.row();
                 prop_assert_eq!(entity.partition_key, &sample.partition_key);
                 prop_assert_eq!(entity.row_key, &sample.row_key);
-                prop_assert_eq!(entity.row.as_bytes(), row.as_bytes());
+                prop_assert_eq!(entity.row.to_row(), row.clone());
                 prop_assert_eq!(entity.etag(), etag.map_or(row.view().etag(), ETag::from_ticks));
             }
         }
@@ -218,7 +239,7 @@ mod tests {
                 prop_assert_eq!(format!("{found:?}"), format!("{:?}", expected.as_ref().map(Value::as_ref)));
             }
             prop_assert!(!selected.row.properties().any(|property| property.unwrap().name == "RowKey"));
-            prop_assert_eq!(rows.get(1).unwrap().row.as_bytes(), row.as_bytes());
+            prop_assert_eq!(rows.get(1).unwrap().row.to_row(), row);
             prop_assert!(rows.get(2).is_none());
         }
     }

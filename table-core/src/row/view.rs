@@ -1,21 +1,26 @@
 //! Looks into an encoded row without decoding more than is asked for.
 
 use std::fmt;
+use std::ops::Range;
 
 use uuid::Uuid;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;
-use crate::row::{ENTRY, HEADER, NAME_TOO_LONG, TOO_LARGE, TOO_MANY, VERSION};
+use crate::row::{BODY_HEADER, ENTRY, NAME_TOO_LONG, Row, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION};
 use crate::value::{EdmType, ValueRef};
 
-/// A look into the bytes of an encoded row. Nothing is trusted: bytes that are no row give `Corrupted` where they are
-/// looked into, bytes of a newer version `FormatTooNew`; never a panic.
+/// A look into the bytes of an encoded row: its shape, which are the types and names of its properties, and its body, which are
+/// the Timestamp and the values. The two need not lie together: rows of one shape share it.
+///
+/// Nothing is trusted: bytes that are no row give `Corrupted` where they are looked into, bytes of a newer version
+/// `FormatTooNew`; never a panic.
 #[derive(Clone, Copy)]
 pub struct RowView<'a> {
-    bytes: &'a [u8],
-    /// Where the body begins; 0 if these bytes are no row.
-    body: usize,
+    shape: &'a [u8],
+    body: &'a [u8],
+    /// How many properties; `None` if these bytes are no row.
+    count: Option<u16>,
 }
 
 /// One property of a row.
@@ -27,40 +32,81 @@ pub struct Property<'a> {
     pub value: ValueRef<'a>,
 }
 
-/// One property, its value not decoded yet.
-pub(super) struct Slot<'a> {
-    /// The type's tag and the reserved byte, which must be 0: a tag of two bytes refuses any other.
-    pub(super) tag: u16,
-    pub(super) name: &'a [u8],
-    pub(super) value: &'a [u8],
-    /// Where the value ends in the bytes of the row.
-    pub(super) end: usize,
+/// Where the names begin in a shape, and the values in a body. Four bytes of an entry lie before each, as the headers are
+/// longer than that: one look reads an entry and the end of the one before.
+#[inline]
+const fn after(header: usize, count: u16) -> usize {
+    header + count as usize * ENTRY
 }
 
-/// Where the body begins if the version is ours, the directory is whole, and its last property ends where the bytes end;
-/// 0 if not. Checked once for each look, so that the accessors need not.
-const fn body_of(bytes: &[u8]) -> usize {
-    let [VERSION, _, _, _, _, _, _, _, _, low, high, ..] = bytes else { return 0 };
-    let body = HEADER + u16::from_le_bytes([*low, *high]) as usize * ENTRY;
-    let Some((front, values)) = bytes.split_at_checked(body) else { return 0 };
-    let end = match front.last_chunk() {
-        Some(end) if body > HEADER => u32::from_le_bytes(*end) as usize,
-        _ => 0,
-    };
-    if end == values.len() { body } else { 0 }
+/// The last entry of a shape's or a body's directory; 0 if it has none.
+const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
+    let Some((front, _)) = bytes.split_at_checked(after(header, count)) else { return None };
+    match front.last_chunk() {
+        Some(entry) if count > 0 => Some(u32::from_le_bytes(*entry)),
+        _ => Some(0),
+    }
+}
+
+/// The number of properties of what begins with a shape of our version, and the length of this shape.
+const fn shape_of(bytes: &[u8]) -> Option<(u16, usize)> {
+    let [VERSION, 0, low, high, ..] = bytes else { return None };
+    let count = u16::from_le_bytes([*low, *high]);
+    match last_entry(bytes, SHAPE_HEADER, count) {
+        Some(entry) => Some((count, after(SHAPE_HEADER, count) + (entry >> 8) as usize)),
+        None => None,
+    }
 }
 
 impl<'a> RowView<'a> {
-    /// A look into these bytes.
+    /// A look into these bytes: a shape, and the body right behind it.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, body: body_of(bytes) }
+        let parts = match shape_of(bytes) {
+            Some((_, length)) => bytes.split_at_checked(length),
+            None => None,
+        };
+        match parts {
+            Some((shape, body)) => Self::of(shape, body),
+            None => Self { shape: bytes, body: &[], count: None },
+        }
     }
 
-    /// The bytes.
+    /// A look into a shape and a body that lie apart. Checked once for each look, so that the accessors need not: the version is
+    /// ours, both directories are whole, and the last name and the last value end where the bytes end.
     #[must_use]
-    pub const fn as_bytes(&self) -> &'a [u8] {
-        self.bytes
+    pub const fn of(shape: &'a [u8], body: &'a [u8]) -> Self {
+        let mut view = Self { shape, body, count: None };
+        if let Some((count, length)) = shape_of(shape)
+            && length == shape.len()
+            && let Some(end) = last_entry(body, BODY_HEADER, count)
+            && after(BODY_HEADER, count) + end as usize == body.len()
+        {
+            view.count = Some(count);
+        }
+        view
+    }
+
+    /// The shape and the body. Put together they are the bytes of the row.
+    #[must_use]
+    pub const fn parts(&self) -> (&'a [u8], &'a [u8]) {
+        (self.shape, self.body)
+    }
+
+    /// The bytes of the row, shape and body.
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        self.shape.len() + self.body.len()
+    }
+
+    pub(crate) fn to_vec(self) -> Vec<u8> {
+        [self.shape, self.body].concat()
+    }
+
+    /// The row, with bytes of its own.
+    #[must_use]
+    pub fn to_row(&self) -> Row {
+        Row::of(self.shape, self.body)
     }
 
     /// Checks the version and the frame: that the directory is whole and ends where the bytes end.
@@ -69,18 +115,18 @@ impl<'a> RowView<'a> {
     /// `FormatTooNew` or `Corrupted`; for what no row can hold `TooManyProperties`, `PropertyNameTooLong` or
     /// `EntityTooLarge`.
     pub fn check_version(&self) -> Result<()> {
-        if self.body == 0 { Err(self.broken()) } else { Ok(()) }
+        if self.count.is_none() { Err(self.broken()) } else { Ok(()) }
     }
 
     #[cold]
     fn broken(&self) -> Error {
-        let version = self.bytes.first().copied().unwrap_or_default();
+        let version = self.shape.first().copied().unwrap_or_default();
         let overflow = |code, rule, what: &str| {
             Error::new(code, format!("the entity is beyond what a row can hold: {what}")).with_rule(rule)
         };
         match version {
             TOO_MANY => overflow(ErrorCode::TooManyProperties, "ENT-2", "65,535 properties"),
-            NAME_TOO_LONG => overflow(ErrorCode::PropertyNameTooLong, "PROP-2", "names of 65,535 bytes"),
+            NAME_TOO_LONG => overflow(ErrorCode::PropertyNameTooLong, "PROP-2", "names of 16 MiB together"),
             TOO_LARGE => overflow(ErrorCode::EntityTooLarge, "SIZE-1", "4 GiB"),
             VERSION | 0 => corrupted("header or directory"),
             _ => {
@@ -95,13 +141,13 @@ impl<'a> RowView<'a> {
     /// Whether the writer was given more than a row can hold; [`check_version`](Self::check_version) says of what.
     #[must_use]
     pub fn is_overflown(&self) -> bool {
-        matches!(self.bytes.first(), Some(&(TOO_MANY | NAME_TOO_LONG | TOO_LARGE)))
+        matches!(self.shape.first(), Some(&(TOO_MANY | NAME_TOO_LONG | TOO_LARGE)))
     }
 
     /// The Timestamp in [ticks](crate::ticks); 0 before a store has accepted the row.
     #[must_use]
     pub fn timestamp(&self) -> u64 {
-        self.bytes.get(1..9).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
+        self.body.first_chunk().map_or(0, |ticks| u64::from_le_bytes(*ticks))
     }
 
     /// The `ETag`: the Timestamp (ETAG-2).
@@ -113,7 +159,10 @@ impl<'a> RowView<'a> {
     /// The number of properties; 0 if the bytes are no row.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.body.saturating_sub(HEADER) / ENTRY
+        match self.count {
+            Some(count) => count as usize,
+            None => 0,
+        }
     }
 
     /// Whether there are no properties.
@@ -122,21 +171,31 @@ impl<'a> RowView<'a> {
         self.len() == 0
     }
 
+    /// The type's tag and the name of a property.
     #[inline]
-    pub(super) fn slot(&self, index: usize) -> Option<Slot<'a>> {
-        if index >= self.len() {
-            return None;
-        }
-        // The end of the property before stands right before the entry: one look for both.
-        let at = HEADER + index * ENTRY;
-        let window = self.bytes.get(at - 4..)?.first_chunk::<12>()?;
-        let [b0, b1, b2, b3, tag, reserved, n0, n1, e0, e1, e2, e3] = *window;
-        let start = if index == 0 { 0 } else { u32::from_le_bytes([b0, b1, b2, b3]) };
-        let end = usize::try_from(u32::from_le_bytes([e0, e1, e2, e3])).ok()?;
-        let (name, value) = (self.bytes.get(self.body..)?)
-            .get(usize::try_from(start).ok()?..end)?
-            .split_at_checked(usize::from(u16::from_le_bytes([n0, n1])))?;
-        Some(Slot { tag: u16::from_le_bytes([tag, reserved]), name, value, end: self.body + end })
+    pub(super) fn label(&self, index: usize) -> Option<(u8, &'a [u8])> {
+        let (start, entry) = entry(self.shape, SHAPE_HEADER, self.count?, index)?;
+        let names = self.shape.get(after(SHAPE_HEADER, self.count?)..)?;
+        let [tag, ..] = entry.to_le_bytes();
+        Some((tag, names.get(usize::try_from(start >> 8).ok()?..usize::try_from(entry >> 8).ok()?)?))
+    }
+
+    /// All values.
+    #[inline]
+    pub(super) fn values(&self) -> Option<&'a [u8]> {
+        self.body.get(after(BODY_HEADER, self.count?)..)
+    }
+
+    /// Where a property's value lies among the values.
+    #[inline]
+    pub(super) fn place(&self, index: usize) -> Option<Range<usize>> {
+        let (start, end) = entry(self.body, BODY_HEADER, self.count?, index)?;
+        Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+    }
+
+    #[inline]
+    fn value(&self, index: usize) -> Option<&'a [u8]> {
+        self.values()?.get(self.place(index)?)
     }
 
     /// The property at a place of the directory, in stored order (PROP-7).
@@ -145,9 +204,10 @@ impl<'a> RowView<'a> {
     /// `Corrupted` if the bytes are no row, or `index` is not below [`len`](Self::len).
     pub fn at(&self, index: usize) -> Result<Property<'a>> {
         self.check_version()?;
-        let slot = self.slot(index).ok_or_else(|| corrupted("directory"))?;
-        let name = std::str::from_utf8(slot.name).map_err(|_| corrupted("property name"))?;
-        let value = slot.decode()?.ok_or_else(|| corrupted("value"))?;
+        let ((tag, name), value) =
+            self.label(index).zip(self.value(index)).ok_or_else(|| corrupted("directory"))?;
+        let name = std::str::from_utf8(name).map_err(|_| corrupted("property name"))?;
+        let value = decode(tag, value)?.ok_or_else(|| corrupted("value"))?;
         Ok(Property { name, value })
     }
 
@@ -174,10 +234,11 @@ impl<'a> RowView<'a> {
     /// ```
     #[inline]
     pub fn find(&self, name: &str, hint: &mut usize) -> Result<Option<ValueRef<'a>>> {
-        match self.slot(*hint) {
-            Some(slot) if slot.name == name.as_bytes() => {
+        match self.label(*hint) {
+            Some((tag, found)) if found == name.as_bytes() => {
+                let value = self.value(*hint).ok_or_else(|| corrupted("directory"))?;
                 *hint += 1;
-                slot.decode()
+                decode(tag, value)
             }
             _ => self.search(name, hint),
         }
@@ -187,10 +248,10 @@ impl<'a> RowView<'a> {
         self.check_version()?;
         let count = self.len();
         for index in (*hint..count).chain(0..count.min(*hint)) {
-            let slot = self.slot(index).ok_or_else(|| corrupted("directory"))?;
-            if slot.name == name.as_bytes() {
+            let (tag, found) = self.label(index).ok_or_else(|| corrupted("directory"))?;
+            if found == name.as_bytes() {
                 *hint = index + 1;
-                return slot.decode();
+                return decode(tag, self.value(index).ok_or_else(|| corrupted("directory"))?);
             }
         }
         Ok(None)
@@ -199,33 +260,41 @@ impl<'a> RowView<'a> {
     /// All properties in stored order; one error if the bytes are no row.
     pub fn properties(&self) -> impl Iterator<Item = Result<Property<'a>>> + use<'a> {
         let view = *self;
-        let items = if view.body == 0 { 1 } else { view.len() };
+        let items = if view.count.is_none() { 1 } else { view.len() };
         (0..items).map(move |index| view.at(index))
     }
 }
 
-impl<'a> Slot<'a> {
-    /// Always `Some` if it is `Ok`: what [`RowView::find`] gives back is made here, where it stays. A bare value wrapped
-    /// later is moved, which waits for the bytes just written: look-ups took twice as long.
-    #[inline]
-    fn decode(&self) -> Result<Option<ValueRef<'a>>> {
-        let bytes = self.value;
-        let value = match u8::try_from(self.tag).ok().and_then(EdmType::from_tag) {
-            Some(EdmType::String) => std::str::from_utf8(bytes).ok().map(ValueRef::String),
-            Some(EdmType::Int32) => bytes.try_into().ok().map(i32::from_le_bytes).map(ValueRef::Int32),
-            Some(EdmType::Int64) => bytes.try_into().ok().map(i64::from_le_bytes).map(ValueRef::Int64),
-            Some(EdmType::Double) => bytes.try_into().ok().map(f64::from_le_bytes).map(ValueRef::Double),
-            Some(EdmType::Boolean) => match bytes {
-                [flag @ (0 | 1)] => Some(ValueRef::Boolean(*flag == 1)),
-                _ => None,
-            },
-            Some(EdmType::DateTime) => bytes.try_into().ok().map(u64::from_le_bytes).map(ValueRef::DateTime),
-            Some(EdmType::Guid) => bytes.try_into().ok().map(Uuid::from_bytes).map(ValueRef::Guid),
-            Some(EdmType::Binary) => Some(ValueRef::Binary(bytes)),
-            None => None,
-        };
-        if value.is_none() { Err(corrupted("value")) } else { Ok(value) }
+/// An entry of a directory and the one before, 0 for the first.
+#[inline]
+fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, u32)> {
+    if index >= usize::from(count) {
+        return None;
     }
+    let [b0, b1, b2, b3, e0, e1, e2, e3] = *bytes.get(header + index * ENTRY - ENTRY..)?.first_chunk()?;
+    let before = if index == 0 { 0 } else { u32::from_le_bytes([b0, b1, b2, b3]) };
+    Some((before, u32::from_le_bytes([e0, e1, e2, e3])))
+}
+
+/// Always `Some` if it is `Ok`: what [`RowView::find`] gives back is made here, where it stays. A bare value wrapped
+/// later is moved, which waits for the bytes just written: look-ups took twice as long.
+#[inline]
+fn decode(tag: u8, bytes: &[u8]) -> Result<Option<ValueRef<'_>>> {
+    let value = match EdmType::from_tag(tag) {
+        Some(EdmType::String) => std::str::from_utf8(bytes).ok().map(ValueRef::String),
+        Some(EdmType::Int32) => bytes.try_into().ok().map(i32::from_le_bytes).map(ValueRef::Int32),
+        Some(EdmType::Int64) => bytes.try_into().ok().map(i64::from_le_bytes).map(ValueRef::Int64),
+        Some(EdmType::Double) => bytes.try_into().ok().map(f64::from_le_bytes).map(ValueRef::Double),
+        Some(EdmType::Boolean) => match bytes {
+            [flag @ (0 | 1)] => Some(ValueRef::Boolean(*flag == 1)),
+            _ => None,
+        },
+        Some(EdmType::DateTime) => bytes.try_into().ok().map(u64::from_le_bytes).map(ValueRef::DateTime),
+        Some(EdmType::Guid) => bytes.try_into().ok().map(Uuid::from_bytes).map(ValueRef::Guid),
+        Some(EdmType::Binary) => Some(ValueRef::Binary(bytes)),
+        None => None,
+    };
+    if value.is_none() { Err(corrupted("value")) } else { Ok(value) }
 }
 
 #[cold]

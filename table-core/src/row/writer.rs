@@ -1,8 +1,8 @@
-//! Writes an encoded row, property by property, into one buffer.
+//! Writes an encoded row, property by property, into one buffer for its shape and one for its body.
 
-#[cfg(doc)]
-use crate::row::RowView;
-use crate::row::{ENTRY, HEADER, NAME_TOO_LONG, Row, TOO_LARGE, TOO_MANY, VERSION};
+use crate::row::{
+    BODY_HEADER, ENTRY, NAME_TOO_LONG, NAMES, Row, RowView, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION,
+};
 use crate::value::ValueRef;
 
 /// Builds a [`Row`]. The structure is always sound; limits and names are checked by the store ([`crate::limits`]).
@@ -16,7 +16,9 @@ use crate::value::ValueRef;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RowWriter {
-    bytes: Vec<u8>,
+    shape: Vec<u8>,
+    body: Vec<u8>,
+    /// Entries that both directories have room for.
     reserved: usize,
     count: usize,
     version: u8,
@@ -35,26 +37,29 @@ impl RowWriter {
         Self::with_capacity(8)
     }
 
-    /// A writer with room in its directory for `properties`; more may be written.
+    /// A writer with room in its directories for `properties`; more may be written.
     #[must_use]
     pub fn with_capacity(properties: usize) -> Self {
-        let bytes = Vec::with_capacity(HEADER + properties.min(usize::from(u16::MAX)) * (ENTRY + 24));
-        let mut writer = Self { bytes, reserved: 0, count: 0, version: VERSION };
+        let room = properties.min(usize::from(u16::MAX)) * (ENTRY + 12);
+        let (shape, body) = (Vec::with_capacity(SHAPE_HEADER + room), Vec::with_capacity(BODY_HEADER + room));
+        let mut writer = Self { shape, body, reserved: 0, count: 0, version: VERSION };
         writer.begin(properties);
         writer
     }
 
-    /// Begins another row in the same buffer, in place of what was written.
+    /// Begins another row in the same buffers, in place of what was written.
     pub(crate) fn begin(&mut self, properties: usize) {
         self.reserved = properties.min(usize::from(u16::MAX));
         (self.count, self.version) = (0, VERSION);
-        self.bytes.clear();
-        self.bytes.resize(HEADER + self.reserved * ENTRY, 0);
+        for (part, header) in [(&mut self.shape, SHAPE_HEADER), (&mut self.body, BODY_HEADER)] {
+            part.clear();
+            part.resize(header + self.reserved * ENTRY, 0);
+        }
     }
 
     /// Appends one property. Names are not compared: the caller writes each once.
     ///
-    /// What a directory cannot say (a name over 65,535 bytes, a row over 4 GiB, over 65,535 properties) is not written and
+    /// What a directory cannot say (names over 16 MiB together, values over 4 GiB, over 65,535 properties) is not written and
     /// makes the row [`overflown`](RowView::is_overflown), which every store refuses; the service's limits are far below.
     pub fn property(&mut self, name: &str, value: ValueRef<'_>) {
         if let Err(overflow) = self.append(name, value) {
@@ -63,64 +68,69 @@ impl RowWriter {
     }
 
     fn append(&mut self, name: &str, value: ValueRef<'_>) -> Result<(), u8> {
-        let name_length = u16::try_from(name.len()).map_err(|_| NAME_TOO_LONG)?;
         if self.count == usize::from(u16::MAX) {
             return Err(TOO_MANY);
         }
         if self.count == self.reserved {
             self.grow();
         }
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(name.as_bytes());
+        let directory = self.reserved * ENTRY;
+        let names = self.shape.len() - (SHAPE_HEADER + directory) + name.len();
+        let names = u32::try_from(names).ok().filter(|end| *end <= NAMES).ok_or(NAME_TOO_LONG)?;
+        let start = self.body.len();
         match value {
-            ValueRef::String(text) => self.bytes.extend_from_slice(text.as_bytes()),
-            ValueRef::Int32(number) => self.bytes.extend_from_slice(&number.to_le_bytes()),
-            ValueRef::Int64(number) => self.bytes.extend_from_slice(&number.to_le_bytes()),
-            ValueRef::Double(number) => self.bytes.extend_from_slice(&number.to_bits().to_le_bytes()),
-            ValueRef::Boolean(flag) => self.bytes.push(u8::from(flag)),
-            ValueRef::DateTime(ticks) => self.bytes.extend_from_slice(&ticks.to_le_bytes()),
-            ValueRef::Guid(guid) => self.bytes.extend_from_slice(guid.as_bytes()),
-            ValueRef::Binary(bytes) => self.bytes.extend_from_slice(bytes),
+            ValueRef::String(text) => self.body.extend_from_slice(text.as_bytes()),
+            ValueRef::Int32(number) => self.body.extend_from_slice(&number.to_le_bytes()),
+            ValueRef::Int64(number) => self.body.extend_from_slice(&number.to_le_bytes()),
+            ValueRef::Double(number) => self.body.extend_from_slice(&number.to_bits().to_le_bytes()),
+            ValueRef::Boolean(flag) => self.body.push(u8::from(flag)),
+            ValueRef::DateTime(ticks) => self.body.extend_from_slice(&ticks.to_le_bytes()),
+            ValueRef::Guid(guid) => self.body.extend_from_slice(guid.as_bytes()),
+            ValueRef::Binary(bytes) => self.body.extend_from_slice(bytes),
         }
-        let body = HEADER + self.reserved * ENTRY;
-        let Ok(end) = u32::try_from(self.bytes.len() - body) else {
-            self.bytes.truncate(start);
+        let Ok(values) = u32::try_from(self.body.len() - (BODY_HEADER + directory)) else {
+            self.body.truncate(start);
             return Err(TOO_LARGE);
         };
-        let [n0, n1] = name_length.to_le_bytes();
-        let [e0, e1, e2, e3] = end.to_le_bytes();
-        let entry = [value.edm_type() as u8, 0, n0, n1, e0, e1, e2, e3];
-        let at = HEADER + self.count * ENTRY;
-        if let Some(place) = self.bytes.get_mut(at..at + ENTRY) {
-            place.copy_from_slice(&entry);
-        }
+        self.shape.extend_from_slice(name.as_bytes());
+        set(&mut self.shape, SHAPE_HEADER + self.count * ENTRY, names << 8 | value.edm_type() as u32);
+        set(&mut self.body, BODY_HEADER + self.count * ENTRY, values);
         self.count += 1;
         Ok(())
     }
 
     fn grow(&mut self) {
         let more = self.reserved.max(8);
-        let at = HEADER + self.reserved * ENTRY;
-        self.bytes.splice(at..at, std::iter::repeat_n(0, more * ENTRY));
+        for (part, header) in [(&mut self.shape, SHAPE_HEADER), (&mut self.body, BODY_HEADER)] {
+            let at = header + self.reserved * ENTRY;
+            part.splice(at..at, std::iter::repeat_n(0, more * ENTRY));
+        }
         self.reserved += more;
     }
 
     /// The row, without a Timestamp: the store that accepts it assigns one.
     #[must_use]
     pub fn finish(mut self) -> Row {
-        Row::from_bytes(self.close(0).into())
+        self.close(0).to_row()
     }
 
-    /// The bytes of the row with a Timestamp, in [ticks](crate::ticks). Nothing is lost by asking twice.
-    pub(crate) fn close(&mut self, timestamp: u64) -> &[u8] {
-        let used = HEADER + self.count * ENTRY;
-        self.bytes.drain(used..HEADER + self.reserved * ENTRY);
-        self.reserved = self.count;
-        let count = u16::try_from(self.count).unwrap_or(u16::MAX).to_le_bytes();
-        let header = std::iter::once(self.version).chain(timestamp.to_le_bytes()).chain(count);
-        for (place, byte) in self.bytes.iter_mut().zip(header) {
-            *place = byte;
+    /// A look into the row with a Timestamp, in [ticks](crate::ticks). Nothing is lost by asking twice.
+    pub(crate) fn close(&mut self, timestamp: u64) -> RowView<'_> {
+        for (part, header) in [(&mut self.shape, SHAPE_HEADER), (&mut self.body, BODY_HEADER)] {
+            part.drain(header + self.count * ENTRY..header + self.reserved * ENTRY);
         }
-        &self.bytes
+        self.reserved = self.count;
+        let [low, high] = u16::try_from(self.count).unwrap_or(u16::MAX).to_le_bytes();
+        set(&mut self.shape, 0, u32::from_le_bytes([self.version, 0, low, high]));
+        if let Some(place) = self.body.first_chunk_mut() {
+            *place = timestamp.to_le_bytes();
+        }
+        RowView::of(&self.shape, &self.body)
+    }
+}
+
+fn set(bytes: &mut [u8], at: usize, number: u32) {
+    if let Some(place) = bytes.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+        *place = number.to_le_bytes();
     }
 }

@@ -17,7 +17,7 @@ use crate::model::property::Property;
 ///     let Some(department) = reader.part("department", <<String as KeyPart>::Codec as KeyCodec<String>>::decode) else { return reader.fail(); };
 ///     reader.row_key(&__ROW_KEY.forms);
 ///     … the same of the RowKey …
-///     if !reader.properties() { return reader.fail(); }
+///     if !reader.properties(__SHAPE) { return reader.fail(); }
 ///     let Some(age) = <i32 as Property>::read_next(&mut reader.search, "Age") else { return reader.fail(); };
 ///     Ok(Self { department, id, age })
 /// }
@@ -26,7 +26,7 @@ use crate::model::property::Property;
 /// A part that another place gives, and a bucket, is kept as text and compared once the value is known.
 pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
-    let mut reading = Reading::new(design, true);
+    let mut reading = Reading::new(design, schema::shape(design.entity), true);
     let keys = reading.keys(&entity, &|_| true);
     let properties = design.entity.properties().map(|(field, property)| read_property(field, property));
     let kind = design.entity.kind.as_ref().map(|kind| require(&quote!(#reader.is_kind(#kind))));
@@ -69,6 +69,8 @@ fn require(condition: &TokenStream) -> TokenStream {
 /// Both keys of a design, read part by part.
 pub(super) struct Reading<'d> {
     design: &'d Design<'d>,
+    /// The shape of the rows, a constant.
+    shape: TokenStream,
     /// Whether every place that speaks of a value is compared with it.
     compares: bool,
     given: Vec<usize>,
@@ -77,8 +79,8 @@ pub(super) struct Reading<'d> {
 }
 
 impl<'d> Reading<'d> {
-    pub(super) fn new(design: &'d Design<'d>, compares: bool) -> Self {
-        Self { design, compares, given: Vec::new(), compared: Vec::new() }
+    pub(super) fn new(design: &'d Design<'d>, shape: TokenStream, compares: bool) -> Self {
+        Self { design, shape, compares, given: Vec::new(), compared: Vec::new() }
     }
 
     /// Binds the fields that are wanted and that the keys give, to locals of their names.
@@ -89,7 +91,8 @@ impl<'d> Reading<'d> {
         let partition_key = self.key(self.design.partition_key, wanted);
         let row_key = self.key(self.design.row_key, wanted);
         // A reference, so that its methods are found before those of a trait that everything has.
-        let end = require(&quote!(#reader.properties()));
+        let shape = &self.shape;
+        let end = require(&quote!(#reader.properties(#shape)));
         quote! {
             let #reader = &mut __table::EntityReader::new(#entity, #partition_forms);
             #partition_key

@@ -1,8 +1,6 @@
 //! One pass over an index: from its rows to their entities, then from the entities to their rows; each finding confirmed, and
 //! made good if that is wanted. Safe beside live writers.
 
-use std::sync::Arc;
-
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
@@ -101,7 +99,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
                 continue;
             }
             let key = EntityKey::new(entity.partition_key, entity.row_key)?;
-            let row = Row::from_bytes(Arc::from(entity.row.as_bytes()));
+            let row = entity.row.to_row();
             let found = StoredRow { row, etag: entity.etag() };
             match phase {
                 Phase::Rows => self.row(&table, &key, found, &mut swept.findings).await?,

@@ -8,7 +8,7 @@ use table_core::key::EntityKey;
 use table_core::key::order;
 use table_core::name::TableName;
 use table_core::query::{Continuation, Page, Query, QueryClass, Select, TextRange};
-use table_core::row::{Row, entity_bytes};
+use table_core::row::entity_bytes;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
 
@@ -184,7 +184,7 @@ impl<S: TableStore> TableStore for Meter<S> {
         let returned = page.rows.len() as u64;
         let rows_read = page.rows_read.unwrap_or(returned);
         let bytes = page.rows.iter().map(|entity| {
-            let row = Row::from_bytes(entity.row.as_bytes().into());
+            let row = entity.row.to_row();
             entity_bytes(entity.partition_key, entity.row_key, Some(&row)) as u64
         });
         let bytes = bytes.sum();

@@ -14,7 +14,7 @@ pub(super) struct Copied {
 
 impl Copied {
     pub(super) fn of(entity: EntityRef<'_>) -> Result<Self> {
-        let row = Row::from_bytes(entity.row.as_bytes().into()).with_timestamp(0);
+        let row = entity.row.to_row().with_timestamp(0);
         Ok(Self { key: EntityKey::new(entity.partition_key, entity.row_key)?, row })
     }
 }

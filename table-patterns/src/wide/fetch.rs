@@ -87,8 +87,7 @@ async fn read<S: TableStore>(
             let write = property::read::<Option<Uuid>>(entity.row, WRITE_ID, &mut 0).map_err(|error| {
                 error.with_table(table.as_str()).with_key(entity.partition_key, entity.row_key)
             })?;
-            let part =
-                Part { row: Row::from_bytes(entity.row.as_bytes().into()), etag: entity.etag(), write };
+            let part = Part { row: entity.row.to_row(), etag: entity.etag(), write };
             if let Some(place) = found.get_mut(at) {
                 *place = Some(part);
             }

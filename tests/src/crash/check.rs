@@ -81,7 +81,7 @@ async fn slots(
     loop {
         let page = store.query(table, &query, from.as_ref()).await?;
         for entity in page.rows.iter() {
-            let row = table_core::Row::from_bytes(entity.row.as_bytes().into());
+            let row = entity.row.to_row();
             stored.insert(entity.row_key.to_owned(), number_of(&row)?);
         }
         from = page.continuation;

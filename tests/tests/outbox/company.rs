@@ -129,7 +129,7 @@ impl Company {
             let page = block_on(self.engine.query(table, &Query::new(KeyRange::ALL), from.as_ref())).unwrap();
             for entity in page.rows.iter() {
                 let key = EntityKey::new(entity.partition_key, entity.row_key).unwrap();
-                all.push((key, Row::from_bytes(entity.row.as_bytes().into())));
+                all.push((key, entity.row.to_row()));
             }
             from = page.continuation;
             if from.is_none() {

@@ -54,10 +54,7 @@ impl Block {
     pub(super) fn get(&self, largest: &[u8], key: &[u8]) -> Result<Found> {
         let block = self.bytes.value();
         Ok(match self.layout.search_beside(largest, block, key)? {
-            (index, true) => {
-                let row = self.layout.row(block, index)?;
-                Found::Row(Some(Row::from_bytes(block.get(row).unwrap_or_default().into())))
-            }
+            (index, true) => Found::Row(Some(self.layout.row(block, index)?.row(block).to_row())),
             (0, false) => Found::Unknown,
             (_, false) => Found::Row(None),
         })

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use redb::AccessGuard;
 
-use crate::embedded::base::block::Layout;
+use crate::embedded::base::block::{Layout, Place};
 use crate::embedded::base::failed;
 use crate::error::Result;
+use crate::row::RowView;
 
 type Blocks = redb::Range<'static, &'static [u8], &'static [u8]>;
 
@@ -24,7 +25,7 @@ struct Block {
     prefix: usize,
     /// The entries of the span that come after the row stood on.
     left: Range<usize>,
-    row: Range<usize>,
+    row: Place,
     /// Whether the span ends in this block.
     last: bool,
 }
@@ -40,9 +41,9 @@ impl BaseCursor {
     }
 
     /// The key and the row stood on; `None` behind the last.
-    pub(crate) fn current(&self) -> Option<(&[u8], &[u8])> {
+    pub(crate) fn current(&self) -> Option<(&[u8], RowView<'_>)> {
         let block = self.block.as_ref()?;
-        Some((&self.key, block.bytes.value().get(block.row.clone())?))
+        Some((&self.key, block.row.row(block.bytes.value())))
     }
 
     /// Goes on to the next row.
@@ -76,7 +77,8 @@ impl BaseCursor {
         self.key.clear();
         self.key.extend_from_slice(prefix);
         let prefix = prefix.len();
-        self.block = Some(Block { bytes, layout, prefix, left: from..to.max(from), row: 0..0, last });
+        self.block =
+            Some(Block { bytes, layout, prefix, left: from..to.max(from), row: Place::default(), last });
         Ok(true)
     }
 }

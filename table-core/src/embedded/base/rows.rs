@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use redb::{ReadableTable, Table};
 
-use crate::embedded::base::block::{self, Entry, Layout, SMALL};
+use crate::embedded::base::block::{self, Entry, Layout};
 use crate::embedded::base::failed;
 use crate::embedded::key::Span;
 use crate::error::Result;
@@ -66,7 +66,7 @@ impl BaseRows<'_> {
                 continue;
             }
             merge.finish();
-            let small = merge.bytes < SMALL && !merge.entries.is_empty();
+            let small = block::is_small(&merge.entries);
             let next = bound.as_deref().filter(|_| small).map(|bound| self.take(Bound::Excluded(bound)));
             let Some(neighbour) = next.transpose()?.flatten() else { break };
             merge.old = neighbour.entries.into_iter().peekable();

@@ -197,8 +197,8 @@ mod tests {
         let mut out = Writer::default();
         write(&write_record(), 5, 4, &mut out);
         let mut wanted = vec![];
-        wanted.extend([66, 0, 0, 0]); // bytes of the record
-        wanted.extend([158, 182, 158, 169]); // CRC32C
+        wanted.extend([67, 0, 0, 0]); // bytes of the record
+        wanted.extend([158, 126, 195, 43]); // CRC32C
         wanted.extend([5, 0, 0, 0, 0, 0, 0, 0]); // sequence number
         wanted.extend([4, 0, 0, 0, 0, 0, 0, 0]); // durable
         wanted.push(1); // a write
@@ -206,10 +206,13 @@ mod tests {
         wanted.extend([10, 0, 0, 0]);
         wanted.extend(b"\0\0\0\x07Sales\0"); // table 7, partition, its end
         wanted.extend([1, 1, 0, 0, 0, b'1']); // put of row `1`
-        wanted.extend([26, 0, 0, 0]); // bytes of its row
-        wanted.extend([1, 8, 7, 6, 5, 4, 3, 2, 1, 1, 0]); // row: version, Timestamp, one property
-        wanted.extend([2, 0, 3, 0, 7, 0, 0, 0]); // Int32, name of 3 bytes, ends at 7
-        wanted.extend(b"Age\x22\0\0\0");
+        wanted.extend([27, 0, 0, 0]); // bytes of its row
+        wanted.extend([1, 0, 1, 0]); // row: version, reserved, one property
+        wanted.extend([2, 3, 0, 0]); // Int32, its name ends at 3
+        wanted.extend(b"Age");
+        wanted.extend([8, 7, 6, 5, 4, 3, 2, 1]); // Timestamp
+        wanted.extend([4, 0, 0, 0]); // the value ends at 4
+        wanted.extend([34, 0, 0, 0]);
         wanted.extend([0, 2, 0, 0, 0, b'2', b'2']); // delete of row `22`
         assert_eq!(out.as_bytes(), wanted);
     }

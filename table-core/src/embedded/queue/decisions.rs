@@ -9,7 +9,6 @@ use crate::embedded::key::Key;
 use crate::embedded::queue::rows::{self, Shown};
 use crate::error::{Error, ErrorCode, Result};
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, TimeToLive};
-use crate::row::RowView;
 use crate::ticks;
 
 /// Messages whose time is over that one decision takes out at most.
@@ -65,7 +64,7 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
             visible.more = true;
             return Ok(ControlFlow::Break(()));
         }
-        let shown = Shown::read(RowView::new(row))?;
+        let shown = Shown::read(row)?;
         let list = if shown.is_expired(ground.now) { &mut visible.expired } else { &mut visible.found };
         list.push((Arc::from(key), shown));
         Ok(ControlFlow::Continue(()))
@@ -100,7 +99,7 @@ pub(super) fn peek(ground: &mut Ground<'_>, count: usize) -> Result<Vec<Message>
     let mut error = None;
     ground.state.scan(&rows::shown_span(ground.table, *ground.front, ground.now), |_, row| {
         let Some(row) = row else { return Ok(ControlFlow::Continue(())) };
-        let shown = Shown::read(RowView::new(row))?;
+        let shown = Shown::read(row)?;
         if !shown.is_expired(ground.now) {
             match rows::message(ground, &shown) {
                 Ok(message) => messages.push(message),

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use crate::expand::index::writing::own_part;
 use crate::expand::key::{Design, KeyField};
 use crate::expand::reading::{Reading, bind, read_property};
+use crate::expand::schema::shape_of;
 use crate::expand::writing::{encode, local, write_property};
 use crate::model::index::{Index, Stored};
 
@@ -110,7 +111,15 @@ fn reads(
     wanted: &dyn Fn(usize) -> bool,
 ) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
-    let mut reading = Reading::new(design, whole);
+    // Who reads the whole reads all that is stored, in its order.
+    let shape = if whole {
+        let marker = index.marker(design.entity);
+        let shape = shape_of(&quote!(__table::None), &quote!(<#marker as __table::Index>::SCHEMA.properties));
+        quote!(const { #shape })
+    } else {
+        quote!(&[])
+    };
+    let mut reading = Reading::new(design, shape, whole);
     let keys = reading.keys(&entity, wanted);
     let stored = index.stored(design.entity).into_iter().filter(|(at, ..)| wanted(*at));
     let properties = stored.map(|(at, field, stored)| match (stored, &field.property) {
