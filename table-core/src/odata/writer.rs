@@ -47,7 +47,7 @@ pub struct Context<'a> {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn write_entity(entity: EntityRef<'_>, level: MetadataLevel, context: &Context<'_>) -> Result<String> {
-    to_json(&EntityAnswer { entity, level, context, alone: true }, 2 * entity.row.as_bytes().len())
+    to_json(&EntityAnswer { entity, level, context, alone: true }, 2 * entity.row.bytes())
 }
 
 /// Writes a page of a query's answer (JSON-7). Where the next page begins is told in headers, not here.
@@ -87,8 +87,8 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String> {
-    // A directory entry and the quotes, the colon and the comma of a member are about as long: there is mostly room for all.
-    to_json(&Body { key, row }, 2 * row.as_bytes().len())
+    // The quotes, the colon and the comma of a member are about as long as its entries in the row: there is mostly room for all.
+    to_json(&Body { key, row }, 2 * row.bytes())
 }
 
 fn to_json(document: &impl Serialize, bytes: usize) -> Result<String> {
