@@ -12,4 +12,7 @@ mod retries;
 mod secondary;
 mod server;
 mod strange;
+mod time;
 mod wire;
+
+pub(crate) use time::under_way;

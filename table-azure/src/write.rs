@@ -50,15 +50,15 @@ impl AzureTables {
         };
         let partition_key = transaction.partition_key().as_str();
         for (index, operation) in transaction.operations().iter().enumerate() {
-            let row_key = operation.row_key.as_str();
-            let at = |error: Error| error.with_operation(index).with_key(partition_key, row_key);
+            let at = |error: Error| {
+                error.with_operation(index).with_key(partition_key, operation.row_key.as_str())
+            };
             self.target().check(operation).map_err(at)?;
-            let bytes = entity_bytes(partition_key, row_key, operation.kind.row());
-            if bytes > NEAR_LIMIT {
-                let most = ENTITY_BYTES - ENTITY_RESERVE;
-                tracing::warn!(
-                    target: "table_azure", partition_key, row_key, bytes, most, "the entity is near its limit (ENG-3)"
-                );
+        }
+        // No entity of a small transaction is large: most need not be measured once more.
+        if transaction.bytes() > NEAR_LIMIT {
+            for operation in transaction.operations() {
+                warn_of_limit(partition_key, operation);
             }
         }
         Ok(transaction)
@@ -86,6 +86,17 @@ impl AzureTables {
             }
             _ => Err(failure.into_error(false)),
         }
+    }
+}
+
+fn warn_of_limit(partition_key: &str, operation: &Operation) {
+    let row_key = operation.row_key.as_str();
+    let bytes = entity_bytes(partition_key, row_key, operation.kind.row());
+    if bytes > NEAR_LIMIT {
+        let most = ENTITY_BYTES - ENTITY_RESERVE;
+        tracing::warn!(
+            target: "table_azure", partition_key, row_key, bytes, most, "the entity is near its limit (ENG-3)"
+        );
     }
 }
 

@@ -76,7 +76,7 @@ impl fmt::Display for ETag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Repr::Ticks(ticks) => {
-                let timestamp = ticks::to_datetime(*ticks).map(format_datetime).unwrap_or_default();
+                let timestamp = ticks::print(*ticks).unwrap_or_default();
                 write!(f, "W/\"datetime'{}'\"", timestamp.replace(':', "%3A"))
             }
             Repr::Text(text) => f.write_str(text),
@@ -99,10 +99,9 @@ impl fmt::Debug for ETag {
 /// ```
 #[must_use]
 pub fn format_datetime(instant: DateTime<Utc>) -> String {
-    let instant = ticks::truncate(instant);
-    let full = instant.to_rfc3339_opts(SecondsFormat::Nanos, true);
-    let digits = full.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.');
-    format!("{digits}Z")
+    // What has no ticks is no instant that the service prints: years below 1 and above 9999.
+    let printed = ticks::from_datetime(instant).and_then(ticks::print);
+    printed.unwrap_or_else(|| instant.to_rfc3339_opts(SecondsFormat::AutoSi, true))
 }
 
 /// The condition of a replace, merge or delete (IFM-1).

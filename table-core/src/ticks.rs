@@ -1,5 +1,7 @@
 //! .NET ticks: 100 ns since 0001-01-01T00:00:00Z (TICK-1).
 
+use std::ops::Range;
+
 use chrono::{DateTime, Datelike, NaiveDate, Utc};
 
 /// `DateTime.MaxValue.Ticks`: 9999-12-31T23:59:59.9999999Z (TICK-2).
@@ -80,6 +82,32 @@ pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     Some(seconds * PER_SECOND.unsigned_abs() + u64::from(below))
 }
 
+/// An instant as the service prints it: at most seven digits of a fraction, without zeros at its end (TYPE-5). `None` above
+/// [`MAX`].
+pub(crate) fn print(ticks: u64) -> Option<String> {
+    let (seconds, below) = (ticks / PER_SECOND.unsigned_abs(), ticks % PER_SECOND.unsigned_abs());
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    let date =
+        NaiveDate::from_num_days_from_ce_opt(i32::try_from(days).ok()? + 1).filter(|_| ticks <= MAX)?;
+    let mut text = *b"0000-00-00T00:00:00.0000000Z";
+    let mut put = |mut number: u64, places: Range<usize>| {
+        for digit in text.get_mut(places).unwrap_or_default().iter_mut().rev() {
+            *digit += u8::try_from(number % 10).unwrap_or_default();
+            number /= 10;
+        }
+    };
+    put(u64::from(date.year().unsigned_abs()), 0..4);
+    put(u64::from(date.month()), 5..7);
+    put(u64::from(date.day()), 8..10);
+    put(second / 3_600, 11..13);
+    put(second / 60 % 60, 14..16);
+    put(second % 60, 17..19);
+    put(below, 20..27);
+    let end = text.get(20..27)?.iter().rposition(|digit| *digit != b'0').map_or(19, |last| 21 + last);
+    *text.get_mut(end)? = b'Z';
+    String::from_utf8(text.get(..=end)?.to_vec()).ok()
+}
+
 /// [`MAX`] minus the ticks, so that newer is smaller (TICK-5); its own inverse (TICK-8); `None` above [`MAX`].
 #[must_use]
 pub const fn invert(ticks: u64) -> Option<u64> {
@@ -148,9 +176,10 @@ mod tests {
     }
 
     #[test]
-    fn type_5_the_service_s_spelling_is_read_alone() {
+    fn type_5_the_service_s_spelling_is_printed_and_read_alone() {
         for (text, ticks, _) in VECTORS {
             assert_eq!(parse(text, ":"), Some(ticks), "{text}");
+            assert_eq!(print(ticks).as_deref(), Some(text));
             assert_eq!(parse(&text.replace(':', "%3A"), "%3A"), Some(ticks), "{text}");
         }
         for text in [
@@ -176,6 +205,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn type_5_what_is_printed_is_what_chrono_prints(ticks in 0..=MAX, zeros in 0..8_u32) {
+            let ticks = ticks - ticks % 10_u64.pow(zeros);
+            let whole = to_datetime(ticks).unwrap().format("%Y-%m-%dT%H:%M:%S%.9f").to_string();
+            let expected = format!("{}Z", whole.trim_end_matches('0').trim_end_matches('.'));
+            prop_assert_eq!(print(ticks), Some(expected));
+        }
+
         #[test]
         fn type_5_what_is_read_is_what_chrono_reads(
             ticks in 0..=MAX, digits in 0..9_usize, changed in 0..40_usize, byte in b' '..b'~',
@@ -204,6 +241,7 @@ mod tests {
         assert_eq!(from_datetime(DateTime::<Utc>::MIN_UTC), None);
         assert_eq!(from_datetime(DateTime::<Utc>::MAX_UTC), None);
         assert_eq!(to_datetime(MAX + 1), None);
+        assert_eq!((print(MAX + 1), print(u64::MAX)), (None, None));
         assert_eq!(invert(MAX + 1), None);
     }
 }

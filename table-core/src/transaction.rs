@@ -1,10 +1,16 @@
 //! Entity group transactions: several writes of one partition, all or none (EGT rules).
 
+use std::collections::HashSet;
+
 use crate::error::{Error, ErrorCode, Result};
-use crate::key::PartitionKey;
+use crate::fnv::fnv1a64;
+use crate::key::{PartitionKey, RowKey};
 use crate::limits::Limits;
 use crate::operation::Operation;
 use crate::row::entity_bytes;
+
+/// Operations up to which a look at each is quicker than hashes of their row keys.
+const FEW: usize = 16;
 
 /// Writes of entities of one partition, applied all or none (EGT-9). One partition by construction (EGT-1).
 ///
@@ -14,6 +20,8 @@ use crate::row::entity_bytes;
 pub struct Transaction {
     partition_key: PartitionKey,
     operations: Vec<Operation>,
+    /// Hashes of the row keys; empty as long as there are at most [`FEW`].
+    hashes: HashSet<u64>,
     bytes: usize,
     limits: Limits,
 }
@@ -25,7 +33,7 @@ impl Transaction {
     /// `PropertyValueTooLarge` if the key is longer than the limits allow (KEY-8).
     pub fn new(partition_key: PartitionKey, limits: Limits) -> Result<Self> {
         limits.check_key("PartitionKey", partition_key.as_str())?;
-        Ok(Self { partition_key, operations: Vec::new(), bytes: 0, limits })
+        Ok(Self { partition_key, operations: Vec::new(), hashes: HashSet::new(), bytes: 0, limits })
     }
 
     /// Adds an operation.
@@ -35,19 +43,26 @@ impl Transaction {
     /// for an entity that is in it already (EGT-4), and every limit of a single entity. The transaction stays as it was.
     pub fn push(&mut self, operation: Operation) -> Result<()> {
         let index = self.operations.len();
-        self.check(&operation).map_err(|error| {
+        self.bytes = self.check(&operation).map_err(|error| {
             error.with_operation(index).with_key(self.partition_key.as_str(), operation.row_key.as_str())
         })?;
-        self.bytes += self.bytes_of(&operation);
         self.operations.push(operation);
+        if self.operations.len() > FEW {
+            let hashed = if self.hashes.is_empty() { 0 } else { index };
+            let added = self.operations.iter().skip(hashed);
+            self.hashes.extend(added.map(|operation| hash(&operation.row_key)));
+        }
         Ok(())
     }
 
-    fn bytes_of(&self, operation: &Operation) -> usize {
-        entity_bytes(self.partition_key.as_str(), operation.row_key.as_str(), operation.kind.row())
+    /// Whether it writes this row already.
+    fn holds(&self, row_key: &RowKey) -> bool {
+        let may_hold = self.hashes.is_empty() || self.hashes.contains(&hash(row_key));
+        may_hold && self.operations.iter().any(|earlier| earlier.row_key == *row_key)
     }
 
-    fn check(&self, operation: &Operation) -> Result<()> {
+    /// The bytes of the transaction with this operation in it.
+    fn check(&self, operation: &Operation) -> Result<usize> {
         let refuse = |code, rule, message: String| Err(Error::new(code, message).with_rule(rule));
         if self.operations.len() >= self.limits.operations {
             let most = self.limits.operations;
@@ -55,16 +70,17 @@ impl Transaction {
                 format!("a transaction holds at most {most} operations: commit this one and begin another");
             return refuse(ErrorCode::InvalidInput, "EGT-2", message);
         }
-        if self.operations.iter().any(|earlier| earlier.row_key == operation.row_key) {
+        if self.holds(&operation.row_key) {
             let message = "an entity may occur only once in a transaction".to_owned();
             return refuse(ErrorCode::InvalidDuplicateRow, "EGT-4", message);
         }
         self.limits.check_key("RowKey", operation.row_key.as_str())?;
-        if let Some(row) = operation.kind.row() {
+        let row = operation.kind.row();
+        if let Some(row) = row {
             self.limits.check_row(row.view())?;
         }
-        let bytes = self.bytes_of(operation);
-        if operation.kind.row().is_some() {
+        let bytes = entity_bytes(self.partition_key.as_str(), operation.row_key.as_str(), row);
+        if row.is_some() {
             self.limits.check_entity_bytes(bytes)?;
         }
         let (sum, most) = (self.bytes.saturating_add(bytes), self.limits.transaction_bytes);
@@ -73,7 +89,7 @@ impl Transaction {
                 format!("the transaction would hold {sum} bytes of entities; at most {most} are allowed");
             return refuse(ErrorCode::RequestBodyTooLarge, "EGT-3", message);
         }
-        Ok(())
+        Ok(sum)
     }
 
     /// The partition.
@@ -104,5 +120,33 @@ impl Transaction {
     #[must_use]
     pub const fn limits(&self) -> &Limits {
         &self.limits
+    }
+}
+
+fn hash(row_key: &RowKey) -> u64 {
+    fnv1a64(row_key.as_str().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::etag::IfMatch;
+    use crate::operation::OperationKind;
+
+    proptest! {
+        #[test]
+        fn egt_4_each_entity_once_as_a_set_says(row_keys in prop::collection::vec("[a-z]{1,2}", 0..90)) {
+            let mut transaction = Transaction::new(PartitionKey::default(), Limits::PORTABLE).unwrap();
+            let mut model = HashSet::new();
+            for text in row_keys {
+                let row_key = RowKey::new(text.as_str()).unwrap();
+                let pushed = transaction.push(Operation { row_key, kind: OperationKind::Delete(IfMatch::Any) });
+                let code = pushed.err().map(|error| error.code());
+                prop_assert_eq!(code, (!model.insert(text)).then_some(ErrorCode::InvalidDuplicateRow));
+                prop_assert_eq!(transaction.operations().len(), model.len());
+            }
+        }
     }
 }

@@ -1,17 +1,22 @@
 //! Reads the answer to a batch: parts inside parts, lines that end with CRLF or LF (EGT-30 to EGT-39).
+//!
+//! What is looked for is found in the bytes of the answer, and nothing is made of what is not looked for: an answer to 100
+//! operations has some thousand lines of headers, of which 100 are read.
+
+use memchr::{memchr, memmem};
 
 /// The answer to one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part<'a> {
     pub(super) status: u16,
-    headers: Vec<(&'a str, &'a str)>,
+    head: &'a [u8],
     pub(super) body: &'a [u8],
 }
 
-impl Part<'_> {
-    /// A header; empty if it is missing.
-    pub(super) fn header(&self, name: &str) -> &str {
-        find(&self.headers, name)
+impl<'a> Part<'a> {
+    /// A header; empty if it is missing or no text.
+    pub(super) fn header(&self, name: &str) -> &'a str {
+        find(self.head, name)
     }
 }
 
@@ -24,14 +29,14 @@ pub(super) fn read_parts<'a>(content_type: &str, body: &'a [u8]) -> Result<Vec<P
     let mut answers = Vec::new();
     // Inside the outer parts there are change sets, and in these the answers: two levels and no more.
     for part in split(body, outer).parts {
-        let (headers, content) = head(part)?;
-        let Some(inner) = boundary(find(&headers, "content-type")) else {
+        let (headers, content) = head(part);
+        let Some(inner) = boundary(find(headers, "content-type")) else {
             answers.push(answer(content)?);
             continue;
         };
         let split = split(content, inner);
         for part in &split.parts {
-            let (_, content) = head(part)?;
+            let (_, content) = head(part);
             answers.push(answer(content)?);
         }
         if !split.closed {
@@ -53,71 +58,87 @@ fn boundary(content_type: &str) -> Option<&str> {
     Some(value.trim().trim_matches('"')).filter(|value| !value.is_empty())
 }
 
-struct Split<'a> {
-    parts: Vec<&'a [u8]>,
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Split<'a> {
+    pub(super) parts: Vec<&'a [u8]>,
     /// Whether the closing delimiter was there.
-    closed: bool,
+    pub(super) closed: bool,
 }
 
-/// What stands between the delimiters of a boundary.
-fn split<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
-    let mut parts = Vec::new();
-    let (mut start, mut at) = (None, 0);
-    for line in body.split_inclusive(|byte| *byte == b'\n') {
-        let end = at + line.len();
-        let rest =
-            line.trim_ascii_end().strip_prefix(b"--").and_then(|line| line.strip_prefix(boundary.as_bytes()));
-        if let Some(rest @ (b"" | b"--")) = rest {
-            if let Some(part) = start.and_then(|start| body.get(start..at)) {
-                parts.push(part);
-            }
-            start = Some(end);
-            if rest == b"--" {
-                return Split { parts, closed: true };
-            }
+/// What stands between the delimiters of a boundary, each of which has a line for itself.
+pub(super) fn split<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
+    let delimiter = format!("--{boundary}");
+    let (mut parts, mut start) = (Vec::new(), None);
+    for at in memmem::find_iter(body, &delimiter) {
+        let Some((before, found)) = body.split_at_checked(at) else { continue };
+        if before.last().is_some_and(|byte| *byte != b'\n') {
+            continue;
         }
-        at = end;
+        let (line, _) = line(found);
+        let rest = line.get(delimiter.len()..).unwrap_or_default().trim_ascii_end();
+        if !matches!(rest, b"" | b"--") {
+            continue;
+        }
+        parts.extend(start.and_then(|start| body.get(start..at)));
+        start = Some(at + line.len());
+        if rest == b"--" {
+            return Split { parts, closed: true };
+        }
     }
     // What follows the last delimiter has no end: it is cut off.
-    if let Some(part) = start.and_then(|start| body.get(start..)) {
-        parts.push(part);
-    }
+    parts.extend(start.and_then(|start| body.get(start..)));
     Split { parts, closed: false }
 }
 
-type Head<'a> = (Vec<(&'a str, &'a str)>, &'a [u8]);
+/// The first line with its end, and what follows.
+fn line(bytes: &[u8]) -> (&[u8], &[u8]) {
+    memchr(b'\n', bytes).and_then(|end| bytes.split_at_checked(end + 1)).unwrap_or((bytes, b""))
+}
 
 /// Headers up to an empty line, and what follows.
-fn head(part: &[u8]) -> Result<Head<'_>, String> {
-    let mut headers = Vec::new();
-    let mut at = 0;
-    for line in part.split_inclusive(|byte| *byte == b'\n') {
-        at += line.len();
-        let text = std::str::from_utf8(line).map_err(|_| "a header is no text".to_owned())?.trim();
-        if text.is_empty() {
-            break;
+fn head(part: &[u8]) -> (&[u8], &[u8]) {
+    let mut rest = part;
+    while !rest.is_empty() {
+        let (first, others) = line(rest);
+        if first.trim_ascii().is_empty() {
+            let headers = part.len() - rest.len();
+            return (part.get(..headers).unwrap_or_default(), others);
         }
-        if let Some((name, value)) = text.split_once(':') {
-            headers.push((name.trim(), value.trim()));
-        }
+        rest = others;
     }
-    Ok((headers, part.get(at..).unwrap_or_default()))
+    (part, b"")
 }
 
 /// A status line, headers, a body.
 fn answer(content: &[u8]) -> Result<Part<'_>, String> {
-    let content = content.trim_ascii_start();
-    let end = content.iter().position(|byte| *byte == b'\n').unwrap_or(content.len());
-    let (line, rest) = content.split_at(end);
-    let status = std::str::from_utf8(line)
+    let (first, rest) = line(content.trim_ascii_start());
+    let status = std::str::from_utf8(first)
         .ok()
         .filter(|line| line.starts_with("HTTP/"))
         .and_then(|line| line.split_ascii_whitespace().nth(1)?.parse().ok())
         .ok_or_else(|| "a part has no status".to_owned())?;
-    let (headers, body) = head(rest.get(1..).unwrap_or_default())?;
-    Ok(Part { status, headers, body: body.trim_ascii() })
+    let (head, body) = head(rest);
+    Ok(Part { status, head, body: body.trim_ascii() })
 }
 
-fn find<'a>(headers: &[(&'a str, &'a str)], name: &str) -> &'a str {
-    headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
+/// The value of a header among others; empty if it is missing or no text.
+fn find<'a>(mut headers: &'a [u8], name: &str) -> &'a str {
+    while !headers.is_empty() {
+        let (first, others) = line(headers);
+        if let Some(value) = value_of(first.trim_ascii_start(), name) {
+            return std::str::from_utf8(value.trim_ascii()).unwrap_or_default();
+        }
+        headers = others;
+    }
+    ""
+}
+
+/// What follows the name and its colon.
+fn value_of<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let (found, rest) = header.split_at_checked(name.len())?;
+    if found.eq_ignore_ascii_case(name.as_bytes()) {
+        rest.trim_ascii_start().strip_prefix(b":")
+    } else {
+        None
+    }
 }

@@ -7,6 +7,7 @@ use table_core::row::RowWriter;
 use table_core::{OperationKind, RowKey, ValueRef};
 use uuid::Uuid;
 
+use super::reader::{Split, split};
 use super::*;
 
 const TYPE: &str = "multipart/mixed; boundary=batchresponse_A";
@@ -171,6 +172,37 @@ proptest! {
         let mut answer = answer(TYPE, SUCCESS);
         answer.body.splice(at..at, noise);
         let _ = outcome(&answer, 3);
+    }
+}
+
+/// Line by line, as the rules say it (EGT-30, EGT-39): what the reader does in another way.
+fn split_by_lines<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
+    let (mut parts, mut start, mut at) = (Vec::new(), None, 0);
+    for line in body.split_inclusive(|byte| *byte == b'\n') {
+        let text = line.trim_ascii_end();
+        let closing = text == format!("--{boundary}--").as_bytes();
+        if closing || text == format!("--{boundary}").as_bytes() {
+            parts.extend(start.map(|start: usize| &body[start..at]));
+            start = Some(at + line.len());
+        }
+        at += line.len();
+        if closing {
+            return Split { parts, closed: true };
+        }
+    }
+    parts.extend(start.map(|start| &body[start..]));
+    Split { parts, closed: false }
+}
+
+proptest! {
+    #[test]
+    fn egt_30_and_39_parts_are_what_stands_between_the_lines(
+        pieces in prop::collection::vec("--|--b|b|-|a| |\r|\r\n|\n|\n--b|\n--b\n|\n--b--|\n--bb\n", 0..24),
+    ) {
+        let body = pieces.concat();
+        for boundary in ["b", "bb", "b-"] {
+            prop_assert_eq!(split(body.as_bytes(), boundary), split_by_lines(body.as_bytes(), boundary));
+        }
     }
 }
 

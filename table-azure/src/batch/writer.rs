@@ -13,16 +13,15 @@ pub(super) fn write_batch(base: &str, requests: &[WriteRequest], id: Uuid) -> St
     let mut body = String::with_capacity(bytes + requests.len() * 512 + 256);
     // Writing to a `String` cannot fail.
     let _ = write!(body, "--batch_{id}\r\nContent-Type: multipart/mixed; boundary=changeset_{id}\r\n\r\n");
+    let begin = format!(
+        "--changeset_{id}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n"
+    );
     for request in requests {
         let WriteRequest { method, tunnelled, path, if_match, no_content, body: entity, .. } = request;
-        let _ = write!(
-            body,
-            "--changeset_{id}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
-             {method} {base}{path} HTTP/1.1\r\nAccept: application/json;odata=minimalmetadata\r\n\
-             DataServiceVersion: 3.0\r\n"
-        );
+        body.extend([&begin, method.as_str(), " ", base, path, " HTTP/1.1\r\n"]);
+        body.push_str("Accept: application/json;odata=minimalmetadata\r\nDataServiceVersion: 3.0\r\n");
         if let Some(condition) = if_match {
-            let _ = write!(body, "If-Match: {condition}\r\n");
+            body.extend(["If-Match: ", condition, "\r\n"]);
         }
         if *tunnelled {
             body.push_str("X-HTTP-Method: MERGE\r\n");
@@ -31,9 +30,7 @@ pub(super) fn write_batch(base: &str, requests: &[WriteRequest], id: Uuid) -> St
             body.push_str("Prefer: return-no-content\r\n");
         }
         match entity {
-            Some(entity) => {
-                let _ = write!(body, "Content-Type: application/json\r\n\r\n{entity}\r\n");
-            }
+            Some(entity) => body.extend(["Content-Type: application/json\r\n\r\n", entity, "\r\n"]),
             None => body.push_str("\r\n\r\n"),
         }
     }

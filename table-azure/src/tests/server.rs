@@ -12,6 +12,7 @@ use table_core::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+use super::time;
 use crate::auth::AccountKey;
 use crate::connection_string::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use crate::{AzureTables, Credential, Options, Target};
@@ -207,7 +208,7 @@ async fn serve(mut stream: TcpStream, script: Arc<Mutex<Script>>) {
                 ((format!("{head}Content-Length: {}\r\n", body.len()), body), Then::GoOn)
             }
             Reply::Cut => return,
-            Reply::Silence => std::future::pending().await,
+            Reply::Silence => silence().await,
             Reply::CutBody => (part(), Then::Close),
             Reply::SlowBody => (part(), Then::Wait),
         };
@@ -215,9 +216,15 @@ async fn serve(mut stream: TcpStream, script: Arc<Mutex<Script>>) {
         match then {
             Then::GoOn => {}
             Then::Close => return,
-            Then::Wait => std::future::pending().await,
+            Then::Wait => silence().await,
         }
     }
+}
+
+/// Nothing more, however long: the time of the test passes.
+async fn silence() -> ! {
+    time::pass();
+    std::future::pending().await
 }
 
 enum Then {
@@ -226,14 +233,14 @@ enum Then {
     Wait,
 }
 
-/// Reads one request; `None` when the client has closed the connection.
+/// Reads one request; `None` when the client has closed the connection, or speaks TLS.
 async fn read(stream: &mut TcpStream) -> Option<Received> {
     let mut bytes = Vec::new();
     let end = loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             break end;
         }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+        if stream.read_buf(&mut bytes).await.ok()? == 0 || !bytes.first()?.is_ascii_uppercase() {
             return None;
         }
     };

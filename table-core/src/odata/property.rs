@@ -6,7 +6,6 @@ use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
 use serde::ser::{Error, Serialize, SerializeMap, Serializer};
 
-use crate::etag::format_datetime;
 use crate::row::RowView;
 use crate::ticks;
 use crate::value::ValueRef;
@@ -51,9 +50,9 @@ pub(crate) struct Ticks(pub(crate) u64);
 
 impl Serialize for Ticks {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let instant = ticks::to_datetime(self.0)
+        let instant = ticks::print(self.0)
             .ok_or_else(|| S::Error::custom(format_args!("tick {} is after the year 9999", self.0)))?;
-        serializer.serialize_str(&format_datetime(instant))
+        serializer.serialize_str(&instant)
     }
 }
 

@@ -138,11 +138,9 @@ impl<'de> Visitor<'de> for Entity<'_> {
                 }
                 _ if is_control(name) => false,
                 _ => {
+                    names.push(name);
                     match token.value(name, declared, bytes).map_err(A::Error::custom)? {
-                        Some(value) => {
-                            names.push(name);
-                            writer.property(name, value);
-                        }
+                        Some(value) => writer.property(name, value),
                         None => nulls = true,
                     }
                     false

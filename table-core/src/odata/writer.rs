@@ -1,5 +1,7 @@
 //! Writes entities, pages and request bodies (JSON-3, JSON-5 to JSON-7).
 
+use std::fmt::Display;
+
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::error::{Error, ErrorCode, Result};
@@ -45,7 +47,7 @@ pub struct Context<'a> {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn write_entity(entity: EntityRef<'_>, level: MetadataLevel, context: &Context<'_>) -> Result<String> {
-    to_json(&EntityAnswer { entity, level, context, alone: true })
+    to_json(&EntityAnswer { entity, level, context, alone: true }, 2 * entity.row.bytes())
 }
 
 /// Writes a page of a query's answer (JSON-7). Where the next page begins is told in headers, not here.
@@ -63,7 +65,7 @@ pub fn write_entity(entity: EntityRef<'_>, level: MetadataLevel, context: &Conte
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> Result<String> {
-    to_json(&PageAnswer { rows, level, context })
+    to_json(&PageAnswer { rows, level, context }, 0)
 }
 
 /// Writes what a client sends: properties with all the types that any server needs (ENG-11, AZ-4), and the key, which an
@@ -85,14 +87,18 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String> {
-    to_json(&Body { key, row })
+    // The quotes, the colon and the comma of a member are about as long as its entries in the row: there is mostly room for all.
+    to_json(&Body { key, row }, 2 * row.bytes())
 }
 
-fn to_json(document: &impl Serialize) -> Result<String> {
-    // A `String` takes everything: only a broken row can be the reason.
-    serde_json::to_string(document).map_err(|error| {
-        Error::new(ErrorCode::Corrupted, format!("a stored entity cannot be written as JSON: {error}"))
-    })
+fn to_json(document: &impl Serialize, bytes: usize) -> Result<String> {
+    let broken = |why: &dyn Display| {
+        Error::new(ErrorCode::Corrupted, format!("a stored entity cannot be written as JSON: {why}"))
+    };
+    let mut json = Vec::with_capacity(bytes);
+    // Memory takes everything: only a broken row can be the reason.
+    serde_json::to_writer(&mut json, document).map_err(|error| broken(&error))?;
+    String::from_utf8(json).map_err(|error| broken(&error))
 }
 
 struct Body<'a> {

@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn so_is_it_by_the_derives_of_the_patterns() {
-        assert_eq!(Photo::BLOBS.iter().map(|blob| blob.property()).collect::<Vec<_>>(), ["Content"]);
+        assert_eq!(Photo::BLOBS.iter().map(tables::large::Blob::property).collect::<Vec<_>>(), ["Content"]);
         assert_eq!((Year::PARTS.len(), EmptyYear::PARTS[0].len()), (2, 0));
     }
 }

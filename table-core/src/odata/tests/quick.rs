@@ -192,6 +192,8 @@ fn prop_6_names_that_may_have_come_twice_are_looked_at() {
     assert!(!agree(&page(r#","Property9":9"#)).unwrap());
     let error = read_rows(page(r#","Property9":null"#).as_bytes()).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::DuplicatePropertiesSpecified, Some("PROP-6")));
+    assert!(!agree(&page(r#","Gone":null,"Gone":null"#)).unwrap());
+    assert!(!agree(r#"{"value":[{"PartitionKey":"p","RowKey":"r","Gone":null,"Gone":null}]}"#).unwrap());
     let rows = read_rows(page(r#","Gone":null"#).as_bytes()).unwrap();
     assert_eq!(rows.get(0).unwrap().row.find("Property7", &mut 0).unwrap(), Some(ValueRef::Int32(7)));
 }
