@@ -60,7 +60,7 @@ RowKey "empid_"
 RowKey id digits(6) 6 ordered [0-9]
 property Age Edm.Int32
 sample Sales empid_000223
-row 01 00 00 00 00 00 00 00 00 01 00 02 00 03 00 07 00 00 00 41 67 65 24 00 00 00
+row 01 00 01 00 02 03 00 00 41 67 65 00 00 00 00 00 00 00 00 04 00 00 00 24 00 00 00
 json {
 json   "PartitionKey": "Sales",
 json   "RowKey": "empid_000223",
