@@ -79,6 +79,7 @@ impl Matcher {
     }
 
     /// Whether a comparison names `PartitionKey` or `RowKey`: if none does, an entity's key changes no answer.
+    #[cfg(feature = "embedded")]
     pub(crate) fn looks_at_keys(&self) -> bool {
         self.tests.iter().any(|test| matches!(test.operand, Operand::PartitionKey | Operand::RowKey))
     }
