@@ -74,6 +74,20 @@ impl<'a> RowView<'a> {
 
     /// A look into a shape and a body that lie apart. Checked once for each look, so that the accessors need not: the version is
     /// ours, both directories are whole, and the last name and the last value end where the bytes end.
+    ///
+    /// ```
+    /// use table_core::ValueRef;
+    /// use table_core::row::{RowView, RowWriter};
+    ///
+    /// let mut writer = RowWriter::new();
+    /// writer.property("Age", ValueRef::Int32(34));
+    /// let row = writer.finish();
+    /// let (shape, body) = row.view().parts();
+    /// let apart = RowView::of(shape, body);
+    /// assert_eq!(apart.find("Age", &mut 0)?, Some(ValueRef::Int32(34)));
+    /// assert_eq!((apart.bytes(), apart.to_row()), (shape.len() + body.len(), row.clone()));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
     #[must_use]
     pub const fn of(shape: &'a [u8], body: &'a [u8]) -> Self {
         let mut view = Self { shape, body, count: None };
