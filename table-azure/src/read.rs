@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use table_core::odata::{MetadataLevel, Sender, entity_link, read_entity, read_rows};
-use table_core::query::{Continuation, EntityRef, Page, Position, Query, Rows, Select};
+use table_core::query::{Continuation, Page, Position, Query, Rows, Select};
 use table_core::store::StoredRow;
 use table_core::{ETag, EntityKey, ErrorCode, Result, TableName};
 
@@ -43,7 +43,7 @@ impl AzureTables {
         let row = if is_narrowed(select) {
             body.row
         } else {
-            project(&body.row, select).map_err(|error| json::malformed(OPERATION, error))?
+            select.project(body.row).map_err(|error| json::malformed(OPERATION, error))?
         };
         Ok(Some((StoredRow { row, etag }, answer)))
     }
@@ -122,12 +122,6 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
         narrowed.push_selected(entity, select)?;
     }
     Ok(narrowed)
-}
-
-fn project(row: &table_core::Row, select: &Select) -> Result<table_core::Row> {
-    let mut rows = Rows::with_capacity(1, row.view().bytes());
-    rows.push_selected(EntityRef::new("", "", row.view()), select)?;
-    Ok(rows.get(0).map_or_else(|| row.clone(), |entity| entity.row.to_row()))
 }
 
 /// Where the next page begins, in the service's words (PAGE-2): the row may be missing or empty. So may the partition be,

@@ -9,16 +9,20 @@ mod page;
 mod plan;
 mod range;
 mod reach;
+mod rows;
 mod select;
 mod text;
 
 pub use class::QueryClass;
 pub use continuation::{Continuation, Position};
 pub use entity::EntityRef;
-pub use page::{Page, Rows};
+pub use page::Page;
 pub use plan::{Lookup, Plan, Requests, Warning};
 pub use range::{KeyRange, TextRange};
 pub use reach::Reach;
+#[cfg(feature = "embedded")]
+pub(crate) use rows::Gather;
+pub use rows::Rows;
 pub use select::Select;
 
 use crate::filter::Filter;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use chrono::{DateTime, Datelike, NaiveDate, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Utc};
 
 /// `DateTime.MaxValue.Ticks`: 9999-12-31T23:59:59.9999999Z (TICK-2).
 pub const MAX: u64 = 3_155_378_975_999_999_999;
@@ -11,7 +11,8 @@ pub const UNIX_EPOCH: u64 = 621_355_968_000_000_000;
 /// The earliest `Edm.DateTime`, 1601-01-01T00:00:00Z (TYPE-1, TICK-3).
 pub const EDM_MIN: u64 = 504_911_232_000_000_000;
 
-const PER_SECOND: i64 = 10_000_000;
+const PER_SECOND: u64 = 10_000_000;
+const PER_DAY: u64 = 86_400 * PER_SECOND;
 
 /// Ticks of an instant, precision below 100 ns truncated towards the past (TICK-6); `None` outside the years 1 to 9999.
 ///
@@ -26,7 +27,7 @@ const PER_SECOND: i64 = 10_000_000;
 #[must_use]
 pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
     // chrono keeps a leap second as nanoseconds of 1_000_000_000 and more; ticks have none (TICK-1): it counts on.
-    let whole = instant.timestamp().checked_mul(PER_SECOND)?;
+    let whole = instant.timestamp().checked_mul(PER_SECOND.cast_signed())?;
     let ticks = whole
         .checked_add(i64::from(instant.timestamp_subsec_nanos() / 100))?
         .checked_add_unsigned(UNIX_EPOCH)?;
@@ -39,9 +40,12 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     if ticks > MAX {
         return None;
     }
-    let unix = i64::try_from(ticks).ok()?.checked_sub_unsigned(UNIX_EPOCH)?;
-    let nanos = u32::try_from(unix.rem_euclid(PER_SECOND)).ok()? * 100;
-    DateTime::from_timestamp(unix.div_euclid(PER_SECOND), nanos)
+    // By days since the year 1, as chrono counts them too: its way through the seconds since 1970 and back divides twice as often.
+    let (days, of_day) = (i32::try_from(ticks / PER_DAY).ok()?, ticks % PER_DAY);
+    let seconds = u32::try_from(of_day / PER_SECOND).ok()?;
+    let nanos = u32::try_from(of_day % PER_SECOND).ok()? * 100;
+    let date = NaiveDate::from_num_days_from_ce_opt(days + 1)?;
+    Some(date.and_time(NaiveTime::from_num_seconds_from_midnight_opt(seconds, nanos)?).and_utc())
 }
 
 /// Ticks of `yyyy-mm-ddThh:mm:ss`, at most seven digits of a fraction, and `Z`: an instant as the service prints it, or with
@@ -79,13 +83,13 @@ pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day).filter(|_| are_digits)?;
     let days = u64::try_from(date.num_days_from_ce()).ok()?.checked_sub(1)?;
     let seconds = days * 86_400 + u64::from(hour * 3_600 + minute * 60 + second);
-    Some(seconds * PER_SECOND.unsigned_abs() + u64::from(below))
+    Some(seconds * PER_SECOND + u64::from(below))
 }
 
 /// An instant as the service prints it: at most seven digits of a fraction, without zeros at its end (TYPE-5). `None` above
 /// [`MAX`].
 pub(crate) fn print(ticks: u64) -> Option<String> {
-    let (seconds, below) = (ticks / PER_SECOND.unsigned_abs(), ticks % PER_SECOND.unsigned_abs());
+    let (seconds, below) = (ticks / PER_SECOND, ticks % PER_SECOND);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     let date =
         NaiveDate::from_num_days_from_ce_opt(i32::try_from(days).ok()? + 1).filter(|_| ticks <= MAX)?;

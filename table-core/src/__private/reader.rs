@@ -16,7 +16,7 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 /// compiler.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
-    entity: EntityRef<'a>,
+    row_key: &'a str,
     key: Splitter<'a>,
     /// The properties.
     pub search: Search<'a>,
@@ -28,13 +28,13 @@ impl<'a> EntityReader<'a> {
     #[must_use]
     pub const fn new(entity: EntityRef<'a>, partition_key: &'a [Piece]) -> Self {
         let key = Splitter::new(partition_key, entity.partition_key);
-        Self { entity, key, search: Search::new(entity.row) }
+        Self { row_key: entity.row_key, key, search: Search::new(entity.row) }
     }
 
     /// Goes on with the `RowKey`.
     #[inline]
     pub fn row_key(&mut self, row_key: &'a [Piece]) {
-        let partition_key = std::mem::replace(&mut self.key, Splitter::new(row_key, self.entity.row_key));
+        let partition_key = std::mem::replace(&mut self.key, Splitter::new(row_key, self.row_key));
         self.search.keep(partition_key.finish());
     }
 

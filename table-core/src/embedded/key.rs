@@ -173,7 +173,15 @@ pub(crate) struct KeyReader {
 
 impl KeyReader {
     /// `(PartitionKey, RowKey)` of a key.
-    pub(crate) fn read<'a>(&'a mut self, key: &'a [u8]) -> Result<(&'a str, &'a str)> {
+    pub(crate) fn read(&mut self, key: &[u8]) -> Result<(&str, &str)> {
+        let (_, row_key) = self.split(key)?;
+        self.row_key.clear();
+        order::decode(row_key, &mut self.row_key)?;
+        Ok((&self.partition_key, &self.row_key))
+    }
+
+    /// The `PartitionKey` of a key, and the bytes of its `RowKey` in [`order`].
+    pub(crate) fn split<'k>(&mut self, key: &'k [u8]) -> Result<(&str, &'k [u8])> {
         let corrupted = || Error::new(ErrorCode::Corrupted, "stored key has no end of its partition");
         let known = !self.prefix.is_empty() && key.starts_with(&self.prefix);
         if !known {
@@ -184,15 +192,7 @@ impl KeyReader {
             self.prefix.clear();
             self.prefix.extend_from_slice(key.get(..=TABLE_BYTES + end).unwrap_or_default());
         }
-        let row = key.get(self.prefix.len()..).unwrap_or_default();
-        if row.is_ascii()
-            && let Ok(text) = std::str::from_utf8(row)
-        {
-            return Ok((&self.partition_key, text));
-        }
-        self.row_key.clear();
-        order::decode(row, &mut self.row_key)?;
-        Ok((&self.partition_key, &self.row_key))
+        Ok((&self.partition_key, key.get(self.prefix.len()..).unwrap_or_default()))
     }
 }
 

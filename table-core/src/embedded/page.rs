@@ -8,8 +8,8 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::filter::Matcher;
 use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
-use crate::query::{Continuation, EntityRef, Page, Position, Query, QueryClass, Rows, Select};
-use crate::row::{Row, RowView};
+use crate::query::{Continuation, EntityRef, Gather, Page, Position, Query, QueryClass, Rows, Select};
+use crate::row::RowView;
 use crate::store::StoredRow;
 
 /// Rows that the size of a page is guessed from.
@@ -54,17 +54,7 @@ pub(crate) fn get(
     let Some(row) = state.get(&bytes)? else { return Ok(None) };
     row.view().check_version()?;
     let etag = row.view().etag();
-    let row = match select {
-        Select::All => row,
-        Select::Names(_) => project(&row, select)?,
-    };
-    Ok(Some(StoredRow { row, etag }))
-}
-
-fn project(row: &Row, select: &Select) -> Result<Row> {
-    let mut rows = Rows::default();
-    rows.push_selected(EntityRef::new("", "", row.view()), select)?;
-    Ok(rows.get(0).map_or_else(|| row.clone(), |entity| entity.row.to_row()))
+    Ok(Some(StoredRow { row: select.project(row)?, etag }))
 }
 
 /// The most entities of a page of this query.
@@ -107,7 +97,7 @@ pub(crate) fn read(
     let point = query.keys.partition_key.single().is_some() && query.keys.row_key.single().is_some();
     let next = pager.next.filter(|_| !point); // PAGE-10
     Ok(Page {
-        rows: pager.rows,
+        rows: pager.rows.finish()?,
         continuation: next.map(|position| Continuation::new(name, query, position)),
         rows_read: Some(pager.rows_read),
     })
@@ -144,7 +134,7 @@ struct Pager<'q> {
     bounds: PageBounds,
     reader: KeyReader,
     partition_key: Option<String>,
-    rows: Rows,
+    rows: Gather,
     bytes: usize,
     rows_read: u64,
     examined: u64,
@@ -166,7 +156,7 @@ impl<'q> Pager<'q> {
             bounds,
             reader: KeyReader::default(),
             partition_key: None,
-            rows: Rows::default(),
+            rows: Gather::default(),
             bytes: 0,
             rows_read: 0,
             examined: 0,
@@ -179,7 +169,7 @@ impl<'q> Pager<'q> {
         let mut stop =
             self.examined >= self.bounds.examined || self.examined_bytes >= self.bounds.examined_bytes;
         if self.bounds.partition {
-            let (partition_key, _) = self.reader.read(key)?;
+            let (partition_key, _) = self.reader.split(key)?;
             stop |= self.partition_key.as_ref().is_some_and(|earlier| earlier != partition_key);
             self.partition_key.get_or_insert_with(|| partition_key.to_owned());
         }
@@ -195,18 +185,16 @@ impl<'q> Pager<'q> {
             // the next entity (PAGE-6).
             let bytes = row.bytes();
             let full = self.rows.len() >= self.top
-                || (!self.rows.is_empty() && self.bytes + bytes > self.bounds.bytes);
+                || (self.rows.len() > 0 && self.bytes + bytes > self.bounds.bytes);
             if !full {
                 self.rows_read += 1;
                 if self.rows.len() == SAMPLE {
                     // A large buffer that grows step by step is copied again and again.
                     let likely = if self.matcher.is_some() { self.top.min(SAMPLE * 8) } else { self.top };
-                    let left = likely.saturating_sub(SAMPLE);
-                    self.rows.reserve(left, (self.bytes / SAMPLE * left).min(self.bounds.bytes));
+                    self.rows.reserve(likely.saturating_sub(SAMPLE), self.bounds.bytes);
                 }
-                let (partition_key, row_key) = self.reader.read(key)?;
-                let entity = EntityRef::new(partition_key, row_key, row);
-                self.rows.push_selected(entity, &self.query.select)?;
+                let (partition_key, row_key) = self.reader.split(key)?;
+                self.rows.push(partition_key, row_key, row, &self.query.select)?;
                 self.bytes += bytes;
                 return Ok(ControlFlow::Continue(()));
             }

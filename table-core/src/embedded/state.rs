@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::ops::ControlFlow;
 
-use crate::embedded::base::{BaseCursor, BaseView};
+use crate::embedded::base::BaseView;
 use crate::embedded::catalog::Catalog;
 use crate::embedded::key::{Key, Span};
 use crate::embedded::recent::Recent;
@@ -44,33 +44,22 @@ impl State {
             return Ok(());
         }
         let frozen = self.frozen.iter().flat_map(|frozen| frozen.range(span));
-        let mut newer =
-            Overlay { newer: self.recent.range(span).peekable(), older: frozen.peekable() }.peekable();
+        let mut newer = Overlay { newer: self.recent.range(span).peekable(), older: frozen.peekable() };
         let mut base = self.base.as_ref().map(|base| base.range(span)).transpose()?;
         loop {
-            let below = base.as_ref().and_then(BaseCursor::current);
-            let flow = match (newer.peek(), below) {
-                (None, None) => return Ok(()),
-                (None, Some((key, row))) => visit(key, Some(row))?,
-                (Some((newer, _)), Some((key, row))) if key < &***newer => visit(key, Some(row))?,
-                (Some((key, entry)), below) => {
-                    let hidden = below.is_some_and(|(below, _)| below == &***key);
-                    let flow = visit(key, entry.as_ref().map(Row::view))?;
-                    newer.next();
-                    if !hidden {
-                        if flow.is_break() {
-                            return Ok(());
-                        }
-                        continue;
-                    }
-                    flow
-                }
-            };
-            if flow.is_break() {
-                return Ok(());
-            }
+            let next = newer.next();
             if let Some(base) = &mut base {
-                base.advance()?;
+                let end = next.map(|(key, _)| &**key);
+                if base.visit(end, |key, row| visit(key, Some(row)))?.is_break() {
+                    return Ok(());
+                }
+                if end.is_some() && base.current().map(|(key, _)| key) == end {
+                    base.advance()?;
+                }
+            }
+            let Some((key, entry)) = next else { return Ok(()) };
+            if visit(key, entry.as_ref().map(Row::view))?.is_break() {
+                return Ok(());
             }
         }
     }

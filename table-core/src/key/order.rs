@@ -4,6 +4,7 @@
 //! before U+E000–U+FFFF (lead bytes `EE`, `EF`) in UTF-16 and after them in UTF-8 (ORD-3). Writing the leads `EE` and
 //! `EF` as `F8` and `F9` mends exactly that case, keeps the length, and leaves every other text as it is.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::error::{Error, ErrorCode, Result};
@@ -78,21 +79,30 @@ pub fn encode(text: &str, out: &mut Vec<u8>) {
 /// # Errors
 /// `Corrupted` if the bytes are not of that form.
 pub fn decode(bytes: &[u8], out: &mut String) -> Result<()> {
-    let corrupted = || Error::new(ErrorCode::Corrupted, "stored key is no text in the engine's key order");
-    if bytes.iter().all(|byte| *byte < 0xEE) {
-        out.push_str(std::str::from_utf8(bytes).map_err(|source| corrupted().with_source(source))?);
-        return Ok(());
-    }
-    let lowered: Vec<u8> = bytes
-        .iter()
-        .map(|byte| match byte {
-            0xF8 | 0xF9 => Ok(byte - LIFT),
-            0xEE | 0xEF => Err(corrupted()),
-            other => Ok(*other),
-        })
-        .collect::<Result<_>>()?;
-    out.push_str(std::str::from_utf8(&lowered).map_err(|source| corrupted().with_source(source))?);
+    let text = lower(bytes)?;
+    out.push_str(std::str::from_utf8(&text).map_err(|source| corrupted().with_source(source))?);
     Ok(())
+}
+
+/// What [`encode`] wrote in the bytes of its text. Whether they are text at all is not looked at.
+#[inline]
+pub(crate) fn lower(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
+    let is_lower = bytes.is_ascii() || bytes.iter().all(|byte| *byte < 0xEE);
+    if is_lower { Ok(Cow::Borrowed(bytes)) } else { lowered(bytes).map(Cow::Owned) }
+}
+
+fn lowered(bytes: &[u8]) -> Result<Vec<u8>> {
+    let lowered = bytes.iter().map(|byte| match byte {
+        0xF8 | 0xF9 => Ok(byte - LIFT),
+        0xEE | 0xEF => Err(corrupted()),
+        other => Ok(*other),
+    });
+    lowered.collect()
+}
+
+#[cold]
+pub(crate) fn corrupted() -> Error {
+    Error::new(ErrorCode::Corrupted, "stored key is no text in the engine's key order")
 }
 
 /// The smallest text above every text with this prefix (FIL-19); `None` if there is none.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::row::view::RowView;
+use crate::row::view::{Entry, RowView};
 use crate::value::EdmType;
 
 /// The properties of a row, one after another. Whatever is not as expected is `None`, and left to the slower ways, which say
@@ -28,7 +28,11 @@ pub struct Reader<'a> {
     pub next: usize,
     /// Whether the row's shape is the one expected: no name need be compared.
     as_expected: bool,
-    /// What is known to be UTF-8, and where it begins among the values.
+    /// The entries of both directories, and the values: cut once, because each property is a look into all three.
+    labels: &'a [Entry],
+    ends: &'a [Entry],
+    values: &'a [u8],
+    /// What is known to be UTF-8 and was not read yet, and where it begins among the values.
     text: &'a str,
     begin: usize,
 }
@@ -37,7 +41,8 @@ impl<'a> Reader<'a> {
     /// Begins with the first property.
     #[must_use]
     pub const fn new(row: RowView<'a>) -> Self {
-        Self { row, next: 0, as_expected: false, text: "", begin: 0 }
+        let (labels, ends, values) = row.directories();
+        Self { row, next: 0, as_expected: false, labels, ends, values, text: "", begin: 0 }
     }
 
     /// The row.
@@ -56,8 +61,8 @@ impl<'a> Reader<'a> {
     /// The bytes of the next property, if it has this name and type.
     #[inline]
     pub fn bytes(&mut self, name: &str, edm: EdmType) -> Option<&'a [u8]> {
-        let place = self.place(name, edm)?;
-        self.row.values()?.get(place)
+        let place = self.next_place(name, edm)?;
+        self.values.get(place)
     }
 
     /// The same of a type of fixed size.
@@ -70,31 +75,41 @@ impl<'a> Reader<'a> {
     /// half as long as one of a hundred.
     #[inline]
     pub fn text(&mut self, name: &str) -> Option<&'a str> {
-        let place = self.place(name, EdmType::String)?;
-        if place.end > self.begin + self.text.len() {
-            self.check(place.start)?;
+        let Range { start, end } = self.next_place(name, EdmType::String)?;
+        let length = end.checked_sub(start)?;
+        if start != self.begin || length > self.text.len() {
+            self.check(start)?;
         }
-        self.text.get(place.start.checked_sub(self.begin)?..place.end.checked_sub(self.begin)?)
+        let (text, rest) = self.text.split_at_checked(length)?;
+        (self.text, self.begin) = (rest, end);
+        Some(text)
     }
 
     #[inline]
-    fn place(&mut self, name: &str, edm: EdmType) -> Option<Range<usize>> {
+    fn next_place(&mut self, name: &str, edm: EdmType) -> Option<Range<usize>> {
         let is_next = |row: &RowView<'_>| row.label(self.next) == Some((edm as u8, name.as_bytes()));
         if !self.as_expected && !is_next(&self.row) {
             return None;
         }
         debug_assert!(is_next(&self.row), "`{name}` is not asked for in the order of the shape");
-        let place = self.row.place(self.next)?;
+        let place = self.place(self.next)?;
         self.next += 1;
         Some(place)
     }
 
+    #[inline]
+    fn place(&self, index: usize) -> Option<Range<usize>> {
+        let end = |entry: &Entry| u32::from_le_bytes(*entry) as usize;
+        let start = self.ends.get(index.wrapping_sub(1)).map_or(0, end);
+        Some(start..end(self.ends.get(index)?))
+    }
+
     /// Checks the string that begins here, the one read last, and those after it.
     fn check(&mut self, start: usize) -> Option<()> {
-        let is_text = |place: &usize| matches!(self.row.label(*place), Some((TEXT, _)));
-        let last = (self.next - 1..self.row.len()).take_while(is_text).last()?;
-        let end = self.row.place(last)?.end;
-        self.text = std::str::from_utf8(self.row.values()?.get(start..end)?).ok()?;
+        let rest = self.labels.get(self.next..)?;
+        let more = rest.iter().take_while(|[tag, ..]| *tag == TEXT).count();
+        let end = self.place(self.next - 1 + more)?.end;
+        self.text = std::str::from_utf8(self.values.get(start..end)?).ok()?;
         self.begin = start;
         Some(())
     }

@@ -58,6 +58,16 @@ const fn shape_of(bytes: &[u8]) -> Option<(u16, usize)> {
     }
 }
 
+/// The bytes of an entry of a directory.
+pub(super) type Entry = [u8; ENTRY];
+
+/// The entries of a directory, and what lies behind it.
+const fn directory(bytes: &[u8], header: usize, count: u16) -> Option<(&[Entry], &[u8])> {
+    let Some((front, rest)) = bytes.split_at_checked(after(header, count)) else { return None };
+    let Some((_, entries)) = front.split_at_checked(header) else { return None };
+    Some((entries.as_chunks().0, rest))
+}
+
 impl<'a> RowView<'a> {
     /// A look into these bytes: a shape, and the body right behind it.
     #[must_use]
@@ -90,15 +100,28 @@ impl<'a> RowView<'a> {
     /// ```
     #[must_use]
     pub const fn of(shape: &'a [u8], body: &'a [u8]) -> Self {
+        Self::counted(shape, Self::count_of(shape), body)
+    }
+
+    /// The same for who has many bodies of one shape, and its [`count_of`](Self::count_of) at hand.
+    #[inline]
+    pub(crate) const fn counted(shape: &'a [u8], count: Option<u16>, body: &'a [u8]) -> Self {
         let mut view = Self { shape, body, count: None };
-        if let Some((count, length)) = shape_of(shape)
-            && length == shape.len()
-            && let Some(end) = last_entry(body, BODY_HEADER, count)
-            && after(BODY_HEADER, count) + end as usize == body.len()
+        if let Some(properties) = count
+            && let Some(end) = last_entry(body, BODY_HEADER, properties)
+            && after(BODY_HEADER, properties) + end as usize == body.len()
         {
-            view.count = Some(count);
+            view.count = count;
         }
         view
+    }
+
+    /// How many properties a shape has; `None` if the bytes are none.
+    pub(crate) const fn count_of(shape: &[u8]) -> Option<u16> {
+        match shape_of(shape) {
+            Some((count, length)) if length == shape.len() => Some(count),
+            _ => None,
+        }
     }
 
     /// The shape and the body. Put together they are the bytes of the row.
@@ -184,6 +207,16 @@ impl<'a> RowView<'a> {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The entries of the shape and of the body, and the values; all empty if the bytes are no row.
+    #[inline]
+    pub(super) const fn directories(&self) -> (&'a [Entry], &'a [Entry], &'a [u8]) {
+        let Some(count) = self.count else { return (&[], &[], &[]) };
+        match (directory(self.shape, SHAPE_HEADER, count), directory(self.body, BODY_HEADER, count)) {
+            (Some((labels, _)), Some((ends, values))) => (labels, ends, values),
+            _ => (&[], &[], &[]),
+        }
     }
 
     /// The type's tag and the name of a property.

@@ -3,12 +3,14 @@
 //! What a tree costs for each of its entries, it costs here for each block: a scan steps from row to row within one value,
 //! and keys share what they have in common, as rows do their shape: the names of properties are half of a row.
 
+mod walk;
 mod writer;
 
 use std::ops::Range;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::RowView;
+pub(crate) use walk::Walk;
 pub(crate) use writer::{cut, encode, is_small};
 
 const COUNTS: usize = 4;
@@ -59,8 +61,16 @@ pub(crate) struct Layout {
 /// Where a row lies in its block.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
-    shape: Range<usize>,
+    shape: Shape,
     body: Range<usize>,
+}
+
+/// Where a shape lies in its block, which one it is, and how many properties it has.
+#[derive(Clone, Debug, Default)]
+struct Shape {
+    number: usize,
+    bytes: Range<usize>,
+    count: Option<u16>,
 }
 
 impl Place {
@@ -68,7 +78,7 @@ impl Place {
     #[inline]
     pub(crate) fn row<'b>(&self, block: &'b [u8]) -> RowView<'b> {
         let part = |range: &Range<usize>| block.get(range.clone()).unwrap_or_default();
-        RowView::of(part(&self.shape), part(&self.body))
+        RowView::counted(part(&self.shape.bytes), self.shape.count, part(&self.body))
     }
 }
 
@@ -120,6 +130,11 @@ impl Layout {
     }
 
     #[inline]
+    fn row_shape(self, block: &[u8], index: usize) -> Option<usize> {
+        number::<ROW_SHAPE>(block, self.row_ends + index * ROW + ROW_END)
+    }
+
+    #[inline]
     fn shape_end(self, block: &[u8], shape: usize) -> Option<usize> {
         number::<SHAPE_END>(block, self.shape_ends + shape * SHAPE_END)
     }
@@ -137,15 +152,19 @@ impl Layout {
     #[inline]
     pub(crate) fn row(self, block: &[u8], index: usize) -> Result<Place> {
         let place = || {
-            let shape = number::<ROW_SHAPE>(block, self.row_ends + index * ROW + ROW_END)?;
-            let before = shape.checked_sub(1).map_or(Some(0), |before| self.shape_end(block, before))?;
-            let shape = self.shapes + before..self.shapes + self.shape_end(block, shape)?;
             let before = index.checked_sub(1).map_or(Some(0), |before| self.row_end(block, before))?;
             let body = self.bodies + before..self.bodies + self.row_end(block, index)?;
-            let is_right = shape.start <= shape.end && shape.end <= self.bodies;
-            (is_right && body.start <= body.end && body.end <= block.len()).then_some(Place { shape, body })
+            let shape = self.shape(block, self.row_shape(block, index)?)?;
+            (body.start <= body.end && body.end <= block.len()).then_some(Place { shape, body })
         };
         place().ok_or_else(corrupted)
+    }
+
+    fn shape(self, block: &[u8], number: usize) -> Option<Shape> {
+        let before = number.checked_sub(1).map_or(Some(0), |before| self.shape_end(block, before))?;
+        let range = self.shapes + before..self.shapes + self.shape_end(block, number)?;
+        let bytes = block.get(range.clone()).filter(|_| range.end <= self.bodies)?;
+        Some(Shape { number, count: RowView::count_of(bytes), bytes: range })
     }
 
     /// What all keys of the block begin with.

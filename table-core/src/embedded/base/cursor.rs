@@ -1,10 +1,10 @@
 //! Steps through the rows of a span of the base: from row to row within a block, then on to the next block.
 
-use std::ops::Range;
+use std::ops::ControlFlow;
 
 use redb::AccessGuard;
 
-use crate::embedded::base::block::{Layout, Place};
+use crate::embedded::base::block::{Layout, Walk};
 use crate::embedded::base::failed;
 use crate::error::Result;
 use crate::row::RowView;
@@ -21,11 +21,7 @@ pub(crate) struct BaseCursor {
 
 struct Block {
     bytes: AccessGuard<'static, &'static [u8]>,
-    layout: Layout,
-    prefix: usize,
-    /// The entries of the span that come after the row stood on.
-    left: Range<usize>,
-    row: Place,
+    walk: Walk,
     /// Whether the span ends in this block.
     last: bool,
 }
@@ -43,18 +39,14 @@ impl BaseCursor {
     /// The key and the row stood on; `None` behind the last.
     pub(crate) fn current(&self) -> Option<(&[u8], RowView<'_>)> {
         let block = self.block.as_ref()?;
-        Some((&self.key, block.row.row(block.bytes.value())))
+        Some((&self.key, block.walk.row(block.bytes.value())))
     }
 
     /// Goes on to the next row.
     pub(crate) fn advance(&mut self) -> Result<()> {
         while let Some(block) = &mut self.block {
-            if let Some(index) = block.left.next() {
-                let bytes = block.bytes.value();
-                self.key.truncate(block.prefix);
-                self.key.extend_from_slice(block.layout.key(bytes, index)?);
-                block.row = block.layout.row(bytes, index)?;
-                return Ok(());
+            if block.walk.advance(block.bytes.value(), &mut self.key)? {
+                break;
             }
             let last = block.last;
             self.block = None;
@@ -65,6 +57,31 @@ impl BaseCursor {
         Ok(())
     }
 
+    /// Visits the rows from the one stood on up to a key, without it, and stands on the next one; or is told to stop, and stands on
+    /// the row visited last.
+    pub(crate) fn visit(
+        &mut self,
+        end: Option<&[u8]>,
+        mut visit: impl FnMut(&[u8], RowView<'_>) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
+        while let Some(Block { bytes, walk, .. }) = &mut self.block {
+            let bytes = bytes.value();
+            loop {
+                if end.is_some_and(|end| self.key.as_slice() >= end) {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                if visit(&self.key, walk.row(bytes))?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                if !walk.advance(bytes, &mut self.key)? {
+                    break;
+                }
+            }
+            self.advance()?;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
     /// Before the first row of the next block; `false` if there is none.
     fn next_block(&mut self, start: Option<&[u8]>) -> Result<bool> {
         let Some(found) = self.blocks.next() else { return Ok(false) };
@@ -73,12 +90,10 @@ impl BaseCursor {
         let last = largest.value() >= self.end.as_slice();
         let to = if last { layout.search(bytes.value(), &self.end)?.0 } else { layout.len() };
         let from = start.map_or(Ok(0), |start| layout.search(bytes.value(), start).map(|found| found.0))?;
-        let prefix = layout.prefix(bytes.value())?;
         self.key.clear();
-        self.key.extend_from_slice(prefix);
-        let prefix = prefix.len();
-        self.block =
-            Some(Block { bytes, layout, prefix, left: from..to.max(from), row: Place::default(), last });
+        self.key.extend_from_slice(layout.prefix(bytes.value())?);
+        let walk = Walk::new(layout, bytes.value(), from..to.max(from))?;
+        self.block = Some(Block { bytes, walk, last });
         Ok(true)
     }
 }

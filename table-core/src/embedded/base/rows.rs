@@ -179,6 +179,7 @@ impl Merge {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::ops::ControlFlow;
 
     use proptest::prelude::*;
 
@@ -195,6 +196,22 @@ mod tests {
         while let Some((key, row)) = cursor.current() {
             rows.push((key.to_vec(), row.to_vec()));
             cursor.advance().unwrap();
+        }
+        rows
+    }
+
+    /// The same in two visits, up to a key and from there on.
+    fn visited(view: &BaseView, span: &Span, middle: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut cursor = view.range(span).unwrap();
+        let mut rows = Vec::new();
+        for end in [Some(middle), None] {
+            let flow = cursor.visit(end, |key, row| {
+                assert_eq!(key < middle, end.is_some());
+                rows.push((key.to_vec(), row.to_vec()));
+                Ok(ControlFlow::Continue(()))
+            });
+            assert!(flow.unwrap().is_continue());
+            assert!(cursor.current().is_none_or(|(key, _)| end.is_some_and(|end| key >= end)));
         }
         rows
     }
@@ -220,7 +237,7 @@ mod tests {
         #[test]
         fn blocks_hold_what_a_plain_map_holds(
             steps in prop::collection::vec(step(), 1..8),
-            probes in prop::collection::vec((0..2_100_u16, 0..2_100_u16), 20),
+            probes in prop::collection::vec((0..2_100_u16, 0..2_100_u16, 0..2_100_u16), 20),
         ) {
             let folder = tempfile::tempdir().unwrap();
             let base = Base::open(RealDisk.open(&folder.path().join("base"), true).unwrap(), 1 << 20).unwrap();
@@ -251,12 +268,13 @@ mod tests {
             let all = Span { start: vec![], end: vec![255] };
             let expected: Vec<_> = model.clone().into_iter().collect();
             prop_assert_eq!(contents(&view, &all), expected);
-            for (from, to) in probes {
+            for (from, to, middle) in probes {
                 let found = view.get(&bytes(from)).unwrap().map(|row| row.as_bytes().to_vec());
                 prop_assert_eq!(found.as_ref(), model.get(&bytes(from)));
                 let span = Span { start: bytes(from), end: bytes(to) };
                 let expected: Vec<_> = model.clone().into_iter()
                     .filter(|(key, _)| span.start <= *key && *key < span.end).collect();
+                prop_assert_eq!(visited(&view, &span, &bytes(middle)), expected.clone());
                 prop_assert_eq!(contents(&view, &span), expected);
             }
         }

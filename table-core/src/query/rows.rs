@@ -1,0 +1,229 @@
+//! The rows of a page: keys and encoded rows of many entities in a few buffers.
+
+#[cfg(feature = "embedded")]
+mod gather;
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::etag::ETag;
+use crate::key::text::RESERVED;
+use crate::query::Select;
+use crate::query::entity::EntityRef;
+use crate::row::RowView;
+
+#[cfg(feature = "embedded")]
+pub(crate) use gather::Gather;
+
+/// Entities in a few buffers: a page costs a few allocations, not some for each entity.
+///
+/// ```
+/// use table_core::query::Rows;
+/// use table_core::row::RowWriter;
+///
+/// let mut rows = Rows::default();
+/// rows.push("Sales", "000223", RowWriter::new().finish().view(), None);
+/// let keys: Vec<_> = rows.iter().map(|entity| (entity.partition_key, entity.row_key)).collect();
+/// assert_eq!(keys, [("Sales", "000223")]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    bodies: Vec<u8>,
+    /// Neighbours mostly have the same properties: their shape is kept once.
+    shapes: Vec<u8>,
+    row_keys: String,
+    entries: Vec<Entry>,
+    /// Neighbours mostly share a partition: its key is kept once.
+    partition_keys: String,
+    /// Those that the backend sent, by entity; shorter than the entities, or empty, where the rest has none.
+    etags: Vec<Option<ETag>>,
+}
+
+/// Where the parts of one entity lie, each in its buffer.
+#[derive(Clone, Debug)]
+struct Entry {
+    partition_key: Range<usize>,
+    row_key: Range<usize>,
+    shape: Range<usize>,
+    /// How many properties, if the shape is one.
+    count: Option<u16>,
+    body: Range<usize>,
+}
+
+impl Rows {
+    /// No rows, with room for some.
+    #[must_use]
+    pub fn with_capacity(rows: usize, bytes: usize) -> Self {
+        Self {
+            bodies: Vec::with_capacity(bytes),
+            row_keys: String::with_capacity(rows.saturating_mul(16)),
+            entries: Vec::with_capacity(rows),
+            ..Self::default()
+        }
+    }
+
+    /// The entities that programs wrote: without the rows that patterns keep for themselves
+    /// ([`RESERVED`](crate::key::text::RESERVED)).
+    #[must_use]
+    pub fn without_reserved(self) -> Self {
+        // One look at all keys together: there are hardly ever any.
+        if !self.row_keys.contains(RESERVED) {
+            return self;
+        }
+        let mut kept = Self::default();
+        for entity in self.iter().filter(|entity| !entity.row_key.starts_with(RESERVED)) {
+            let etag = entity.sent_etag().cloned();
+            kept.push(entity.partition_key, entity.row_key, entity.row, etag);
+        }
+        kept
+    }
+
+    /// Appends an entity. Its `ETag` is its Timestamp unless the backend sent another form.
+    pub fn push(&mut self, partition_key: &str, row_key: &str, row: RowView<'_>, etag: Option<ETag>) {
+        if etag.is_some() {
+            self.etags.resize(self.entries.len(), None);
+            self.etags.push(etag);
+        }
+        self.row_keys.push_str(row_key);
+        self.push_row(partition_key, self.row_keys.len(), row);
+    }
+
+    /// The same, whose `RowKey` ends at a place and is there by now, or will be.
+    fn push_row(&mut self, partition_key: &str, row_key_end: usize, row: RowView<'_>) {
+        let (shape, body) = row.parts();
+        let last = self.entries.last();
+        let same =
+            last.filter(|last| self.partition_keys.get(last.partition_key.clone()) == Some(partition_key));
+        let partition_key = if let Some(last) = same {
+            last.partition_key.clone()
+        } else {
+            let start = self.partition_keys.len();
+            self.partition_keys.push_str(partition_key);
+            start..self.partition_keys.len()
+        };
+        let same = last.filter(|last| self.shapes.get(last.shape.clone()) == Some(shape));
+        let (shape, count) = if let Some(last) = same {
+            (last.shape.clone(), last.count)
+        } else {
+            let start = self.shapes.len();
+            self.shapes.extend_from_slice(shape);
+            (start..self.shapes.len(), RowView::count_of(shape))
+        };
+        let row_key = last.map_or(0, |last| last.row_key.end)..row_key_end;
+        let start = self.bodies.len();
+        self.bodies.extend_from_slice(body);
+        self.entries.push(Entry { partition_key, row_key, shape, count, body: start..self.bodies.len() });
+    }
+
+    /// Appends an entity with only the properties asked for (SEL-2); one that it lacks is absent (SEL-3).
+    ///
+    /// # Errors
+    /// `Corrupted` if the bytes are no row.
+    pub fn push_selected(&mut self, entity: EntityRef<'_>, select: &Select) -> Result<()> {
+        let etag = entity.sent_etag().cloned();
+        match select.narrow(entity.row)? {
+            None => self.push(entity.partition_key, entity.row_key, entity.row, etag),
+            Some(mut narrowed) => {
+                let row = narrowed.close(entity.row.timestamp());
+                self.push(entity.partition_key, entity.row_key, row, etag);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The entity at a place, from 0 on.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<EntityRef<'_>> {
+        let Entry { partition_key, row_key, shape, count, body } = self.entries.get(index)?.clone();
+        let (shape, body) = (self.shapes.get(shape)?, self.bodies.get(body)?);
+        let row = RowView::counted(shape, count, body);
+        let entity =
+            EntityRef::new(self.partition_keys.get(partition_key)?, self.row_keys.get(row_key)?, row);
+        Some(match self.etags.get(index) {
+            Some(Some(etag)) => entity.with_etag(etag),
+            _ => entity,
+        })
+    }
+
+    /// The entities, in order.
+    #[must_use]
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = EntityRef<'_>> {
+        let nothing = || EntityRef::new("", "", RowView::new(&[]));
+        (0..self.len()).map(move |index| self.get(index).unwrap_or_else(nothing))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::filter::arbitrary;
+    use crate::row::RowWriter;
+    use crate::value::{Value, ValueRef};
+
+    proptest! {
+        #[test]
+        fn rows_come_back_as_they_were_pushed(
+            samples in prop::collection::vec((arbitrary::sample(), prop::option::of(1_u64..9)), 0..8),
+        ) {
+            let mut rows = Rows::default();
+            for (sample, etag) in &samples {
+                let (partition_key, row_key) = (&sample.partition_key, &sample.row_key);
+                rows.push(partition_key, row_key, sample.row().view(), etag.map(ETag::from_ticks));
+            }
+            prop_assert_eq!((rows.len(), rows.iter().count()), (samples.len(), samples.len()));
+            for (entity, (sample, etag)) in rows.iter().zip(&samples) {
+                let row = sample.row();
+                prop_assert_eq!(entity.partition_key, &sample.partition_key);
+                prop_assert_eq!(entity.row_key, &sample.row_key);
+                prop_assert_eq!(entity.row.to_row(), row.clone());
+                prop_assert_eq!(entity.etag(), etag.map_or(row.view().etag(), ETag::from_ticks));
+            }
+        }
+
+        #[test]
+        fn sel_2_and_3_only_what_is_named_and_there_comes_back(sample in arbitrary::sample(), own in 1_u64..9) {
+            let (row, etag) = (sample.row(), ETag::from_ticks(own));
+            let entity = EntityRef::new(&sample.partition_key, &sample.row_key, row.view()).with_etag(&etag);
+            let mut rows = Rows::default();
+            rows.push_selected(entity, &Select::names(["X", "P", "Nowhere", "RowKey"])).unwrap();
+            rows.push_selected(entity, &Select::All).unwrap();
+            let selected = rows.get(0).unwrap();
+            prop_assert_eq!((selected.etag(), selected.row.timestamp()), (etag.clone(), row.view().timestamp()));
+            for property in ["P", "Q", "X"] {
+                let expected = sample.get(property).filter(|_| property != "Q");
+                let found = selected.row.find(property, &mut 0).unwrap();
+                // By debug text, for which NaN equals itself.
+                prop_assert_eq!(format!("{found:?}"), format!("{:?}", expected.as_ref().map(Value::as_ref)));
+            }
+            prop_assert!(!selected.row.properties().any(|property| property.unwrap().name == "RowKey"));
+            prop_assert_eq!(rows.get(1).unwrap().row.to_row(), row);
+            prop_assert!(rows.get(2).is_none());
+        }
+    }
+
+    #[test]
+    fn a_selected_row_keeps_its_values() {
+        let mut writer = RowWriter::new();
+        writer.property("A", ValueRef::Int32(1));
+        writer.property("B", ValueRef::String("b"));
+        let row = writer.finish();
+        let mut rows = Rows::with_capacity(1, 64);
+        rows.push_selected(EntityRef::new("p", "r", row.view()), &Select::names(["B"])).unwrap();
+        let selected = rows.get(0).unwrap().row;
+        assert_eq!((selected.len(), selected.find("B", &mut 0).unwrap()), (1, Some(ValueRef::String("b"))));
+    }
+}
