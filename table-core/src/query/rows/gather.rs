@@ -21,8 +21,9 @@ impl Gather {
 
     /// Makes room for so many more rows like those that are here, but not for more bytes than these.
     pub(crate) fn reserve(&mut self, rows: usize, most_bytes: usize) {
-        let for_rows =
-            |bytes: usize| bytes.div_ceil(self.rows.len().max(1)).saturating_mul(rows).min(most_bytes);
+        // An eighth more: those to come may be larger, and then all would be copied.
+        let most = |bytes: usize| (bytes + bytes / 8).div_ceil(self.rows.len().max(1)).saturating_mul(rows);
+        let for_rows = |bytes: usize| most(bytes).min(most_bytes);
         self.row_keys.reserve(for_rows(self.row_keys.len()));
         self.rows.bodies.reserve(for_rows(self.rows.bodies.len()));
         self.rows.entries.reserve(rows);

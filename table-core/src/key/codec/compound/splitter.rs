@@ -1,6 +1,7 @@
 //! Taking a compound key apart: which stretch of its text is which part's.
 
 use crate::error::{Error, ErrorCode, Result};
+use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
 
 /// Hands out the texts of a key's parts, one after another, without copying.
@@ -40,10 +41,11 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     /// `EntityMismatch` if the key does not have a piece where it should be, or if there is no part left.
+    #[inline]
     pub fn next_part(&mut self) -> Result<&'a str> {
-        self.literals()?;
-        let Some((Piece::Part(form), after)) = self.pieces.split_first() else {
-            return Err(self.mismatch("another part"));
+        let Some((Piece::Part(form), after)) = self.literals().and_then(|()| self.pieces.split_first())
+        else {
+            return Err(self.unexpected("another part"));
         };
         let end = if form.is_fixed() {
             end_of_units(self.rest, form.max)
@@ -54,11 +56,7 @@ impl<'a> Splitter<'a> {
             }
         };
         let Some((part, rest)) = end.and_then(|end| self.rest.split_at_checked(end)) else {
-            return Err(if form.is_fixed() {
-                self.mismatch(format!("a part of {} UTF-16 code units", form.max))
-            } else {
-                self.mismatch(format!("a part and '{}' after it", first_character(after).unwrap_or_default()))
-            });
+            return Err(self.too_short(*form, after));
         };
         self.pieces = after;
         self.rest = rest;
@@ -69,29 +67,51 @@ impl<'a> Splitter<'a> {
     ///
     /// # Errors
     /// `EntityMismatch` if something is.
+    #[inline]
     pub fn finish(mut self) -> Result<()> {
-        self.literals()?;
-        if !self.pieces.is_empty() {
-            return Err(self.mismatch("fewer parts to be read"));
+        let is_over = self.literals().is_some() && self.pieces.is_empty() && self.rest.is_empty();
+        if is_over {
+            Ok(())
+        } else {
+            Err(self.unexpected(if self.pieces.is_empty() {
+                "the end of the key"
+            } else {
+                "fewer parts to be read"
+            }))
         }
-        if !self.rest.is_empty() {
-            return Err(self.mismatch("the end of the key"));
-        }
-        Ok(())
     }
 
-    fn literals(&mut self) -> Result<()> {
+    /// Passes over the literals that come next; `None` before one that is not there.
+    #[inline]
+    fn literals(&mut self) -> Option<()> {
         while let Some((Piece::Literal(literal), after)) = self.pieces.split_first() {
-            let Some(rest) = self.rest.strip_prefix(literal) else {
-                return Err(self.mismatch(format!("'{literal}'")));
-            };
+            self.rest = self.rest.strip_prefix(literal)?;
             self.pieces = after;
-            self.rest = rest;
         }
-        Ok(())
+        Some(())
+    }
+
+    /// The literal that comes next is not there, or else not what was asked for.
+    #[cold]
+    fn unexpected(&self, wanted: &str) -> Error {
+        match self.pieces.first() {
+            Some(Piece::Literal(literal)) => self.mismatch(format_args!("'{literal}'")),
+            _ => self.mismatch(wanted),
+        }
     }
 
     #[cold]
+    fn too_short(&self, form: Form, after: &[Piece]) -> Error {
+        if form.is_fixed() {
+            self.mismatch(format_args!("a part of {} UTF-16 code units", form.max))
+        } else {
+            self.mismatch(format_args!(
+                "a part and '{}' after it",
+                first_character(after).unwrap_or_default()
+            ))
+        }
+    }
+
     fn mismatch(&self, expected: impl std::fmt::Display) -> Error {
         let found = match self.text.strip_suffix(self.rest).unwrap_or_default() {
             "" => format!("it begins with '{}'", self.rest),
