@@ -1,0 +1,140 @@
+//! Whatever fails, nothing dangles and nothing stays.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use table_core::error::ErrorCode;
+
+use super::*;
+use crate::faults::Fault;
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// With both blobs.
+    Insert(u32),
+    /// With a photo and no cv.
+    Replace(u32),
+    /// One of the blobs.
+    Set(u32, bool),
+    /// One of the blobs.
+    Remove(u32, bool),
+    Delete(u32),
+    Collect,
+    /// Tenths of the grace period.
+    Wait(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let id = || 0_u32..3;
+    prop_oneof![
+        3 => id().prop_map(Step::Insert),
+        2 => id().prop_map(Step::Replace),
+        3 => (id(), any::<bool>()).prop_map(|(id, photo)| Step::Set(id, photo)),
+        1 => (id(), any::<bool>()).prop_map(|(id, photo)| Step::Remove(id, photo)),
+        2 => id().prop_map(Step::Delete),
+        3 => Just(Step::Collect),
+        3 => (1_u64..12).prop_map(Step::Wait),
+    ]
+}
+
+/// What an entity may hold: a photo and a cv.
+type Held = Option<[Option<u8>; 2]>;
+
+/// What a step makes of it.
+fn after(step: &Step, held: Held, value: u8) -> Held {
+    let with = |photo: bool, value| held.map(|[old, cv]| if photo { [value, cv] } else { [old, value] });
+    match *step {
+        Step::Insert(_) => Some([Some(value), Some(value)]),
+        Step::Replace(_) => Some([Some(value), None]),
+        Step::Set(_, photo) => with(photo, Some(value)),
+        Step::Remove(_, photo) => with(photo, None),
+        Step::Delete(_) => None,
+        Step::Collect | Step::Wait(_) => held,
+    }
+}
+
+impl Scene {
+    fn take(&self, step: &Step, value: u8) -> Option<(u32, Result<()>)> {
+        let employees = &self.employees;
+        let blob = |photo| if photo { PHOTO } else { CV };
+        let new = |photo| blob(photo).content(content(value, 20));
+        let key = |id| Employee::key("Sales", id);
+        match *step {
+            Step::Insert(id) => {
+                Some((id, block_on(employees.insert(ada(id), [new(true), new(false)])).map(drop)))
+            }
+            Step::Replace(id) => {
+                Some((id, block_on(employees.replace(ada(id), IfMatch::Any, [new(true)])).map(drop)))
+            }
+            Step::Set(id, photo) => Some((id, block_on(employees.set(key(id), [new(photo)])).map(drop))),
+            Step::Remove(id, photo) => Some((id, block_on(employees.remove(key(id), blob(photo))).map(drop))),
+            Step::Delete(id) => Some((id, block_on(employees.table().delete(key(id), IfMatch::Any)))),
+            Step::Collect => {
+                let _ = block_on(employees.collect_orphans());
+                None
+            }
+            Step::Wait(tenths) => {
+                self.now.fetch_add(tenths * GRACE / 10, Ordering::SeqCst);
+                None
+            }
+        }
+    }
+
+    /// What an entity holds, each blob read whole.
+    fn held(&self, id: u32) -> Result<Held> {
+        if block_on(self.employees.table().get(Employee::key("Sales", id)))?.is_none() {
+            return Ok(None);
+        }
+        let first = |blob| Ok(self.read_blob(id, blob)?.map(|bytes| bytes[0]));
+        Ok(Some([first(PHOTO)?, first(CV)?]))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Some request of some step fails, on the table or among the blobs. No entity ever names a blob that is not there, an
+    /// acknowledged value is read back, and in the end there are the blobs that entities name and no others: blobs first, entities
+    /// after them, and the other way round when they go (BLB-12).
+    #[test]
+    fn pat_large_2_whatever_fails_nothing_dangles_and_nothing_stays(
+        steps in prop::collection::vec((step(), prop::option::weighted(0.4, (0_usize..12, any::<bool>(), any::<bool>()))), 1..20),
+    ) {
+        let scene = scene();
+        // What an entity may hold: several things after an answer was lost.
+        let mut model: BTreeMap<u32, Vec<Held>> = (0..3).map(|id| (id, vec![None])).collect();
+        for (value, (step, fault)) in (1_u8..).zip(steps) {
+            if let Some((number, lost, in_blobs)) = fault {
+                if in_blobs {
+                    scene.blobs.fail_at(number, lost);
+                } else {
+                    let code = if lost { ErrorCode::OperationTimedOut } else { ErrorCode::ServerBusy };
+                    scene.tables.script(move |_, at| match (at == number, lost) {
+                        (false, _) => Fault::None,
+                        (true, false) => Fault::Before(code),
+                        (true, true) => Fault::After(code),
+                    });
+                }
+            }
+            let done = scene.take(&step, value);
+            scene.tables.heal();
+            scene.blobs.heal();
+            if let Some((id, done)) = done {
+                let held = model.get_mut(&id).unwrap();
+                let made: Vec<Held> = held.iter().map(|held| after(&step, *held, value)).collect();
+                match done {
+                    Ok(()) => *held = made,
+                    Err(error) if error.is_ambiguous() => held.extend(made),
+                    Err(_) => {}
+                }
+            }
+            for (id, held) in &model {
+                let found = scene.held(*id).unwrap();
+                prop_assert!(held.contains(&found), "{} holds {:?} and not {:?}", id, found, held);
+            }
+        }
+        scene.collect_all();
+        let named: usize = (0..3).filter_map(|id| scene.held(id).unwrap()).map(|held| held.iter().flatten().count()).sum();
+        prop_assert_eq!(scene.blobs.names().len(), named);
+    }
+}

@@ -1,0 +1,147 @@
+//! What may be declared, and what becomes of rows of another declaration.
+
+use super::*;
+
+/// The same rows, cut elsewhere: what was written by another declaration is found, and goes where it belongs.
+#[test]
+fn pat_wide_4_a_property_that_was_moved_to_another_part_is_found() {
+    #[derive(Wide, Debug)]
+    #[entity(table = "MessageCounts")]
+    #[partition_key(employee)]
+    #[row_key(year)]
+    struct Moved {
+        #[digits(6)]
+        employee: u32,
+        #[digits(4)]
+        year: u16,
+        office: Option<String>,
+        #[slots("Day", 1..=183)]
+        first: Vec<Option<i32>>,
+        #[part(2)]
+        #[slots("Day", 184..=366)]
+        second: [Option<i32>; 183],
+    }
+    let (counts, store) = counts();
+    block_on(counts.insert(&year_of(1))).unwrap();
+    let moved = store.wide::<Moved>();
+    let key = || Moved::key(123, 2014);
+    block_on(moved.set(key(), Moved::SECOND.at(200), 2)).unwrap();
+    let (found, version) = block_on(moved.get(key())).unwrap().unwrap();
+    assert_eq!((found.first, found.second[16], found.second[17]), (vec![Some(1); 183], Some(2), Some(1)));
+    let whole = Moved { first: vec![None; 183], second: [Some(3); 183], ..found };
+    block_on(moved.replace(&whole, &version)).unwrap();
+    let (found, _) = block_on(moved.get(key())).unwrap().unwrap();
+    assert_eq!((found.office.as_deref(), found.first[0], found.second), (Some("Oslo"), None, [Some(3); 183]));
+}
+
+#[test]
+fn pat_wide_4_a_part_that_the_declaration_does_not_have_is_an_error() {
+    #[derive(Wide, Debug)]
+    #[entity(table = "MessageCounts")]
+    #[partition_key(employee)]
+    #[row_key(year)]
+    struct Shorter {
+        #[digits(6)]
+        employee: u32,
+        #[digits(4)]
+        year: u16,
+        #[slots("Day", 1..=250)]
+        days: Vec<Option<i32>>,
+    }
+    let (counts, store) = counts();
+    block_on(counts.insert(&year_of(1))).unwrap();
+    let error = block_on(store.wide::<Shorter>().get(Shorter::key(123, 2014))).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
+    assert!(error.to_string().contains("part 02") && error.key() == Some(("000123", "2014")), "{error}");
+    // A row of somebody else's that is only called like a part is none.
+    let raw = store.untyped("MessageCounts").unwrap();
+    block_on(raw.insert(&TableEntity::new("000123", "2014_03").unwrap().with("Day001", 1))).unwrap();
+    assert_eq!(days(&counts), vec![Some(1); 366]);
+}
+
+#[test]
+fn pat_wide_1_kinds_buckets_json_and_keys_of_any_type_have_their_places() {
+    #[derive(Wide, Clone, Debug, PartialEq)]
+    #[entity(table = "Logins", kind = "Logins")]
+    #[partition_key("user_", bucket(user, 4))]
+    #[row_key(escaped(name), "!", day)]
+    struct Logins {
+        user: u32,
+        name: String,
+        day: u16,
+        #[property("Notes", json)]
+        notes: Vec<String>,
+        #[slots("Hour", 0..=23)]
+        hours: [i64; 24],
+        #[property("Total")]
+        r#type: Option<f64>,
+    }
+    let store = Engine::in_memory();
+    let logins = block_on(store.wide::<Logins>().create_if_missing()).unwrap();
+    let whole = Logins {
+        user: 7,
+        name: "a/b".into(),
+        day: 12,
+        notes: vec!["x".into()],
+        hours: [5; 24],
+        r#type: Some(0.5),
+    };
+    block_on(logins.insert(&whole)).unwrap();
+    let found = block_on(logins.get(Logins::key(7, "a/b", 12))).unwrap().unwrap().0;
+    assert_eq!(found, whole);
+    assert_eq!(Logins::PARTS[0][..3], ["Notes", "Hour00", "Hour01"]);
+}
+
+#[test]
+fn pat_wide_1_a_list_of_another_length_than_its_slots_is_told() {
+    let (counts, store) = counts();
+    let error =
+        block_on(counts.insert(&YearOfCounts { days: vec![Some(1); 365], ..year_of(1) })).unwrap_err();
+    assert_eq!((error.is_invalid_input(), error.rule(), store.calls().len()), (true, Some("PAT-WIDE-1"), 0));
+    assert!(error.to_string().contains("365 values for 366 slots"), "{error}");
+}
+
+/// By hand: what no derive knows.
+#[test]
+fn pat_wide_2_a_type_of_ones_own_is_written_and_read() {
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Counted")]
+    #[partition_key(employee)]
+    #[row_key(year)]
+    struct Counted {
+        employee: u32,
+        year: u16,
+        office: Option<String>,
+    }
+
+    #[derive(Debug, PartialEq)]
+    struct ByHand {
+        year: Counted,
+        days: Vec<Option<i32>>,
+    }
+
+    impl Wide for ByHand {
+        type Header = Counted;
+        const PARTS: &'static [&'static [&'static str]] =
+            &[slot_names!("Day", 1, 183), slot_names!("Day", 184, 183)];
+
+        fn header(&self) -> Counted {
+            self.year.clone()
+        }
+
+        fn write(&self, out: &mut WideWriter) -> Result<()> {
+            Self::names().zip(&self.days).try_for_each(|(name, count)| out.set(name, count))
+        }
+
+        fn read(year: Counted, properties: &WideReader<'_>) -> Result<Self> {
+            Ok(Self { year, days: Self::names().map(|name| properties.get(name)).collect::<Result<_>>()? })
+        }
+    }
+
+    let store = Engine::in_memory();
+    let table = block_on(store.wide::<ByHand>().create_if_missing()).unwrap();
+    let year = Counted { employee: 1, year: 2014, office: Some("Oslo".into()) };
+    let whole = ByHand { year, days: vec![Some(7); 366] };
+    block_on(table.insert(&whole)).unwrap();
+    assert_eq!(block_on(table.get(Counted::key(1, 2014))).unwrap().unwrap().0, whole);
+}
