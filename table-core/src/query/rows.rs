@@ -110,8 +110,8 @@ impl Rows {
             (start..self.shapes.len(), RowView::count_of(shape))
         };
         let row_key = last.map_or(0, |last| last.row_key.end)..row_key_end;
-        // Words are looked at sooner than bytes: texts among the first values of a body are checked by words from their first byte
-        // on, if it begins with one. That is a twentieth of reading a page.
+        // A body begins where a word does: texts among its first values are then checked by words from the first byte on, which is
+        // a twentieth of reading a page.
         let start = self.bodies.len().next_multiple_of(size_of::<u64>());
         self.bodies.resize(start, 0);
         self.bodies.extend_from_slice(body);

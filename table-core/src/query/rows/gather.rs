@@ -5,7 +5,8 @@ use crate::key::order;
 use crate::query::{Rows, Select};
 use crate::row::RowView;
 
-/// A page in the making, from keys in the bytes of [`order`]. A check of ten bytes takes half as long as one of a thousand.
+/// A page in the making, from keys in the bytes of [`order`]. Whether a few bytes are text takes nearly as long to tell as whether
+/// a hundred are.
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
     /// Without the texts of the `RowKey`s.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Layout, Place, corrupted};
+use super::{Layout, Place, Shape, corrupted};
 use crate::error::Result;
 use crate::row::RowView;
 
@@ -23,9 +23,10 @@ impl Walk {
         let ends = |before| layout.key_end(block, before).zip(layout.row_end(block, before));
         let ends = entries.start.checked_sub(1).map_or(Some((0, 0)), ends);
         let (key, body) = ends.ok_or_else(corrupted)?;
-        let (key, body) = (layout.keys + key, layout.bodies + body);
-        let shape = layout.shape(block, 0).unwrap_or_default();
-        Ok(Self { layout, left: entries, key_end: key, row: Place { shape, body: body..body } })
+        let (key_end, body) = (layout.keys + key, layout.bodies + body);
+        // No shape has this number: the first row looks its own up.
+        let shape = Shape { number: usize::MAX, ..Shape::default() };
+        Ok(Self { layout, left: entries, key_end, row: Place { shape, body: body..body } })
     }
 
     /// Goes on to the next row, unless it stood on the last. `key` begins with the prefix of the block, and becomes the row's.
@@ -44,7 +45,11 @@ impl Walk {
         let layout = self.layout;
         let key_end = layout.keys + layout.key_end(block, index)?;
         let rest = block.get(std::mem::replace(&mut self.key_end, key_end)..key_end)?;
-        self.row.body = self.row.body.end..layout.bodies + layout.row_end(block, index)?;
+        let body_end = layout.bodies + layout.row_end(block, index)?;
+        if body_end < self.row.body.end || body_end > block.len() {
+            return None;
+        }
+        self.row.body = self.row.body.end..body_end;
         let shape = layout.row_shape(block, index)?;
         if shape != self.row.shape.number {
             self.row.shape = layout.shape(block, shape)?;
@@ -56,5 +61,55 @@ impl Walk {
     #[inline]
     pub(crate) fn row<'b>(&self, block: &'b [u8]) -> RowView<'b> {
         self.row.row(block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Entry, encode};
+    use super::*;
+
+    /// The key and the row at a place, looked up alone.
+    fn alone(layout: Layout, block: &[u8], index: usize) -> Option<(Vec<u8>, Vec<u8>)> {
+        let key = [layout.prefix(block).ok()?, layout.key(block, index).ok()?].concat();
+        Some((key, layout.row(block, index).ok()?.row(block).to_vec()))
+    }
+
+    proptest! {
+        /// Whatever is broken, a walk never gives another row than a look-up of it, nor one where the look-up fails.
+        #[test]
+        fn a_walk_gives_what_each_look_up_gives(
+            models in prop::collection::btree_map("[ab]{0,3}", crate::row::tests::model(), 1..12),
+            from in any::<prop::sample::Index>(),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+        ) {
+            let entries: Vec<Entry> = models
+                .iter()
+                .map(|(key, model)| {
+                    Entry { key: key.as_bytes().to_vec(), row: crate::row::tests::row(model).as_bytes().to_vec() }
+                })
+                .collect();
+            let mut block = encode(&entries);
+            for (at, flip) in flips {
+                let at = at.index(block.len());
+                block[at] ^= flip;
+            }
+            let Ok(layout) = Layout::read(&block) else { return Ok(()) };
+            let from = from.index(layout.len().max(1));
+            let Ok(mut walk) = Walk::new(layout, &block, from..layout.len()) else { return Ok(()) };
+            let mut key = layout.prefix(&block).unwrap().to_vec();
+            for index in from..layout.len() {
+                let walked = walk.advance(&block, &mut key);
+                let found = alone(layout, &block, index);
+                prop_assert_eq!(walked.is_ok(), found.is_some());
+                if walked.is_err() {
+                    return Ok(());
+                }
+                prop_assert_eq!(Some((key.clone(), walk.row(&block).to_vec())), found);
+            }
+            prop_assert!(!walk.advance(&block, &mut key).unwrap());
+        }
     }
 }
