@@ -176,7 +176,8 @@ impl KeyReader {
     pub(crate) fn read(&mut self, key: &[u8]) -> Result<(&str, &str)> {
         let (_, row_key) = self.split(key)?;
         self.row_key.clear();
-        order::decode(row_key, &mut self.row_key)?;
+        order::decode(row_key, &mut self.row_key)
+            .map_err(|error| error.with_key(self.partition_key.as_str(), String::from_utf8_lossy(row_key)))?;
         Ok((&self.partition_key, &self.row_key))
     }
 

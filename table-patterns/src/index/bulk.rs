@@ -6,7 +6,7 @@ use std::fmt;
 
 use futures_util::{StreamExt, stream};
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
+use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::PartitionKey;
 use table_core::limits::Limits;
 use table_core::operation::OperationKind;
@@ -90,8 +90,40 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     }
 }
 
-/// A transaction's worth of entities, with their positions in the input.
-type Link = (Vec<usize>, Batch);
+/// A transaction's worth of entities.
+struct Link {
+    /// What the batch is made of, each with its position in the input.
+    writes: Vec<(usize, Write)>,
+    batch: Batch,
+}
+
+impl Link {
+    const fn new(partition_key: PartitionKey) -> Self {
+        Self { writes: Vec::new(), batch: Batch::new(partition_key) }
+    }
+
+    fn push<E: Entity>(&mut self, position: usize, write: Write) -> Result<()> {
+        self.writes.push((position, write.clone()));
+        self.batch.push::<E>(write)
+    }
+
+    fn positions(&self) -> Vec<usize> {
+        self.writes.iter().map(|(position, _)| *position).collect()
+    }
+
+    /// The same in two transactions.
+    fn halves<E: Entity>(mut self) -> Result<[Self; 2]> {
+        let back = self.writes.split_off(self.writes.len() / 2);
+        let half = |writes: Vec<_>| {
+            let mut half = Self::new(self.batch.partition_key.clone());
+            writes
+                .into_iter()
+                .try_for_each(|(position, write)| half.push::<E>(position, write))
+                .map(|()| half)
+        };
+        Ok([half(self.writes)?, half(back)?])
+    }
+}
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
     /// How many partitions are written at once; 8 unless told, at least 1.
@@ -141,13 +173,21 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
         failure: Option<(usize, Error)>,
     ) -> Result<(), IndexedBulkError> {
         let table = self.table;
-        let writes = chains.into_values().map(|chain| async move {
+        let writes = chains.into_values().map(|mut chain| async move {
             let mut written = Vec::new();
-            for (positions, batch) in chain {
-                if let Err(error) = table.commit(&batch).await {
+            chain.reverse();
+            while let Some(link) = chain.pop() {
+                let positions = link.positions();
+                let done = match table.commit(&link.batch).await {
+                    // How large a list has become is only known when it is read: what did not fit is tried in halves.
+                    Err(error) if error.code() == ErrorCode::RequestBodyTooLarge && positions.len() > 1 => {
+                        link.halves::<E>().map(|[front, back]| chain.extend([back, front]))
+                    }
+                    done => done.map(|_| written.extend(positions.iter().copied())),
+                };
+                if let Err(error) = done {
                     return (written, Some((positions, error)));
                 }
-                written.extend(positions);
             }
             (written, None)
         });
@@ -189,17 +229,17 @@ fn add<E: Entity>(
     let chain = chains.entry(key.partition_key.clone()).or_default();
     let write = Write::new(key.clone(), OperationKind::Insert(entity.to_row()?), None, Some(entity))?;
     let (operations, bytes) = (1 + write.changes.len(), write.bytes());
-    if let Some((positions, batch)) = chain.last_mut() {
-        let fits = batch.operations() + operations <= limits.operations
-            && batch.bytes() + bytes <= limits.transaction_bytes
-            && !batch.meets(&write);
-        if fits {
-            batch.push::<E>(write)?;
-            positions.push(position);
-            return Ok(bytes);
-        }
+    let fits = |link: &Link| {
+        link.batch.operations() + operations <= limits.operations
+            && link.batch.bytes() + bytes <= limits.transaction_bytes
+            && !link.batch.meets(&write)
+    };
+    if !chain.last().is_some_and(fits) {
+        chain.push(Link::new(key.partition_key));
     }
-    chain.push((vec![position], Batch::of::<E>(write)?));
+    if let Some(link) = chain.last_mut() {
+        link.push::<E>(position, write)?;
+    }
     Ok(bytes)
 }
 

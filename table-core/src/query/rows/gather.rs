@@ -1,6 +1,6 @@
 //! Rows of a page whose `RowKey`s come as bytes: whether they are text is asked of all together.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::order;
 use crate::query::{Rows, Select};
 use crate::row::RowView;
@@ -45,7 +45,7 @@ impl Gather {
         let row_key = order::lower(row_key)?;
         // IMPORTANT: what begins here begins a character, so that two keys that are no text cannot be one together.
         if row_key.first().is_some_and(|byte| matches!(byte, 0x80..=0xBF)) {
-            return Err(order::corrupted());
+            return Err(no_text(partition_key, &row_key));
         }
         self.row_keys.extend_from_slice(&row_key);
         let end = self.row_keys.len();
@@ -59,12 +59,26 @@ impl Gather {
     /// The rows.
     ///
     /// # Errors
-    /// `Corrupted` if a key is no text.
+    /// `Corrupted` if a key is no text, with the key as far as it is.
     pub(crate) fn finish(self) -> Result<Rows> {
-        let row_keys =
-            String::from_utf8(self.row_keys).map_err(|source| order::corrupted().with_source(source))?;
-        Ok(Rows { row_keys, ..self.rows })
+        match String::from_utf8(self.row_keys) {
+            Ok(row_keys) => Ok(Rows { row_keys, ..self.rows }),
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                let broken = self.rows.entries.iter().find(|entry| entry.row_key.end > at);
+                let row_key = broken.and_then(|entry| error.as_bytes().get(entry.row_key.clone()));
+                let partition_key =
+                    broken.and_then(|entry| self.rows.partition_keys.get(entry.partition_key.clone()));
+                Err(no_text(partition_key.unwrap_or_default(), row_key.unwrap_or_default())
+                    .with_source(error))
+            }
+        }
     }
+}
+
+#[cold]
+fn no_text(partition_key: &str, row_key: &[u8]) -> Error {
+    order::corrupted().with_key(partition_key, String::from_utf8_lossy(row_key))
 }
 
 #[cfg(test)]
@@ -113,12 +127,15 @@ mod tests {
     #[test]
     fn halves_of_a_character_are_no_keys_though_together_they_are_text() {
         let (row, both) = (RowWriter::new().finish(), "\u{D7FF}".as_bytes());
+        let lossy = |bytes| String::from_utf8_lossy(bytes).into_owned();
         for (first, second) in [both.split_at(1), both.split_at(2)] {
             let mut gather = Gather::default();
+            gather.push("o", b"whole", row.view(), &Select::All).unwrap();
             gather.push("p", first, row.view(), &Select::All).unwrap();
             let refused = gather.push("p", second, row.view(), &Select::All).unwrap_err();
-            assert_eq!(refused.code(), ErrorCode::Corrupted);
-            assert_eq!(gather.finish().unwrap_err().code(), ErrorCode::Corrupted);
+            assert_eq!((refused.code(), refused.key()), (ErrorCode::Corrupted, Some(("p", &*lossy(second)))));
+            let refused = gather.finish().unwrap_err();
+            assert_eq!((refused.code(), refused.key()), (ErrorCode::Corrupted, Some(("p", &*lossy(first)))));
         }
     }
 }

@@ -9,8 +9,10 @@ use table_core::embedded::Engine;
 use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
+use table_core::limits::Limits;
 use table_core::operation::OperationKind;
 
+use super::disturbed::Disturbed;
 use super::kit::{Records, expected, records, stored};
 use super::people::{Employee, assert_lists, jones, model, person, recorded, scene, settle_all};
 use crate::index::{IndexedStore, ListBlobs};
@@ -316,6 +318,31 @@ fn pat_ix_the_layout_of_the_three_options() {
         let shown = scene.blobs.names().iter().fold(shown.join("\n"), random);
         insta::assert_snapshot!(shown);
         Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_intra_8_a_bulk_load_whose_lists_are_too_large_for_one_transaction_takes_several() {
+    const NAMES: [&str; 5] = ["Abe", "Bea", "Cid", "Dan", "Eve"];
+    block_on(async {
+        let mut limits = Limits::PORTABLE;
+        limits.transaction_bytes = 6_000;
+        let store = Disturbed::new(Engine::builder().limits(limits).in_memory());
+        let people = store.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let (mut all, mut taken) = (Vec::new(), Vec::new());
+        // The lists alone are 5 times 100 keys of 12 characters in the end, and each is written whole.
+        for hundred in 0..5 {
+            let new: Vec<_> =
+                (0..100).map(|id| person("Sales", hundred * 100 + id, NAMES[(id % 5) as usize])).collect();
+            let (written, _, submits) = store.count(people.bulk().insert_all(&new)).await;
+            assert_eq!(written.map_err(|error| error.source)?.len(), 100);
+            taken.push(submits);
+            all.extend(new);
+        }
+        assert!(taken[0] < taken[4], "{taken:?} transactions of at most 6,000 bytes");
+        settle_all(&people).await?;
+        assert_lists(&people, &model(&all), &NAMES).await
     })
     .unwrap();
 }
