@@ -69,8 +69,10 @@ pub(crate) const fn units_of(byte: u8) -> usize {
 pub fn encode(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text.as_bytes());
-    for byte in out.iter_mut().skip(start) {
-        *byte = lifted(*byte);
+    if !text.is_ascii() {
+        for byte in out.iter_mut().skip(start) {
+            *byte = lifted(*byte);
+        }
     }
 }
 
