@@ -23,7 +23,8 @@
 //!   that are whole in their part. It does not matter whether a page is a snapshot, or whether the parts came in one page.
 //! - Merges of single parts have no order among each other for a reader whose answer took several pages: it can see the later
 //!   one without the earlier.
-//! - A part that is missing is an error, never a default, and so is one that the declaration does not have (PAT-WIDE-4).
+//! - A part that is missing is an error, never a default, and so is one that the declaration does not have (PAT-WIDE-4). Where the
+//!   declaration has come to another number of parts, [`resize`](WideTable::resize) brings an entity there by one transaction.
 //!
 //! # Cost
 //! The whole is one range query while it fits a page, whatever the number of parts. A slot is one merge of some hundred bytes. A
@@ -72,6 +73,7 @@ mod fetch;
 mod patch;
 mod properties;
 mod property;
+mod resize;
 mod slots;
 mod table;
 #[cfg(test)]
@@ -138,7 +140,7 @@ pub trait Wide: Sized {
     /// The entity whose key the parts have, and whose own properties stand in the first part.
     type Header: PlainEntity + FromEntity;
     /// The names of the properties of each part, in order. A property that is not in its part is looked for in the others, so that
-    /// one can be moved; how many parts there are stays as it was when the entities were written.
+    /// one can be moved; where there are more parts or fewer than when the entities were written, [`WideTable::resize`] is for each.
     const PARTS: &'static [&'static [&'static str]];
 
     /// The header.

@@ -114,7 +114,7 @@ fn part_of(key: &EntityKey, row_key: &str) -> Option<usize> {
 fn surplus(at: usize, parts: usize) -> Error {
     let message = format!(
         "part {:02} of the wide entity is there, and its declaration has {parts}: it was written by another one; declare as many \
-         parts as are stored",
+         parts as are stored, or bring it to these by `WideTable::resize`",
         at + 1
     );
     Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-WIDE-4")
@@ -130,7 +130,10 @@ fn judge(found: Vec<Option<Part>>) -> Result<Whole> {
             Err(Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-WIDE-4"))
         };
         let Some(part) = part else {
-            return refuse("is missing: it was deleted by itself; write the whole again");
+            return refuse(
+                "is missing: if it was deleted by itself, write the whole again; if the declaration had fewer parts then, bring the \
+                 entity to these by `WideTable::resize`",
+            );
         };
         let Some(write) = part.write else {
             return refuse("has no `WriteId`: it was not written as a part; write the whole again");

@@ -117,8 +117,8 @@ impl<'a> WideReader<'a> {
         read: impl FnOnce(Option<ValueRef<'a>>) -> Result<T>,
     ) -> Result<T> {
         let (at, index) = place(self.names, name, (0, 0))?;
-        let part = self.parts.get(at).ok_or_else(|| unknown(name))?;
-        let mut value = part.view().find(name, &mut index.clone())?;
+        let own = self.parts.get(at).map(|part| part.view().find(name, &mut index.clone()));
+        let mut value = own.transpose()?.flatten();
         // Written when the declaration put it into another part: lost in silence, were it not looked for.
         for (_, other) in self.parts.iter().enumerate().filter(|(other, _)| *other != at) {
             if value.is_some() {

@@ -9,7 +9,7 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::EntityRef;
-use table_core::row::Row;
+use table_core::row::{Row, RowView};
 use table_core::selection::{Point, Selection};
 use table_core::store::{Committed, TableStore};
 use table_core::{Table, Transaction};
@@ -21,12 +21,12 @@ use crate::wide::{Wide, WideReader, WideWriter, check_parts};
 
 /// The version of a wide entity: those of its parts. Another write of any of them makes it stale.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WideVersion(Vec<ETag>);
+pub struct WideVersion(pub(super) Vec<ETag>);
 
 /// A table whose entities are wide: what that is, see [the pattern](crate::wide).
 pub struct WideTable<W: Wide, S> {
-    table: Table<W::Header, S>,
-    retry: Retry,
+    pub(super) table: Table<W::Header, S>,
+    pub(super) retry: Retry,
     of: PhantomData<fn() -> W>,
 }
 
@@ -182,16 +182,31 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         self.submit(&key, deletes).await.map(drop)
     }
 
-    async fn read(&self, key: &EntityKey) -> Result<Option<(W, WideVersion)>> {
+    pub(super) async fn read(&self, key: &EntityKey) -> Result<Option<(W, WideVersion)>> {
         let (store, table) = (self.table.store(), self.table.name()?);
         let found = fetch(store, table, key, W::PARTS.len(), &self.retry).await?;
         let Some(found) = found else { return Ok(None) };
-        let [first, ..] = found.rows.as_slice() else { return Ok(None) };
-        let header = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), first.view());
-        let whole = W::Header::from_entity(header)
-            .and_then(|header| W::read(header, &WideReader::new(W::PARTS, &found.rows)))
-            .map_err(|error| self.in_place(error, key))?;
-        Ok(Some((whole, WideVersion(found.etags))))
+        Ok(Some((self.decode(key, &found.rows)?, WideVersion(found.etags))))
+    }
+
+    /// The whole from its parts.
+    pub(super) fn decode(&self, key: &EntityKey, rows: &[Row]) -> Result<W> {
+        let first = rows.first().map_or(RowView::new(&[]), Row::view);
+        let header = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), first);
+        let whole = W::Header::from_entity(header);
+        whole
+            .and_then(|header| W::read(header, &WideReader::new(W::PARTS, rows)))
+            .map_err(|error| self.in_place(error, key))
+    }
+
+    /// The key of the whole, and its parts under a new `WriteId`.
+    pub(super) fn rows(&self, whole: &W) -> Result<(EntityKey, Vec<Row>)> {
+        let header = whole.header();
+        let key = header.key_of()?;
+        let mut writer = WideWriter::new(W::PARTS);
+        let written = writer.append(&header.to_row()?).and_then(|()| whole.write(&mut writer));
+        written.map_err(|error| self.in_place(error, &key))?;
+        Ok((key, writer.finish(Some(Uuid::new_v4()))?))
     }
 
     async fn write(
@@ -199,12 +214,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         whole: &W,
         kind: impl Fn(usize, Row) -> Result<OperationKind>,
     ) -> Result<WideVersion> {
-        let header = whole.header();
-        let key = header.key_of()?;
-        let mut writer = WideWriter::new(W::PARTS);
-        let written = writer.append(&header.to_row()?).and_then(|()| whole.write(&mut writer));
-        written.map_err(|error| self.in_place(error, &key))?;
-        let rows = writer.finish(Some(Uuid::new_v4()))?;
+        let (key, rows) = self.rows(whole)?;
         let operations = rows.into_iter().enumerate().map(|(part, row)| Ok((part, kind(part, row)?)));
         let committed = self.submit(&key, operations.collect::<Result<Vec<_>>>()?).await?;
         let etags = committed.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| {
@@ -233,7 +243,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
 }
 
 impl WideVersion {
-    fn of(&self, part: usize) -> Result<IfMatch> {
+    pub(super) fn of(&self, part: usize) -> Result<IfMatch> {
         self.0.get(part).cloned().map(IfMatch::ETag).ok_or_else(|| {
             let message = "the version is of a wide entity with other parts: read the entity again";
             Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-WIDE-2")

@@ -145,3 +145,80 @@ fn pat_wide_2_a_type_of_ones_own_is_written_and_read() {
     block_on(table.insert(&whole)).unwrap();
     assert_eq!(block_on(table.get(Counted::key(1, 2014))).unwrap().unwrap().0, whole);
 }
+
+/// A year in two parts, and what is counted since in a third.
+#[derive(Wide, Debug)]
+#[entity(table = "MessageCounts")]
+#[partition_key(employee)]
+#[row_key(year)]
+struct Grown {
+    #[digits(6)]
+    employee: u32,
+    #[digits(4)]
+    year: u16,
+    office: Option<String>,
+    #[slots("Day", 1..=250)]
+    days: Vec<Option<i32>>,
+    #[part(2)]
+    #[slots("Day", 251..=366)]
+    rest: Vec<Option<i32>>,
+    #[part(3)]
+    #[slots("Hour", 0..=23)]
+    hours: Vec<Option<i64>>,
+}
+
+#[test]
+fn pat_wide_4_entities_of_fewer_parts_are_brought_to_more_and_back() {
+    let (counts, store) = counts();
+    let grown = store.wide::<Grown>().with_retry(counts.retry().clone());
+    let grown_key = || Grown::key(123, 2014);
+    let absent = block_on(sendable(grown.resize(grown_key(), 2))).unwrap_err();
+    assert!(absent.is_not_found() && absent.key() == Some(("000123", "2014")), "{absent}");
+    for stored in [0, 100] {
+        assert!(block_on(grown.resize(grown_key(), stored)).unwrap_err().is_invalid_input());
+    }
+    block_on(counts.insert(&year_of(1))).unwrap();
+    // Of two parts, and not of one or four: nothing is taken for a part that never was.
+    for stored in [1, 4] {
+        let error = block_on(grown.resize(grown_key(), stored)).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")), "{stored}");
+    }
+    assert_eq!(days(&counts), vec![Some(1); 366]);
+    // Another writer is faster once.
+    store.heal();
+    store.script(|call, at| match (call, at) {
+        (Call::Submit, 1) => Fault::Before(ErrorCode::UpdateConditionNotSatisfied),
+        _ => Fault::None,
+    });
+    assert!(block_on(grown.resize(grown_key(), 2)).unwrap());
+    store.heal();
+    assert!(!block_on(grown.resize(grown_key(), 2)).unwrap(), "it is there");
+    assert_eq!(store.calls().iter().filter(|call| **call == Call::Submit).count(), 0);
+    let (whole, version) = block_on(grown.get(grown_key())).unwrap().unwrap();
+    assert_eq!((whole.office.as_deref(), &whole.hours), (Some("Oslo"), &vec![None; 24]));
+    assert_eq!([&whole.days[..], &whole.rest].concat(), vec![Some(1); 366]);
+    block_on(grown.replace(
+        &Grown { days: vec![Some(2); 250], rest: vec![Some(2); 116], hours: vec![Some(9); 24], ..whole },
+        &version,
+    ))
+    .unwrap();
+    // A program of the day before takes it back; what it does not know is gone.
+    assert!(block_on(counts.get(key())).is_err());
+    assert!(block_on(counts.resize(key(), 3)).unwrap());
+    assert_eq!(days(&counts), vec![Some(2); 366]);
+    assert!(!block_on(counts.resize(key(), 2)).unwrap(), "of as many parts as it is declared with");
+}
+
+#[test]
+fn pat_wide_2_a_resize_that_fails_changes_nothing() {
+    let (counts, store) = counts();
+    block_on(counts.insert(&year_of(1))).unwrap();
+    store.script(|call, _| match call {
+        Call::Submit => Fault::Before(ErrorCode::ServerBusy),
+        _ => Fault::None,
+    });
+    let grown = store.wide::<Grown>().with_retry(counts.retry().clone());
+    assert!(block_on(grown.resize(Grown::key(123, 2014), 2)).is_err());
+    store.heal();
+    assert_eq!(days(&counts), vec![Some(1); 366]);
+}

@@ -1,0 +1,118 @@
+//! Entities that were written when their declaration had another number of parts.
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::operation::OperationKind;
+use table_core::selection::{Point, Selection};
+use table_core::store::TableStore;
+
+use crate::wide::fetch::fetch;
+use crate::wide::{MOST_PARTS, Wide, WideTable, WideVersion};
+
+impl<W: Wide, S: TableStore> WideTable<W, S> {
+    /// Brings an entity that was written in so many parts into those that the declaration has now, in one transaction; `false` if it
+    /// is in them already, so that a run that stopped is simply made again.
+    ///
+    /// How many parts there were has to be said, because a part that is missing is an error and never a default (PAT-WIDE-4): one that
+    /// was lost is not taken for one that never was. A property that the entity lacks is what its type makes of that: `None`, or an
+    /// error. One that the declaration has no more is gone, as after [`replace`](Self::replace).
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if there is no such entity; `EntityMismatch` if its parts are neither `stored` nor those of the declaration,
+    /// or not of one write (PAT-WIDE-4); `InvalidInput` for no or over 99 parts; `UpdateConditionNotSatisfied` if all attempts lost
+    /// their race; those of [`Wide::read`] and [`insert`](Self::insert).
+    ///
+    /// ```
+    /// use table_patterns::embedded::Engine;
+    /// use table_patterns::wide::{Wide, WideStore};
+    ///
+    /// #[derive(Wide)]
+    /// #[entity(table = "Counts")]
+    /// #[partition_key(employee)]
+    /// #[row_key(year)]
+    /// struct Year { employee: u32, year: u16, #[slots("Day", 1..=200)] days: Vec<Option<i32>> }
+    ///
+    /// /// The same entities, since hours are counted, too.
+    /// #[derive(Wide)]
+    /// #[entity(table = "Counts")]
+    /// #[partition_key(employee)]
+    /// #[row_key(year)]
+    /// struct YearOfHours {
+    ///     employee: u32,
+    ///     year: u16,
+    ///     #[slots("Day", 1..=200)]
+    ///     days: Vec<Option<i32>>,
+    ///     #[part(2)]
+    ///     #[slots("Hour", 0..=23)]
+    ///     hours: Vec<Option<i64>>,
+    /// }
+    ///
+    /// # pollster::block_on(async {
+    /// let store = Engine::in_memory();
+    /// let old = store.wide::<Year>().create_if_missing().await?;
+    /// old.insert(&Year { employee: 123, year: 2014, days: vec![Some(7); 200] }).await?;
+    ///
+    /// let new = store.wide::<YearOfHours>();
+    /// let key = || YearOfHours::key(123, 2014);
+    /// assert!(new.get(key()).await.is_err()); // its second part is missing
+    /// assert!(new.resize(key(), 1).await?);
+    /// assert!(!new.resize(key(), 1).await?); // done before
+    /// let (year, _) = new.get(key()).await?.expect("just there");
+    /// assert_eq!((year.days[0], year.hours[0]), (Some(7), None));
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn resize(&self, key: Selection<W::Header, Point>, stored: usize) -> Result<bool> {
+        let key = key.into_key()?;
+        if !(1..=MOST_PARTS).contains(&stored) {
+            let message = format!("a wide entity has 1 to {MOST_PARTS} parts, and not {stored}");
+            return Err(
+                self.in_place(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-WIDE-1"), &key)
+            );
+        }
+        let mut lost = None;
+        for attempt in 0..self.retry.attempts() {
+            let found = match fetch(self.table.store(), self.table.name()?, &key, stored, &self.retry).await {
+                Ok(Some(found)) => found,
+                Ok(None) => {
+                    let message = "the wide entity to resize is not there";
+                    let error = Error::new(ErrorCode::ResourceNotFound, message).with_rule("UPD-2");
+                    return Err(self.in_place(error, &key));
+                }
+                // Perhaps it is where it is to be. If it is not, this says what it is, and not what it might have been.
+                Err(error) if error.rule() == Some("PAT-WIDE-4") => {
+                    return self.read(&key).await.ok().flatten().map(|_| false).ok_or(error);
+                }
+                Err(error) => return Err(error),
+            };
+            if stored == W::PARTS.len() {
+                return Ok(false);
+            }
+            let version = WideVersion(found.etags);
+            let (_, rows) = self.rows(&self.decode(&key, &found.rows)?)?;
+            let written = rows.into_iter().enumerate().map(|(part, row)| {
+                let kind = if part < stored {
+                    OperationKind::Replace(row, version.of(part)?)
+                } else {
+                    OperationKind::Insert(row)
+                };
+                Ok((part, kind))
+            });
+            let gone =
+                (W::PARTS.len()..stored).map(|part| Ok((part, OperationKind::Delete(version.of(part)?))));
+            match self.submit(&key, written.chain(gone).collect::<Result<Vec<_>>>()?).await {
+                Ok(_) => return Ok(true),
+                // Another was faster with a part, the entity, or all of this.
+                Err(error)
+                    if error.is_precondition_failed()
+                        || error.is_not_found()
+                        || error.is_already_exists() =>
+                {
+                    lost = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+            self.retry.wait(attempt).await;
+        }
+        Err(lost.unwrap_or_else(|| Error::new(ErrorCode::InternalError, "no attempt was made")))
+    }
+}
