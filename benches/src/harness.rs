@@ -51,40 +51,63 @@ impl std::fmt::Debug for Contender<'_> {
 pub struct Figure {
     /// The contender.
     pub name: &'static str,
-    /// Operations a second of each round, in ascending order.
+    /// Operations a second of each round.
     rates: Vec<f64>,
 }
 
 impl Figure {
     /// A figure from operations a second, one each round.
     #[must_use]
-    pub fn new(name: &'static str, mut rates: Vec<f64>) -> Self {
-        rates.sort_by(f64::total_cmp);
+    pub const fn new(name: &'static str, rates: Vec<f64>) -> Self {
         Self { name, rates }
     }
 
     /// The median of the rounds.
     #[must_use]
     pub fn median(&self) -> f64 {
-        let middle = self.rates.len() / 2;
-        let at = |index: usize| self.rates.get(index).copied().unwrap_or(f64::NAN);
-        if self.rates.len().is_multiple_of(2) {
-            f64::midpoint(at(middle.wrapping_sub(1)), at(middle))
+        median(self.rates.clone())
+    }
+
+    /// How many times the other's rate this is: the median of what each round gave, because what disturbs the machine disturbs the
+    /// contenders of one round alike; of figures that did not take turns, the ratio of their medians.
+    ///
+    /// ```
+    /// use benches::harness::Figure;
+    ///
+    /// // The machine got slower while the third round of ours went on, and fast again after that of the peer.
+    /// let (ours, peer) = (Figure::new("ours", vec![8., 8., 6., 8., 8.]), Figure::new("peer", vec![4., 4., 2., 4., 4.]));
+    /// assert!((ours.times(&peer) - 2.).abs() < 1e-9);
+    /// ```
+    #[must_use]
+    pub fn times(&self, other: &Self) -> f64 {
+        if self.rates.len() == other.rates.len() {
+            median(self.rates.iter().zip(&other.rates).map(|(ours, others)| ours / others).collect())
         } else {
-            at(middle)
+            self.median() / other.median()
         }
     }
 
     /// The slowest round.
     #[must_use]
     pub fn min(&self) -> f64 {
-        self.rates.first().copied().unwrap_or(f64::NAN)
+        self.rates.iter().copied().reduce(f64::min).unwrap_or(f64::NAN)
     }
 
     /// The fastest round.
     #[must_use]
     pub fn max(&self) -> f64 {
-        self.rates.last().copied().unwrap_or(f64::NAN)
+        self.rates.iter().copied().reduce(f64::max).unwrap_or(f64::NAN)
+    }
+}
+
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    let middle = numbers.len() / 2;
+    let at = |index: usize| numbers.get(index).copied().unwrap_or(f64::NAN);
+    if numbers.len().is_multiple_of(2) {
+        f64::midpoint(at(middle.wrapping_sub(1)), at(middle))
+    } else {
+        at(middle)
     }
 }
 

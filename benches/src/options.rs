@@ -30,8 +30,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             entities: 1_000_000,
-            rounds: 5,
-            time: Duration::from_millis(600),
+            rounds: 15,
+            time: Duration::from_millis(200),
             azurite: false,
             full: false,
             only: Vec::new(),

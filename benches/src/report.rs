@@ -71,7 +71,7 @@ impl Report {
         let [first, second] = figures else {
             return self.line(work, String::new(), String::new(), f64::NAN, target);
         };
-        let ratio = first.median() / second.median();
+        let ratio = first.times(second);
         let shown = |figure: &Figure| format!("{} {}", figure.name, rate(figure));
         self.line(work, shown(first), shown(second), ratio, target);
     }
@@ -81,7 +81,7 @@ impl Report {
         let [first, second] = figures else {
             return self.line(work, String::new(), String::new(), f64::NAN, target);
         };
-        self.line(work, time(first), time(second), second.median() / first.median(), target);
+        self.line(work, time(first), time(second), second.times(first), target);
     }
 
     /// Adds how many times longer the fastest round of the first figure takes than that of the second.
@@ -101,7 +101,7 @@ impl Report {
         let ours = figure(OURS);
         for (name, target) in targets {
             let peer = figure(name);
-            let ratio = ours.median() / peer.median();
+            let ratio = ours.times(&peer);
             self.line(work, show(&ours), format!("{name} {}", show(&peer)), ratio, *target);
         }
     }

@@ -13,11 +13,11 @@ use crate::stage::Stage;
 /// Measures the row.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let sizes = [("large", stage.large()), ("small", stage.small())];
-    let mut figures = Vec::new();
-    for (name, entities) in sizes {
-        let folder = child::filled(stage, entities)?.folder;
-        let mut rates = Vec::new();
-        for _ in 0..stage.options.rounds {
+    let mut rates = sizes.map(|_| Vec::new());
+    // A round is two processes that start, write and die, which takes as long as three rounds of others.
+    for _ in 0..stage.options.rounds.div_ceil(3) {
+        for ((_, entities), rates) in sizes.into_iter().zip(&mut rates) {
+            let folder = child::filled(stage, entities)?.folder;
             child::killed(&folder, entities, Duration::from_millis(700))?;
             let start = Instant::now();
             let tables = Tables::open(&folder)?;
@@ -26,8 +26,9 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
             rates.push(1.0 / start.elapsed().as_secs_f64());
             found.ok_or("the entity is gone")?;
         }
-        figures.push(Figure::new(name, rates));
     }
+    let figures: Vec<_> =
+        sizes.into_iter().zip(rates).map(|((name, _), rates)| Figure::new(name, rates)).collect();
     let [large, small] = sizes.map(|(_, entities)| short(entities.into()));
     report.compare_bound(
         &format!("reopen after kill, {large} against {small}"),
