@@ -74,8 +74,8 @@ impl Figure {
     /// ```
     /// use benches::harness::Figure;
     ///
-    /// // The machine got slower while the third round of ours went on, and fast again after that of the peer.
-    /// let (ours, peer) = (Figure::new("ours", vec![8., 8., 6., 8., 8.]), Figure::new("peer", vec![4., 4., 2., 4., 4.]));
+    /// // The machine got slower in the third round, between the two: the ratio of the medians would be four.
+    /// let (ours, peer) = (Figure::new("ours", vec![8., 8., 8., 4., 4.]), Figure::new("peer", vec![4., 4., 2., 2., 2.]));
     /// assert!((ours.times(&peer) - 2.).abs() < 1e-9);
     /// ```
     #[must_use]

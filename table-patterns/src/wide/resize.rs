@@ -80,7 +80,11 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
                 }
                 // Perhaps it is where it is to be. If it is not, this says what it is, and not what it might have been.
                 Err(error) if error.rule() == Some("PAT-WIDE-4") => {
-                    return self.read(&key).await.ok().flatten().map(|_| false).ok_or(error);
+                    return match self.read(&key).await {
+                        Ok(Some(_)) => Ok(false),
+                        Err(other) if other.rule() != Some("PAT-WIDE-4") => Err(other),
+                        _ => Err(error),
+                    };
                 }
                 Err(error) => return Err(error),
             };

@@ -219,6 +219,10 @@ fn pat_wide_2_a_resize_that_fails_changes_nothing() {
     });
     let grown = store.wide::<Grown>().with_retry(counts.retry().clone());
     assert!(block_on(grown.resize(Grown::key(123, 2014), 2)).is_err());
+    // The look whether it was done before is no answer if it fails.
+    store.script(|_, at| if at == 1 { Fault::Before(ErrorCode::ServerBusy) } else { Fault::None });
+    let error = block_on(grown.resize(Grown::key(123, 2014), 1)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::ServerBusy);
     store.heal();
     assert_eq!(days(&counts), vec![Some(1); 366]);
 }
