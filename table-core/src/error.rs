@@ -146,6 +146,25 @@ impl Error {
         self.0.code.status() == 412
     }
 
+    /// What a conditional write was based on is no longer so: the entity is there, is gone, or is of another version. Another writer
+    /// was faster: read again and retry (CON-3). A missing table is not that.
+    ///
+    /// ```
+    /// use table_core::{Error, ErrorCode};
+    ///
+    /// assert!(Error::new(ErrorCode::EntityAlreadyExists, "it is there").is_conflict());
+    /// assert!(!Error::new(ErrorCode::TableNotFound, "no such table").is_conflict());
+    /// ```
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        matches!(
+            self.0.code,
+            ErrorCode::EntityAlreadyExists
+                | ErrorCode::ResourceNotFound
+                | ErrorCode::UpdateConditionNotSatisfied
+        )
+    }
+
     /// The service asks to slow down (503, 429): retry with back-off (RTY-1).
     #[must_use]
     pub fn is_throttled(&self) -> bool {

@@ -31,11 +31,12 @@ pub use patch::Patch;
 pub use query::{EntityPage, EntityQuery};
 pub use scan::{Bounded, BoundedScan, TableScan};
 pub use transaction::EntityTransaction;
-pub use update::{UPDATE_ATTEMPTS, UpdateFrom};
+pub use update::UpdateFrom;
 
 use crate::entity::Entity;
 use crate::error::{ErrorCode, Result};
 use crate::name::TableName;
+use crate::retry::Retry;
 use crate::store::TableStore;
 use crate::untyped::UntypedTable;
 
@@ -68,6 +69,8 @@ pub struct Table<E, S> {
     store: S,
     /// A design's name is not known to be legal before it is used: an error waits here for the first use.
     name: Result<TableName>,
+    /// How updates retry; `None` is the default.
+    retry: Option<Retry>,
     of: PhantomData<fn() -> E>,
 }
 
@@ -75,7 +78,13 @@ impl<E, S> Table<E, S> {
     /// The table of this name in a store, whatever the design of `E` calls it.
     #[must_use]
     pub const fn new(store: S, name: TableName) -> Self {
-        Self { store, name: Ok(name), of: PhantomData }
+        Self { store, name: Ok(name), retry: None, of: PhantomData }
+    }
+
+    /// The same with another policy for [updates](Table::update) that lose races.
+    #[must_use]
+    pub fn with_retry(self, retry: Retry) -> Self {
+        Self { retry: Some(retry), ..self }
     }
 
     /// The store.
@@ -97,7 +106,7 @@ impl<E: Entity, S> Table<E, S> {
     /// The table that the design of `E` names.
     #[must_use]
     pub fn of_design(store: S) -> Self {
-        Self { store, name: TableName::new(E::SCHEMA.table), of: PhantomData }
+        Self { store, name: TableName::new(E::SCHEMA.table), retry: None, of: PhantomData }
     }
 }
 
@@ -131,12 +140,21 @@ impl<E, S: TableStore> Table<E, S> {
 
 impl<E, S: Clone> Clone for Table<E, S> {
     fn clone(&self) -> Self {
-        Self { store: self.store.clone(), name: self.name.clone(), of: PhantomData }
+        Self {
+            store: self.store.clone(),
+            name: self.name.clone(),
+            retry: self.retry.clone(),
+            of: PhantomData,
+        }
     }
 }
 
 impl<E, S: fmt::Debug> fmt::Debug for Table<E, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Table").field("store", &self.store).field("name", &self.name).finish()
+        f.debug_struct("Table")
+            .field("store", &self.store)
+            .field("name", &self.name)
+            .field("retry", &self.retry)
+            .finish()
     }
 }

@@ -46,6 +46,7 @@ use table_core::etag::IfMatch;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
+use table_core::pace::ticks_of;
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
@@ -54,7 +55,6 @@ use table_core::value::ValueRef;
 use uuid::Uuid;
 
 use crate::outbox::registry::{self, Registered};
-use crate::pace::ticks_of;
 use crate::work::Pace;
 pub use table::FeedTable;
 

@@ -24,8 +24,8 @@
 //!
 //! # Guarantee
 //! - In its partition, an index changes in the entity group transaction of its entity: never one without the other (PAT-INTRA-4),
-//!   whoever dies when. Entities read before are conditions by their `ETag`s; what others wrote meanwhile is read again, up to
-//!   [`WRITE_ATTEMPTS`] times with growing waits. No member of a list is lost (PAT-IX-1, PAT-IX-2).
+//!   whoever dies when. Entities read before are conditions by their `ETag`s; what others wrote meanwhile is read again, with
+//!   growing waits and a bound ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
 //! - A value of a `unique` index in the partition belongs to one entity; the second gets a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
 //! - Elsewhere it is consistent in the end (PAT-INTER-3): the change is recorded in the transaction by an [`IndexOutbox`], and each
@@ -101,7 +101,6 @@ mod tests;
 mod transaction;
 mod write;
 
-pub use attempts::WRITE_ATTEMPTS;
 pub use backfill::{Backfill, BackfillProgress};
 pub use batch::{RemoteChange, UniqueViolation};
 pub use bulk::{IndexedBulk, IndexedBulkError};

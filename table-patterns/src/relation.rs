@@ -77,12 +77,11 @@ use table_core::group::{EntityGroup, GroupOf, Names};
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{KeyRange, Query, Select};
+use table_core::retry::Retry;
 use table_core::row::RowWriter;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use table_core::{Table, Transaction};
-
-use crate::retry::Retry;
 
 /// A table of owners `P`, whose parts are the other members of the group `G`.
 pub struct OwnerTable<P, G, S> {
@@ -144,8 +143,8 @@ impl<P: PlainEntity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore> 
     /// nothing is deleted; `UpdateConditionNotSatisfied` if all attempts of the back-off lost their race.
     pub async fn delete(&self, owner: Selection<P, Point>) -> Result<usize> {
         let owner = owner.into_key()?;
-        let mut lost = None;
-        for attempt in 0..self.retry.attempts() {
+        let mut race = self.retry.race("the owner or its parts");
+        loop {
             let deletes = self.deletes(&owner).await?;
             let count = deletes.len();
             match self.submit(&owner, deletes).await {
@@ -154,18 +153,12 @@ impl<P: PlainEntity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore> 
                 Err(error)
                     if error.is_precondition_failed() || error.code() == ErrorCode::ResourceNotFound =>
                 {
-                    lost = Some(error);
+                    let lost = race.lost(error).await.map_err(|error| error.with_rule("PAT-CK-3"));
+                    lost.map_err(|error| self.in_place(error, &owner))?;
                 }
                 Err(error) => return Err(error),
             }
-            self.retry.wait(attempt).await;
         }
-        let message = format!(
-            "others changed the owner or its parts during each of {} attempts: retry later",
-            self.retry.attempts()
-        );
-        let error = Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("PAT-CK-3");
-        Err(self.in_place(lost.map_or(error.clone(), |lost| error.with_source(lost)), &owner))
     }
 
     /// A delete of each row of the group, under the version it has now.

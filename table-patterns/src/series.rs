@@ -14,7 +14,7 @@
 //! # Guarantee
 //! - [`set`](SeriesTable::set) merges one slot and leaves the others as they are (PAT-SER-2). Of two writers the last one counts.
 //! - [`increment`](SeriesTable::increment) loses no update: it reads, adds, and writes under the `ETag` it read; where another
-//!   was faster it begins again, after a [back-off](crate::retry), a bounded number of times (PAT-SER-3). A sum that its type
+//!   was faster it begins again, after a [back-off](table_core::retry), a bounded number of times (PAT-SER-3). A sum that its type
 //!   cannot hold is an error.
 //! - An increment whose answer was lost is [an ambiguous error](crate::Error::is_ambiguous) and is not repeated (CON-11).
 //!

@@ -18,7 +18,7 @@
 //! - A write of several parts is one transaction (PAT-WIDE-2), with one new random `WriteId` in every part, untouched ones too.
 //! - A write of one property, or of several in one part, is one merge.
 //! - A reader never sees half a write (PAT-WIDE-3). It reads the parts by one range query and accepts them only if all have one
-//!   `WriteId`; else it reads again, after a [back-off](crate::retry). Why that is enough: whatever changes two parts changes
+//!   `WriteId`; else it reads again, after a [back-off](table_core::retry). Why that is enough: whatever changes two parts changes
 //!   the `WriteId` of all of them, so parts of one `WriteId` lie between the same two such writes, and differ only by merges
 //!   that are whole in their part. It does not matter whether a page is a snapshot, or whether the parts came in one page.
 //! - Merges of single parts have no order among each other for a reader whose answer took several pages: it can see the later

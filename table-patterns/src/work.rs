@@ -36,10 +36,10 @@ mod steps;
 mod sweep;
 pub(crate) mod worker;
 
-pub use crate::pace::{Backoff, Pace};
 pub use archive::{ARCHIVE, Archive, archive};
 pub use handler::{Call, Handler};
 pub use metrics::WorkMetrics;
 pub use poison::PoisonEntry;
 pub use sweep::{Sweep, SweepReport};
+pub use table_core::pace::{Backoff, Pace};
 pub use worker::{Worker, WorkerOptions};

@@ -3,12 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{StreamExt, TryStreamExt};
 use pollster::block_on;
 use table_core::embedded::{Engine, EngineOptions, Faults};
+use table_core::pace::Pace;
 use table_core::query::{QueryClass, Requests};
-use table_core::table::UPDATE_ATTEMPTS;
+use table_core::retry::Retry;
 use table_core::{ErrorCode, IfMatch, Result, Selection, Table, TableEntity, TableStoreExt, Value};
 use tests::employee::{Employee, NameOnly};
 
@@ -87,7 +90,7 @@ fn con_3_update_repeats_on_conflict_and_counts_right() {
     let stale = block_on(table.get(Employee::key("Sales", 1))).unwrap().unwrap();
     // The first attempt of each begins with what is stale; any other is lost only to a write of the 30 that the others make. So
     // there are attempts enough whoever is the slowest.
-    const { assert!(1 + 3 * 10 < UPDATE_ATTEMPTS) };
+    const { assert!(1 + 3 * 10 < Retry::ATTEMPTS) };
     std::thread::scope(|threads| {
         for _ in 0..4 {
             threads.spawn(|| {
@@ -101,8 +104,14 @@ fn con_3_update_repeats_on_conflict_and_counts_right() {
 }
 
 #[test]
-fn con_3_update_gives_up_after_a_bounded_number_of_lost_races() {
-    let table = employees();
+fn con_3_update_gives_up_after_a_bounded_number_of_lost_races_and_waits_in_between() {
+    let waits = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&waits);
+    let pace = Pace::new().sleep_by(move |time| {
+        count.fetch_add(usize::from(!time.is_zero()), Ordering::SeqCst);
+        Box::pin(async {})
+    });
+    let table = employees().with_retry(Retry::default().with_pace(pace));
     block_on(table.insert(&Employee::new("Sales", 1))).unwrap();
     let mut attempts = 0;
     // Another writer is always faster.
@@ -112,8 +121,10 @@ fn con_3_update_gives_up_after_a_bounded_number_of_lost_races() {
         block_on(table.insert_or_replace(&Employee { age: attempts, ..Employee::new("Sales", 1) })).unwrap();
     }))
     .unwrap_err();
-    assert_eq!(attempts, i32::try_from(UPDATE_ATTEMPTS).unwrap());
-    assert!(error.is_precondition_failed() && error.to_string().contains(&UPDATE_ATTEMPTS.to_string()));
+    assert_eq!(attempts, i32::try_from(Retry::ATTEMPTS).unwrap());
+    assert!(error.is_precondition_failed() && error.to_string().contains(&Retry::ATTEMPTS.to_string()));
+    assert_eq!(error.key(), Some(("Sales", "000001")));
+    assert_eq!(waits.load(Ordering::SeqCst), Retry::ATTEMPTS - 1);
 }
 
 #[test]

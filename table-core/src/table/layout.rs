@@ -13,6 +13,7 @@ use crate::key::{EntityKey, PartitionKey, RowKey};
 use crate::name::TableName;
 use crate::operation::OperationKind;
 use crate::query::{KeyRange, Query, Select};
+use crate::retry::Retry;
 use crate::schema::{Evolution, StoredSchema, evolve};
 use crate::store::TableStore;
 use crate::table::{Table, request};
@@ -23,9 +24,6 @@ use crate::table::{Table, request};
 /// program's tables ([`TableStoreExt::tables`](crate::TableStoreExt::tables)) leave it out, those of the store
 /// ([`TableStore::list_tables`]) do not.
 pub const LAYOUTS: &str = "TablesLayouts";
-
-/// How often a design is stored anew when another program stores one at the same time.
-const ATTEMPTS: usize = 8;
 
 impl<E: Entity, S: TableStore> Table<E, S> {
     /// Creates the table unless it is there already, compares the design of `E` with the one stored with it, and gives the
@@ -131,7 +129,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     pub async fn note_layout(&self, change: impl Fn(&mut StoredLayout)) -> Result<StoredLayout> {
         let table = self.name()?;
         let key = key(table, E::SCHEMA.entity)?;
-        let mut attempts = ATTEMPTS;
+        let retry = self.retry.clone().unwrap_or_default();
+        let mut race = retry.race("the design that is stored");
         loop {
             let Some(mut layout) = self.stored_layout().await? else {
                 let message = "no design is stored for the table: open it first, with `create_if_missing`";
@@ -144,13 +143,12 @@ impl<E: Entity, S: TableStore> Table<E, S> {
                 return Ok(layout);
             }
             let kind = OperationKind::Replace(layout.to_row(table)?, IfMatch::ETag(layout.etag.clone()));
-            attempts -= 1;
             match request::write(&self.store, &layouts()?, key.clone(), kind).await {
                 Ok(etag) => {
                     layout.etag = etag.unwrap_or(layout.etag);
                     return Ok(layout);
                 }
-                Err(error) if error.is_precondition_failed() && attempts > 0 => {}
+                Err(error) if error.is_precondition_failed() => race.lost(error).await?,
                 Err(error) => return Err(error),
             }
         }
@@ -182,7 +180,8 @@ async fn store_design<S: TableStore>(
     mut is_new: bool,
     accepted: Option<&str>,
 ) -> Result<()> {
-    let mut attempts = ATTEMPTS;
+    let retry = Retry::default();
+    let mut race = retry.race("the design that is stored");
     loop {
         let stored = read(store, table, &design.entity).await?;
         let etag = stored.as_ref().map(|stored| stored.etag.clone());
@@ -195,18 +194,16 @@ async fn store_design<S: TableStore>(
             Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
             None => OperationKind::Insert(row),
         };
-        attempts -= 1;
         match request::write(store, &layouts()?, key(table, &design.entity)?, kind).await {
             Ok(_) => return Ok(()),
-            Err(error) if attempts == 0 => return Err(error),
             Err(error) if error.is_table_not_found() => {
                 request::create_if_missing(store, &layouts()?).await?;
+                race.lost(error).await?;
             }
             // Another program was faster: what it stored is judged instead.
-            Err(error)
-                if error.is_precondition_failed() || error.is_already_exists() || error.is_not_found() =>
-            {
+            Err(error) if error.is_conflict() => {
                 is_new = false;
+                race.lost(error).await?;
             }
             Err(error) => return Err(error),
         }

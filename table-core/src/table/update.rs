@@ -1,4 +1,4 @@
-//! Read, change, write back: optimistic concurrency with a bounded number of retries (CON-3).
+//! Read, change, write back: optimistic concurrency with a bounded number of retries and back-off (CON-3).
 
 use crate::entity::{FromEntity, ToEntity, Versioned};
 use crate::error::{Error, ErrorCode, Result};
@@ -11,9 +11,6 @@ use crate::row::{self, Row};
 use crate::selection::{Point, Selection};
 use crate::store::{TableStore, written};
 use crate::table::{Table, request};
-
-/// How often an update tries to write before it gives up. Each lost attempt means that another writer's succeeded (CON-5).
-pub const UPDATE_ATTEMPTS: usize = 32;
 
 /// What an update starts from: an entity read before, whose version is tried first, or a key to read.
 #[derive(Clone, Debug)]
@@ -75,7 +72,7 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `ResourceNotFound` if the entity is not there; `InvalidInput` if `change` changed the key;
-    /// `UpdateConditionNotSatisfied` after [`UPDATE_ATTEMPTS`] lost races.
+    /// `UpdateConditionNotSatisfied` after all attempts of the [policy](crate::retry::Retry) lost their race.
     pub async fn update(
         &self,
         from: impl Into<UpdateFrom<E>>,
@@ -102,23 +99,18 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
             UpdateFrom::Read(entity) => (entity.entity_key()?, Some(Version { entity, stored: None })),
             UpdateFrom::Key(key) => (key.into_key()?, None),
         };
-        for _ in 0..UPDATE_ATTEMPTS {
+        let retry = self.retry.clone().unwrap_or_default();
+        let mut race = retry.race("the entity");
+        loop {
             let current = match version.take() {
                 Some(current) => current,
                 None => self.read_version(table, &key).await?,
             };
             match self.try_once(table, &key, current, &mut change).await {
-                Err(error) if error.is_precondition_failed() => {}
+                Err(error) if error.is_precondition_failed() => race.lost(error).await?,
                 done => return done,
             }
         }
-        let message = format!(
-            "others changed the entity during each of {UPDATE_ATTEMPTS} attempts: retry later, or spread the writes"
-        );
-        Err(Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
-            .with_rule("CON-3")
-            .with_table(table.as_str())
-            .with_key(key.partition_key.as_str(), key.row_key.as_str()))
     }
 
     async fn read_version(&self, table: &TableName, key: &EntityKey) -> Result<Version<E>> {
@@ -168,10 +160,12 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
     async fn stored_at(&self, table: &TableName, key: &EntityKey, etag: &ETag) -> Result<Row> {
         match request::get(&self.store, table, key, &Select::All).await? {
             Some(found) if found.etag == *etag => Ok(found.row),
-            _ => Err(Error::new(
-                ErrorCode::UpdateConditionNotSatisfied,
-                "the entity has changed since it was read",
-            )),
+            _ => {
+                let message = "the entity has changed since it was read";
+                Err(Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
+                    .with_table(table.as_str())
+                    .with_key(key.partition_key.as_str(), key.row_key.as_str()))
+            }
         }
     }
 }

@@ -7,9 +7,9 @@ use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use table_core::error::Result;
+use table_core::pace::ticks_of;
 
 use crate::blob::InBlobs;
-use crate::pace::ticks_of;
 
 /// What a collection found and did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, Select};
 use table_core::queue::QueueStore;
+use table_core::retry::Retry;
 use table_core::row::rewrite;
 use table_core::selection::{Point, Selection};
 use table_core::store::{StoredRow, TableStore};
@@ -23,7 +24,6 @@ use crate::denormal::relay::holder_step;
 use crate::denormal::settle::Left;
 use crate::denormal::{Denormal, io};
 use crate::outbox::{Intent, Outbox, Step};
-use crate::retry::Retry;
 
 /// A table of holders `H`: what that is, see [the pattern](crate::denormal). All relations into `H` are to be registered.
 pub struct HolderTable<H, S, Q> {
@@ -78,15 +78,16 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
     /// to itself; `UpdateConditionNotSatisfied` if its sources changed during all attempts; those of the store.
     pub async fn insert(&self, holder: &H) -> Result<Versioned<H>> {
         let (table, key, row) = (self.table.name()?, holder.key_of()?, holder.to_row()?);
-        for attempt in 0..self.retry.attempts() {
+        let mut race = self.retry.race(io::RACE);
+        loop {
             let copy = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
             match self.attempt(table, &key, None, Some(H::from_entity(copy)?)).await? {
                 Attempt::Done(Some(written)) => return Ok(written),
                 Attempt::Lost(error) if error.code() == ErrorCode::EntityAlreadyExists => return Err(error),
-                _ => self.retry.wait(attempt).await,
+                Attempt::Lost(error) => race.lost(error).await?,
+                Attempt::Done(None) => race.lost(None).await?,
             }
         }
-        Err(io::is_lost(self.retry.attempts(), table, &key))
     }
 
     /// Changes a holder, and its copies with its references. Read and tried again where another was faster.
@@ -124,7 +125,8 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
         mut change: impl FnMut(H) -> Option<H>,
     ) -> Result<Option<Versioned<H>>> {
         let (store, table) = (self.outbox.store(), self.table.name()?);
-        for attempt in 0..self.retry.attempts() {
+        let mut race = self.retry.race(io::RACE);
+        loop {
             let found = store.get(table, key, &Select::All).await?;
             let stored = found.ok_or_else(|| io::is_gone(table, key))?;
             let read =
@@ -132,10 +134,9 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
             let before = read()?;
             match self.attempt(table, key, Some((&stored, &before)), change(read()?)).await? {
                 Attempt::Done(written) => return Ok(written),
-                Attempt::Lost(_) => self.retry.wait(attempt).await,
+                Attempt::Lost(error) => race.lost(error).await?,
             }
         }
-        Err(io::is_lost(self.retry.attempts(), table, key))
     }
 
     async fn attempt(
@@ -236,7 +237,7 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
                 let stamp = before.map_or(0, |(stored, _)| stored.row.view().timestamp());
                 Ok(Attempt::Done(after.map(|after| io::version(table, after, etags, stamp)).transpose()?))
             }
-            Err(error) if io::is_race(&error) => Ok(Attempt::Lost(error)),
+            Err(error) if error.is_conflict() => Ok(Attempt::Lost(io::in_place(error, table, key))),
             Err(error) => Err(error),
         }
     }

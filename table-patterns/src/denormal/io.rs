@@ -50,14 +50,6 @@ pub(super) fn version<T>(
     Ok(Versioned::new(entity, etag, ticks))
 }
 
-/// Somebody else was quicker: what was read is no longer so. A missing table is not that.
-pub(super) fn is_race(error: &Error) -> bool {
-    matches!(
-        error.code(),
-        ErrorCode::EntityAlreadyExists | ErrorCode::UpdateConditionNotSatisfied | ErrorCode::ResourceNotFound
-    )
-}
-
 /// There is more to write than one transaction takes.
 pub(super) fn is_too_much(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge)
@@ -73,12 +65,8 @@ pub(super) fn is_gone(table: &TableName, key: &EntityKey) -> Error {
     in_place(error.with_rule("UPD-2"), table, key)
 }
 
-/// That every attempt lost its race.
-pub(super) fn is_lost(attempts: usize, table: &TableName, key: &EntityKey) -> Error {
-    let message =
-        format!("others changed the source or its holders during each of {attempts} attempts: retry later");
-    in_place(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("PAT-DEN-2"), table, key)
-}
+/// What others may change while something is tried, in words.
+pub(super) const RACE: &str = "the source or its holders";
 
 pub(super) fn in_place(error: Error, table: &TableName, key: &EntityKey) -> Error {
     error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())

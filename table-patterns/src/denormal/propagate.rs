@@ -59,16 +59,12 @@ impl<E: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, 
     async fn one_by_one(&self, table: &TableName, key: &EntityKey, groups: &[Group]) -> Result<usize> {
         let mut written = 0;
         for group in groups {
-            let mut attempt = 0;
+            let mut race = self.retry.race(io::RACE);
             written += loop {
                 if let Some(written) = self.write(table, key, std::slice::from_ref(group)).await? {
                     break written;
                 }
-                self.retry.wait(attempt).await;
-                attempt += 1;
-                if attempt >= self.retry.attempts() {
-                    return Err(io::is_lost(attempt, &group.table, &group.holder));
-                }
+                race.lost(None).await.map_err(|error| io::in_place(error, &group.table, &group.holder))?;
             };
         }
         Ok(written)
@@ -94,14 +90,14 @@ impl<E: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, 
                 transaction => transaction?,
             };
             match store.submit(holders, transaction).await {
-                Err(error) if io::is_race(&error) => return Ok(None),
+                Err(error) if error.is_conflict() => return Ok(None),
                 outcome => outcome?,
             };
         }
         for found in drops {
             match io::submit(store, table, &key.partition_key, [chunk::dropped(found)]).await {
                 // Gone, or renewed by a holder that refers to the source again.
-                Err(error) if io::is_race(&error) => {}
+                Err(error) if error.is_conflict() => {}
                 outcome => {
                     outcome?;
                 }

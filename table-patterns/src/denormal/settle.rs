@@ -56,14 +56,17 @@ impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, 
 
     pub(super) async fn align(&self, key: &EntityKey, mut left: Left) -> Result<bool> {
         let mut changed = false;
-        for attempt in 0..self.retry.attempts() {
+        let mut race = self.retry.race(io::RACE);
+        loop {
             match self.align_once(key, &mut left).await? {
                 Outcome::Settled => return Ok(changed),
                 Outcome::Written => changed = true,
-                Outcome::Lost => self.retry.wait(attempt).await,
+                Outcome::Lost => {
+                    let table = self.table.name()?;
+                    race.lost(None).await.map_err(|error| io::in_place(error, table, key))?;
+                }
             }
         }
-        Err(io::is_lost(self.retry.attempts(), self.table.name()?, key))
     }
 
     async fn align_once(&self, key: &EntityKey, left: &mut Left) -> Result<Outcome> {
@@ -100,7 +103,7 @@ impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, 
             }
             let delete = (link_key.row_key, OperationKind::Delete(IfMatch::ETag(etag)));
             match io::submit(store, &source_table, &link_key.partition_key, [delete]).await {
-                Err(error) if io::is_race(&error) => return Ok(Outcome::Lost),
+                Err(error) if error.is_conflict() => return Ok(Outcome::Lost),
                 outcome => outcome?,
             };
         }
@@ -143,7 +146,7 @@ impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, 
         let row = rewrite(stored.row.view(), before.view(), after.view())?;
         let replace = OperationKind::Replace(row, IfMatch::ETag(stored.etag.clone()));
         match io::submit(store, table, &key.partition_key, [(key.row_key.clone(), replace)]).await {
-            Err(error) if io::is_race(&error) => Ok(Some(Outcome::Lost)),
+            Err(error) if error.is_conflict() => Ok(Some(Outcome::Lost)),
             outcome => outcome.map(|_| Some(Outcome::Written)),
         }
     }

@@ -11,6 +11,7 @@ use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::Select;
 use table_core::queue::QueueStore;
+use table_core::retry::Retry;
 use table_core::row::rewrite;
 use table_core::selection::{Point, Selection};
 use table_core::store::{Committed, StoredRow, TableStore};
@@ -22,7 +23,6 @@ use crate::denormal::relation::{Outgoing, Refreshed};
 use crate::denormal::relay::source_step;
 use crate::denormal::{Denormal, OnDelete, io};
 use crate::outbox::{Intent, Outbox, Step};
-use crate::retry::Retry;
 
 /// A table of sources `E`: what that is, see [the pattern](crate::denormal). All relations from `E` are to be registered.
 pub struct SourceTable<E, S, Q> {
@@ -135,7 +135,8 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
         mut change: impl FnMut(E) -> Option<E>,
     ) -> Result<(Option<Versioned<E>>, Copies)> {
         let (store, table) = (self.outbox.store(), self.table.name()?);
-        for attempt in 0..self.retry.attempts() {
+        let mut race = self.retry.race(io::RACE);
+        loop {
             let found = store.get(table, key, &Select::All).await?;
             let stored = found.ok_or_else(|| io::is_gone(table, key))?;
             let read =
@@ -149,11 +150,10 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
                     let version = |after| io::version(table, after, etags, stored.row.view().timestamp());
                     return Ok((after.map(version).transpose()?, copies));
                 }
-                Err(error) if io::is_race(&error) => self.retry.wait(attempt).await,
+                Err(error) if error.is_conflict() => race.lost(io::in_place(error, table, key)).await?,
                 Err(error) => return Err(error),
             }
         }
-        Err(io::is_lost(self.retry.attempts(), table, key))
     }
 
     async fn submit(&self, table: &TableName, key: &EntityKey, plan: Plan) -> Result<Committed> {

@@ -9,13 +9,13 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, Select};
+use table_core::retry::Retry;
 use table_core::row::rewrite;
 use table_core::selection::{Point, Selection};
 use table_core::store::{TableStore, written};
 use table_core::transaction::Transaction;
 
 use crate::feed::{Feed, FeedChange};
-use crate::retry::Retry;
 
 /// A table that records each change in the [feed](crate::feed) of its partition: `inserted`, `updated`, `deleted`, with no payload.
 ///
@@ -116,8 +116,8 @@ impl<E: PlainEntity, S: TableStore> FeedTable<E, S> {
         mut change: impl FnMut(&mut E),
     ) -> Result<Versioned<E>> {
         let (key, table) = (key.into_key()?, self.table.name()?);
-        let mut lost = None;
-        for attempt in 0..self.retry.attempts() {
+        let mut race = self.retry.race("the entity");
+        loop {
             let Some(stored) = self.table.store().get(table, &key, &Select::All).await? else {
                 let error = Error::new(ErrorCode::ResourceNotFound, "the entity to update is not there");
                 return Err(self.in_place(error.with_rule("UPD-2"), &key));
@@ -140,12 +140,12 @@ impl<E: PlainEntity, S: TableStore> FeedTable<E, S> {
                     let ticks = etag.ticks().unwrap_or_else(|| stored.row.view().timestamp());
                     return Ok(Versioned::new(entity, etag, ticks));
                 }
-                Err(error) if error.is_precondition_failed() => lost = Some(error),
+                Err(error) if error.is_precondition_failed() => {
+                    race.lost(self.in_place(error, &key)).await?;
+                }
                 Err(error) => return Err(error),
             }
-            self.retry.wait(attempt).await;
         }
-        Err(lost.unwrap_or_else(|| Error::new(ErrorCode::InternalError, "no attempt was made")))
     }
 
     /// Deletes an entity and records that.

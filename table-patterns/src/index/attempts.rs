@@ -13,12 +13,11 @@ use table_core::store::{self, TableStore};
 use crate::index::batch::{Batch, Write};
 use crate::index::commit::{Attempt, Mode, attempt, touches};
 use crate::index::outbox::IndexOutbox;
-use crate::index::pace::back_off;
 use crate::index::state::load;
 use crate::index::table::IndexedTable;
 
-/// How often a write is tried before it gives up. Each lost attempt means that another writer's succeeded (CON-5).
-pub const WRITE_ATTEMPTS: usize = 64;
+/// What others may change while something is tried, in words.
+pub(crate) const RACE: &str = "the entity or its indexes";
 
 /// A version of an entity that a write starts from.
 pub(crate) struct Current<E> {
@@ -58,13 +57,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
         }
     }
 
-    pub(crate) fn lost(&self, key: &EntityKey) -> Error {
-        let message = format!(
-            "others changed the entity or its indexes during each of {WRITE_ATTEMPTS} attempts: retry later, or spread the writes"
-        );
-        self.here(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("CON-3"), key)
-    }
-
     pub(crate) fn written(&self, etag: Option<ETag>) -> Result<ETag> {
         store::written(self.table.name()?, etag)
     }
@@ -85,8 +77,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
         mut first: Option<Current<E>>,
         mut decide: impl FnMut(Option<Current<E>>) -> Decided,
     ) -> Result<Option<ETag>> {
-        let (mut look, mut last) = (false, None);
-        for attempts in 0..WRITE_ATTEMPTS {
+        let mut look = false;
+        let mut race = self.retry.race(RACE);
+        loop {
             let decided = match first.take() {
                 Some(first) => decide(Some(first))?,
                 None => None,
@@ -95,25 +88,19 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
                 write
             } else {
                 let current = if reads { self.current(key).await? } else { None };
-                decide(current)?.ok_or_else(|| self.lost(key))?
+                decide(current)?.ok_or_else(undecided)?
             };
             let batch = Batch::of::<E>(write)?;
             match self.attempt(&batch, look).await? {
                 Attempt::Done(etags) => return Ok(etags.into_iter().next().flatten()),
                 Attempt::Entity(error) if !reads => return Err(error),
-                Attempt::Entity(error) => last = Some(error),
-                Attempt::Index(error) => (look, last) = (true, Some(error)),
-            }
-            // The first look is at once: what failed may be no race.
-            if attempts > 0 || !look {
-                back_off(&self.pace, attempts).await;
+                // The first look is at once: what failed may be no race.
+                Attempt::Index(_) if !look => look = true,
+                Attempt::Entity(error) | Attempt::Index(error) => {
+                    race.lost(error).await.map_err(|error| self.here(error, key))?;
+                }
             }
         }
-        let given_up = self.lost(key);
-        Err(match last {
-            Some(last) => given_up.with_source(last),
-            None => given_up,
-        })
     }
 
     /// One attempt to write a batch. `look` says that copies are not what the entities say.
@@ -139,6 +126,11 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
         }
         Ok(done)
     }
+}
+
+/// What cannot be: a decision that wants to know more than all that is there.
+pub(crate) fn undecided() -> Error {
+    Error::new(ErrorCode::InternalError, "a write was not decided though all that is there was read")
 }
 
 /// An entity of these properties.

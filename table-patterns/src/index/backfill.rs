@@ -166,7 +166,7 @@ impl<'a, E: Entity, S: TableStore, O: IndexOutbox> Backfill<'a, E, S, O> {
             return Ok(report);
         }
         let sweep = Sweep { table: self.table, index, repair: true, top: self.page };
-        let mut pacer = Pacer::new(self.table.pace.clone(), self.per_second);
+        let mut pacer = Pacer::new(self.table.retry.pace().clone(), self.per_second);
         let (mut phase, mut place) = read_place(layout.progress.get(&note).map(String::as_str))?;
         let mut duplicate = None;
         loop {

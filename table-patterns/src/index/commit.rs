@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, RowKey};
 use table_core::limits::Limits;
@@ -101,12 +101,7 @@ async fn submit<S: TableStore>(
         Ok(etags) => Ok(Attempt::Done(etags.into_iter().take(batch.entities.len()).collect())),
         Err(error) => {
             let at = error.operation().or((keys.len() == 1).then_some(0));
-            let is_conflict = matches!(
-                error.code(),
-                ErrorCode::EntityAlreadyExists
-                    | ErrorCode::ResourceNotFound
-                    | ErrorCode::UpdateConditionNotSatisfied
-            );
+            let is_conflict = error.is_conflict();
             let error = match at.and_then(|at| keys.get(at)) {
                 Some(row_key) => error.with_key(batch.partition_key.as_str(), row_key.as_str()),
                 None => error,

@@ -1,18 +1,9 @@
-//! How index maintenance waits: in back-offs, and to keep a rate.
+//! How index maintenance keeps a rate.
+
+use table_core::pace::{Pace, ticks_of};
 
 use std::num::NonZeroU32;
 use std::time::Duration;
-
-use crate::pace::{Backoff, Pace, ticks_of};
-
-/// Between attempts at a write that others were faster with.
-const BACKOFF: Backoff = Backoff { first: Duration::from_millis(1), most: Duration::from_millis(50) };
-
-/// Waits before the attempt after this one, counted from 0.
-pub(crate) async fn back_off(pace: &Pace, attempt: usize) {
-    let attempt = u32::try_from(attempt).unwrap_or(u32::MAX);
-    pace.sleep(BACKOFF.delay(attempt, pace.random())).await;
-}
 
 /// Holds work to a rate: so many items a second on the average since it began, unlimited if it is `None`.
 #[derive(Debug)]

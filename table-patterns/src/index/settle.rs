@@ -14,12 +14,11 @@ use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
-use crate::index::attempts::{Current, WRITE_ATTEMPTS};
+use crate::index::attempts::{Current, RACE};
 use crate::index::batch::{RemoteChange, violation};
 use crate::index::changes::{index_of, owner_of};
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::outbox::IndexOutbox;
-use crate::index::pace::back_off;
 use crate::index::table::IndexedTable;
 
 impl RemoteChange {
@@ -94,7 +93,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
         let Some(index) = index_of::<E>(change.index) else { return Ok(0) };
         let table = self.table_of(change.index)?;
         let (mut keys, mut written) = (change.keys.clone(), 0);
-        for attempts in 0..WRITE_ATTEMPTS {
+        let mut race = self.retry.race(RACE);
+        loop {
             let mut found = Vec::with_capacity(keys.len());
             for key in &keys {
                 found.push(self.table.store().get(&table, key, &Select::All).await?);
@@ -132,7 +132,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
                 upload.as_ref().map_or(Ok(()), |upload| lists.check_age(upload))?;
                 match self.put(&table, key, kind).await {
                     Ok(()) => rows += 1,
-                    Err(error) if is_conflict(&error) => {
+                    Err(error) if error.is_conflict() => {
                         is_overtaken = true;
                         if let Some(upload) = &upload {
                             lists.discard(upload).await;
@@ -145,15 +145,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
             if !is_overtaken && (rows == 0 || self.is_still(&change.owner, current.as_ref()).await?) {
                 return Ok(written);
             }
-            back_off(&self.pace, attempts).await;
+            race.lost(None).await.map_err(|error| self.here(error, &change.owner))?;
         }
-        let message = format!(
-            "others changed the entity or its index during each of {WRITE_ATTEMPTS} attempts: retry later"
-        );
-        Err(Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
-            .with_rule("CON-3")
-            .with_table(table.as_str())
-            .with_key(change.owner.partition_key.as_str(), change.owner.row_key.as_str()))
     }
 
     async fn is_still(&self, owner: &EntityKey, then: Option<&Current<E>>) -> Result<bool> {
@@ -252,13 +245,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
         transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
         store.submit(table, transaction).await.map(drop)
     }
-}
-
-pub(crate) fn is_conflict(error: &Error) -> bool {
-    matches!(
-        error.code(),
-        ErrorCode::EntityAlreadyExists | ErrorCode::ResourceNotFound | ErrorCode::UpdateConditionNotSatisfied
-    )
 }
 
 /// Whether two rows have the same properties, in whatever order.

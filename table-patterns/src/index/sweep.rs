@@ -6,7 +6,7 @@ mod packs;
 mod rows;
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::EntityKey;
@@ -19,7 +19,6 @@ use table_core::selection::{Scan, Selection};
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
-use crate::index::attempts::WRITE_ATTEMPTS;
 use crate::index::batch::Write;
 use crate::index::changes::{Change, ChangeKind};
 use crate::index::check::{Finding, FindingKind};
@@ -128,17 +127,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
 
     fn finding(&self, kind: FindingKind, at: &EntityKey, owner: Option<&EntityKey>) -> Finding {
         Finding { index: self.schema().name, kind, at: at.clone(), owner: owner.cloned(), repaired: false }
-    }
-
-    fn given_up(&self, table: &TableName, key: &EntityKey) -> Error {
-        let message = format!(
-            "others wrote where the index `{}` is looked at, during each of {WRITE_ATTEMPTS} attempts: go on later",
-            self.schema().name
-        );
-        Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
-            .with_rule("CON-3")
-            .with_table(table.as_str())
-            .with_key(key.partition_key.as_str(), key.row_key.as_str())
     }
 
     /// Who is in a list; `None` if it is not to be read.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::name::TableName;
+use table_core::pace::Pace;
+use table_core::retry::Retry;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
 use table_core::table::{Table, TableStoreExt};
@@ -13,7 +15,6 @@ use table_core::table::{Table, TableStoreExt};
 use crate::index::list::{ListBlobs, Lists};
 use crate::index::outbox::{IndexOutbox, NoOutbox};
 use crate::index::state::{IndexState, States, load, noted};
-use crate::pace::Pace;
 
 /// A table of entities of type `E` whose indexes are written with them.
 ///
@@ -53,7 +54,7 @@ use crate::pace::Pace;
 pub struct IndexedTable<E, S, O = NoOutbox> {
     pub(crate) table: Table<E, S>,
     pub(crate) states: Arc<States>,
-    pub(crate) pace: Pace,
+    pub(crate) retry: Retry,
     pub(crate) outbox: O,
     pub(crate) blobs: Option<ListBlobs>,
 }
@@ -63,7 +64,7 @@ impl<E, S: Clone, O: Clone> Clone for IndexedTable<E, S, O> {
         Self {
             table: self.table.clone(),
             states: Arc::clone(&self.states),
-            pace: self.pace.clone(),
+            retry: self.retry.clone(),
             outbox: self.outbox.clone(),
             blobs: self.blobs.clone(),
         }
@@ -75,7 +76,7 @@ impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for IndexedTable<E, S, O> {
         f.debug_struct("IndexedTable")
             .field("table", &self.table)
             .field("states", &self.states)
-            .field("pace", &self.pace)
+            .field("retry", &self.retry)
             .field("outbox", &self.outbox)
             .field("blobs", &self.blobs)
             .finish()
@@ -138,13 +139,19 @@ impl<S: TableStore + Clone> IndexedStore for S {}
 
 impl<E: Entity, S, O> IndexedTable<E, S, O> {
     fn new(table: Table<E, S>, outbox: O) -> Self {
-        Self { table, states: Arc::new(States::new::<E>()), pace: Pace::new(), outbox, blobs: None }
+        Self { table, states: Arc::new(States::new::<E>()), retry: Retry::default(), outbox, blobs: None }
     }
 
     /// The same with another clock, and another way to wait in back-offs and at the rate of a backfill.
     #[must_use]
     pub fn with_pace(self, pace: Pace) -> Self {
-        Self { pace, ..self }
+        Self { retry: self.retry.with_pace(pace), ..self }
+    }
+
+    /// The same with another policy for writes that lose races.
+    #[must_use]
+    pub fn with_retry(self, retry: Retry) -> Self {
+        Self { retry, ..self }
     }
 
     /// The same with a place for lists that no entity is to hold (PAT-IX-4). Workers that settle its indexes need it, too.
@@ -172,7 +179,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     /// The lists of one table.
     pub(crate) fn lists<'a>(&'a self, table: &'a TableName) -> Lists<'a> {
         let limits = self.table.store().capabilities().limits;
-        Lists { table, blobs: self.blobs.as_ref(), pace: &self.pace, limits }
+        Lists { table, blobs: self.blobs.as_ref(), pace: self.retry.pace(), limits }
     }
 
     /// Creates the table and those of its indexes unless they are there, compares the design with the one stored, and learns

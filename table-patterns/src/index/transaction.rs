@@ -10,11 +10,9 @@ use table_core::operation::OperationKind;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 
-use crate::index::attempts::WRITE_ATTEMPTS;
 use crate::index::batch::{Batch, Write};
 use crate::index::commit::Attempt;
 use crate::index::outbox::IndexOutbox;
-use crate::index::pace::back_off;
 use crate::index::table::IndexedTable;
 
 /// Writes of entities of one partition and of their copies and lists there, applied all or none.
@@ -156,7 +154,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTransaction<E, S, O> {
     /// # Errors
     /// That of the first entity that is not as its condition has it, with its [position](Error::operation); `UniqueViolation`
     /// (PAT-INTRA-5), `IndexListFull` (PAT-IX-4); `InvalidInput` for a transaction without operations (EGT-12);
-    /// `UpdateConditionNotSatisfied` after [`WRITE_ATTEMPTS`] lost races for a list.
+    /// `UpdateConditionNotSatisfied` if all attempts lost their race for a list.
     pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
         if self.batch.entities.is_empty() {
             let message = "the transaction has no operations: add one, or do not commit";
@@ -169,24 +167,16 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTransaction<E, S, O> {
 impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     /// Writes a batch whose conditions on entities are the caller's; copies and lists are looked at until that is done.
     pub(crate) async fn commit(&self, batch: &Batch) -> Result<Vec<Option<ETag>>> {
-        let (mut look, mut last) = (false, None);
-        for attempts in 0..WRITE_ATTEMPTS {
+        let mut look = false;
+        let mut race = self.retry.race("the indexes of the entities");
+        loop {
             match self.attempt(batch, look).await? {
                 Attempt::Done(etags) => return Ok(etags),
                 Attempt::Entity(error) => return Err(error),
-                Attempt::Index(error) => (look, last) = (true, Some(error)),
-            }
-            if attempts > 0 {
-                back_off(&self.pace, attempts).await;
+                Attempt::Index(_) if !look => look = true,
+                Attempt::Index(error) => race.lost(error).await?,
             }
         }
-        let message = format!(
-            "others changed the indexes of the entities during each of {WRITE_ATTEMPTS} attempts: retry later"
-        );
-        let given_up = Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
-            .with_rule("CON-3")
-            .with_table(self.table.name()?.as_str());
-        Err(last.map_or(given_up.clone(), |last| given_up.with_source(last)))
     }
 }
 

@@ -9,7 +9,7 @@ use table_core::selection::{Primary, WholeKey};
 use table_core::store::TableStore;
 use table_core::table::UpdateFrom;
 
-use crate::index::attempts::{Current, merged, read_as};
+use crate::index::attempts::{Current, merged, read_as, undecided};
 use crate::index::batch::Write;
 use crate::index::outbox::IndexOutbox;
 use crate::index::table::IndexedTable;
@@ -124,8 +124,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     /// - Properties that `E` does not know are kept; a field set to `None` is removed.
     ///
     /// # Errors
-    /// `ResourceNotFound`; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` after
-    /// [`WRITE_ATTEMPTS`](crate::index::WRITE_ATTEMPTS) lost races; those of the indexes, as for [`insert`](Self::insert).
+    /// `ResourceNotFound`; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` if all
+    /// attempts of the [policy](Self::with_retry) lost their race; those of the indexes, as for [`insert`](Self::insert).
     pub async fn update(
         &self,
         from: impl Into<UpdateFrom<E>>,
@@ -183,7 +183,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
                 Ok(Some(write))
             })
             .await?;
-        let (entity, ticks) = result.ok_or_else(|| self.lost(&key))?;
+        let (entity, ticks) = result.ok_or_else(undecided)?;
         let etag = self.written(etag)?;
         let ticks = etag.ticks().unwrap_or(ticks);
         Ok(Versioned::new(entity, etag, ticks))

@@ -8,13 +8,11 @@ use table_core::entity::{Entity, PlainEntity};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
 use table_core::query::Select;
+use table_core::retry::Retry;
 use table_core::store::TableStore;
 use uuid::Uuid;
 
 use crate::log_tail::{LogStamp, LogTail};
-
-/// Stamps that an append tries. A second one is needed only if two writers drew the same number, count and tick.
-const ATTEMPTS: usize = 8;
 
 /// Gives out stamps.
 #[derive(Debug)]
@@ -89,8 +87,10 @@ impl<E: PlainEntity, S: TableStore> LogTail<E, S> {
     }
 
     async fn insert(&self, instant: Option<u64>, mut event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
-        let mut taken = None;
-        for _ in 0..ATTEMPTS {
+        // A second stamp is needed only if two writers drew the same number, count and tick.
+        let retry = Retry::default();
+        let mut race = retry.race("the rows of all stamps that were tried");
+        loop {
             let stamp = self.writer.stamp(instant);
             let event = event(stamp);
             let key = event.key_of()?;
@@ -101,7 +101,7 @@ impl<E: PlainEntity, S: TableStore> LogTail<E, S> {
                     if self.holds(&key, &event).await? {
                         return Ok(stamp);
                     }
-                    taken = Some(error);
+                    race.lost(error).await?;
                 }
                 Err(error) if error.is_ambiguous() => {
                     return match self.holds(&key, &event).await {
@@ -112,7 +112,6 @@ impl<E: PlainEntity, S: TableStore> LogTail<E, S> {
                 Err(error) => return Err(error),
             }
         }
-        Err(taken.unwrap_or_else(|| Error::new(ErrorCode::InternalError, "no stamp was tried")))
     }
 
     /// Whether this very event is stored: then the insert that is asked about was ours (CON-11).

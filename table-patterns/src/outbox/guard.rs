@@ -44,6 +44,7 @@ use table_core::limits;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{KeyRange, Query, Select, TextRange};
+use table_core::retry::Retry;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
@@ -58,8 +59,6 @@ pub const GUARD_PREFIX: &str = "\u{FFFC}guard_";
 const OWNER: &str = "Owner";
 /// Sources that one guard remembers at most, far below the properties of an entity (ENT-2).
 const SOURCES: usize = 200;
-/// Attempts against others who write the same target at the same time.
-const ATTEMPTS: usize = 32;
 
 /// The key of a target's guard.
 ///
@@ -185,15 +184,15 @@ impl Guard {
 /// # Errors
 /// Those of the store; `UpdateConditionNotSatisfied` if others wrote the same target all the time.
 pub(crate) async fn apply<S: TableStore>(
-    store: &S,
+    (store, retry): (&S, &Retry),
     table: &TableName,
     target: &EntityKey,
     write: &TargetWrite,
     origin: &Origin,
 ) -> Result<bool> {
     let guard_key = guard_key(target)?;
-    let mut refused = None;
-    for _ in 0..ATTEMPTS {
+    let mut race = retry.race("the target or its guard");
+    loop {
         let found = store.get(table, &guard_key, &Select::All).await?;
         let mut guard =
             found.as_ref().map(|found| Guard::read(found.row.view())).transpose()?.unwrap_or_default();
@@ -209,19 +208,10 @@ pub(crate) async fn apply<S: TableStore>(
         let transaction = transaction(store, &guard_key, guard.write(), etag, target, kind)?;
         match store.submit(table, transaction).await {
             Ok(_) => return Ok(effect == Effect::Write),
-            Err(error) if is_race(&error) => refused = Some(error),
+            Err(error) if error.is_conflict() => race.lost(error).await?,
             Err(error) => return Err(error),
         }
     }
-    Err(refused.unwrap_or_else(|| Error::new(ErrorCode::InternalError, "no attempt was made")))
-}
-
-/// Somebody else was quicker: what was read is no longer so.
-fn is_race(error: &Error) -> bool {
-    matches!(
-        error.code(),
-        ErrorCode::EntityAlreadyExists | ErrorCode::UpdateConditionNotSatisfied | ErrorCode::ResourceNotFound
-    )
 }
 
 /// The operation on the target; none where there is nothing to delete.
@@ -289,7 +279,7 @@ pub async fn collect_guards<S: TableStore>(
             transaction.push(Operation { row_key: RowKey::new(entity.row_key)?, kind })?;
             match store.submit(table, transaction).await {
                 Ok(_) => collected += 1,
-                Err(error) if is_race(&error) => {}
+                Err(error) if error.is_conflict() => {}
                 Err(error) => return Err(error),
             }
         }

@@ -7,6 +7,7 @@ use table_core::error::{ErrorCode, Result};
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::operation::Operation;
+use table_core::pace::Pace;
 use table_core::queue::{PutMessage, QueueName, QueueStore, TimeToLive};
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
@@ -15,7 +16,6 @@ use uuid::Uuid;
 use crate::outbox::intent::Intent;
 use crate::outbox::registry::{self, Registered};
 use crate::outbox::rows;
-use crate::pace::Pace;
 use crate::work::message::Work;
 
 /// Records intents in the transactions of changes, and tells workers of them by a queue. Clones are handles of one outbox.

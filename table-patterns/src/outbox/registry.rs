@@ -15,13 +15,13 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
+use table_core::pace::ticks_of;
 use table_core::query::{KeyRange, Query};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::value::ValueRef;
 
 use crate::outbox::rows::alone;
-use crate::pace::ticks_of;
 
 /// The table of the registry: the `PartitionKey` is the table's name in lower case and one of 16 buckets, the `RowKey` the
 /// partition.

@@ -9,13 +9,13 @@ use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
 use table_core::property::{self, Property};
 use table_core::query::Select;
+use table_core::retry::Retry;
 use table_core::row::{Row, RowWriter};
 use table_core::selection::{Paged, Point, Selection};
 use table_core::store::{self, TableStore};
 use table_core::table::EntityQuery;
 use table_core::{Table, Transaction};
 
-use crate::retry::Retry;
 use crate::series::row::{copy, no_slot};
 use crate::series::{Series, SeriesRow, SlotNumber, check_slots};
 
@@ -139,23 +139,18 @@ impl<E: Series<Value: SlotNumber>, S: TableStore> SeriesTable<E, S> {
             names.push(name);
         }
         let key = entity.key_of()?;
-        for attempt in 0..self.retry.attempts() {
+        let mut race = self.retry.race("the series");
+        loop {
             let (sums, kind) = self.added(entity, &key, &names, by).await?;
             match self.write(key.clone(), kind).await {
                 Ok(_) => return Ok(sums),
-                Err(error) if lost_the_race(&error) => self.retry.wait(attempt).await,
+                Err(error) if error.is_conflict() => {
+                    let error = error.with_key(key.partition_key.as_str(), key.row_key.as_str());
+                    race.lost(self.in_table(error)).await.map_err(|error| error.with_rule("PAT-SER-3"))?;
+                }
                 Err(error) => return Err(error),
             }
         }
-        let message = format!(
-            "others changed the series during each of {} attempts: retry later, or spread the writers over several series",
-            self.retry.attempts()
-        );
-        Err(self.in_table(
-            Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
-                .with_rule("PAT-SER-3")
-                .with_key(key.partition_key.as_str(), key.row_key.as_str()),
-        ))
     }
 
     /// The sums of what is stored now, and the write that is right if nobody else writes in between.
@@ -206,12 +201,6 @@ fn with_slots<E: Series, V: Property>(entity: &E, slots: &[(&str, V)]) -> Result
         value.write_to(name, &mut writer)?;
     }
     Ok(writer.finish())
-}
-
-/// Another wrote, made or deleted the entity since it was read.
-fn lost_the_race(error: &Error) -> bool {
-    error.is_precondition_failed()
-        || matches!(error.code(), ErrorCode::EntityAlreadyExists | ErrorCode::ResourceNotFound)
 }
 
 impl<E, S: Clone> Clone for SeriesTable<E, S> {

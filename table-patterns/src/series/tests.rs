@@ -5,11 +5,11 @@ use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::Engine;
 use table_core::error::ErrorCode;
+use table_core::retry::Retry;
 use table_core::{Entity, Selection, TableEntity, TableStoreExt};
 
 use super::*;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
-use crate::retry::Retry;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "MessageCounts")]

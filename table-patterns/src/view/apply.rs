@@ -40,20 +40,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Those of [`View::project`]; `OutOfRangeInput` if a sum does not fit; `InvalidInput` (EGT-2) if the entity has more in one partition of the view than
     /// a transaction takes; `UpdateConditionNotSatisfied` if others changed the same rows during all attempts. The partitions before are written then.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
-        let mut lost = 0;
-        while lost < self.retry.attempts() {
+        let mut race = self.retry.race("the same rows of the view");
+        loop {
             match self.attempt(source).await? {
                 Attempt::Done => return Ok(()),
                 Attempt::Again => {}
-                Attempt::Lost => {
-                    self.retry.wait(lost).await;
-                    lost += 1;
-                }
+                Attempt::Lost => race.lost(None).await.map_err(|error| self.at(error, source))?,
             }
         }
-        let message =
-            format!("others changed the same rows of the view during each of {lost} attempts: retry later");
-        Err(self.at(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("CON-3"), source))
     }
 
     async fn attempt(&self, source: &EntityKey) -> Result<Attempt> {
@@ -181,16 +175,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         match store.submit(table, transaction).await {
             Ok(_) => Ok(true),
-            Err(error)
-                if matches!(
-                    error.code(),
-                    ErrorCode::EntityAlreadyExists
-                        | ErrorCode::UpdateConditionNotSatisfied
-                        | ErrorCode::ResourceNotFound
-                ) =>
-            {
-                Ok(false)
-            }
+            Err(error) if error.is_conflict() => Ok(false),
             Err(error) => Err(error),
         }
     }

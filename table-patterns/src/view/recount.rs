@@ -27,7 +27,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 
     async fn recount_row(&self, place: &PartitionKey, row: &str) -> Result<bool> {
         let key = EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? };
-        for attempt in 0..self.retry.attempts() {
+        let mut race = self.retry.race("the sum");
+        loop {
             let found = self.get(&key).await?;
             // IMPORTANT: after the row. Who changes a record of it writes the row, which is never deleted: if it still has its version when
             // it is written, no record of it has changed meanwhile, in however many pages they came.
@@ -45,11 +46,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if self.submit(place, vec![(key.row_key.clone(), write)]).await? {
                 return Ok(true);
             }
-            self.retry.wait(attempt).await;
+            race.lost(None).await.map_err(|error| self.at(error, &key))?;
         }
-        let message =
-            format!("others changed the sum during each of {} attempts: retry later", self.retry.attempts());
-        Err(self.at(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("CON-3"), &key))
     }
 
     /// What the records of a partition add up to.

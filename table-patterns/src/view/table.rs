@@ -11,6 +11,7 @@ use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, TextRange};
+use table_core::retry::Retry;
 use table_core::row::{Row, RowWriter};
 use table_core::selection::{Scan, Selection};
 use table_core::store::TableStore;
@@ -18,7 +19,6 @@ use table_core::table::TableStoreExt;
 use table_core::value::ValueRef;
 
 use crate::feed::{Cursor, Feed};
-use crate::retry::Retry;
 use crate::view::View;
 use crate::view::apply::upsert;
 use crate::view::record;

@@ -8,11 +8,11 @@ use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::property;
 use table_core::query::{KeyRange, Query, TextRange};
+use table_core::retry::Retry;
 use table_core::row::Row;
 use table_core::store::TableStore;
 use uuid::Uuid;
 
-use crate::retry::Retry;
 use crate::wide::{MOST_PARTS, WRITE_ID};
 
 /// A part as it was read.
@@ -45,7 +45,8 @@ pub(super) async fn fetch<S: TableStore>(
         error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
     };
     let mut before: Option<Vec<Option<ETag>>> = None;
-    for attempt in 0..retry.attempts() {
+    let mut race = retry.race("the wide entity");
+    loop {
         let found = read(store, table, key, parts).await?;
         if found.iter().all(Option::is_none) {
             return Ok(None);
@@ -55,15 +56,12 @@ pub(super) async fn fetch<S: TableStore>(
             Ok(whole) => return Ok(Some(whole)),
             // Nobody wrote between two reads, and so none of them met half a write: it is stored like this.
             Err(error) if before.as_ref() == Some(&etags) => return Err(in_place(error)),
-            Err(_) => before = Some(etags),
+            Err(error) => {
+                before = Some(etags);
+                race.lost(in_place(error)).await.map_err(|error| error.with_rule("PAT-WIDE-3"))?;
+            }
         }
-        retry.wait(attempt).await;
     }
-    let message = format!(
-        "others wrote the wide entity during each of {} reads: retry later, or write the whole less often",
-        retry.attempts()
-    );
-    Err(in_place(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("PAT-WIDE-3")))
 }
 
 /// The parts as they are now, by one range query.

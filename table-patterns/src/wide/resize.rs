@@ -69,8 +69,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
                 self.in_place(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-WIDE-1"), &key)
             );
         }
-        let mut lost = None;
-        for attempt in 0..self.retry.attempts() {
+        let mut race = self.retry.race("the wide entity");
+        loop {
             let found = match fetch(self.table.store(), self.table.name()?, &key, stored, &self.retry).await {
                 Ok(Some(found)) => found,
                 Ok(None) => {
@@ -106,17 +106,9 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             match self.submit(&key, written.chain(gone).collect::<Result<Vec<_>>>()?).await {
                 Ok(_) => return Ok(true),
                 // Another was faster with a part, the entity, or all of this.
-                Err(error)
-                    if error.is_precondition_failed()
-                        || error.is_not_found()
-                        || error.is_already_exists() =>
-                {
-                    lost = Some(error);
-                }
+                Err(error) if error.is_conflict() => race.lost(self.in_place(error, &key)).await?,
                 Err(error) => return Err(error),
             }
-            self.retry.wait(attempt).await;
         }
-        Err(lost.unwrap_or_else(|| Error::new(ErrorCode::InternalError, "no attempt was made")))
     }
 }

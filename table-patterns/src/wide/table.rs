@@ -9,13 +9,13 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::EntityRef;
+use table_core::retry::Retry;
 use table_core::row::{Row, RowView};
 use table_core::selection::{Point, Selection};
 use table_core::store::{Committed, TableStore};
 use table_core::{Table, Transaction};
 use uuid::Uuid;
 
-use crate::retry::Retry;
 use crate::wide::fetch::{fetch, row_key};
 use crate::wide::{Wide, WideReader, WideWriter, check_parts};
 
@@ -148,8 +148,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         mut change: impl FnMut(&mut W),
     ) -> Result<(W, WideVersion)> {
         let key = key.into_key()?;
-        let mut lost = None;
-        for attempt in 0..self.retry.attempts() {
+        let mut race = self.retry.race("the wide entity");
+        loop {
             let Some((mut whole, version)) = self.read(&key).await? else {
                 let message = "the wide entity to update is not there";
                 let error = Error::new(ErrorCode::ResourceNotFound, message).with_rule("UPD-2");
@@ -163,12 +163,12 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             }
             match self.replace(&whole, &version).await {
                 Ok(version) => return Ok((whole, version)),
-                Err(error) if error.is_precondition_failed() => lost = Some(error),
+                Err(error) if error.is_precondition_failed() => {
+                    race.lost(self.in_place(error, &key)).await?;
+                }
                 Err(error) => return Err(error),
             }
-            self.retry.wait(attempt).await;
         }
-        Err(lost.unwrap_or_else(|| Error::new(ErrorCode::InternalError, "no attempt was made")))
     }
 
     /// Deletes the whole if no part was written since it was read.

@@ -8,11 +8,11 @@ use proptest::prelude::*;
 use table_core::embedded::Engine;
 use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
+use table_core::retry::Retry;
 use table_core::{Entity, Selection, TableEntity, TableStoreExt};
 
 use super::*;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
-use crate::retry::Retry;
 use crate::slot_names;
 
 #[derive(Wide, Clone, Debug, PartialEq)]

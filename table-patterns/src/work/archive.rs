@@ -29,6 +29,7 @@ use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::Select;
+use table_core::retry::Retry;
 use table_core::store::TableStore;
 
 use crate::outbox::Step;
@@ -37,9 +38,6 @@ use crate::work::handler::{Call, Handler};
 
 /// The name that the handler is registered under.
 pub const ARCHIVE: &str = "archive";
-
-/// Rounds against others who write the entity meanwhile.
-const ROUNDS: usize = 16;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -100,12 +98,19 @@ pub fn archive(from: &TableName, key: &EntityKey, to: &TableName) -> Result<Step
 #[derive(Clone, Debug)]
 pub struct Archive<S> {
     store: S,
+    retry: Retry,
 }
 
 impl<S: TableStore> Archive<S> {
     /// Moves entities between the tables of this store.
-    pub const fn new(store: S) -> Self {
-        Self { store }
+    pub fn new(store: S) -> Self {
+        Self { store, retry: Retry::default() }
+    }
+
+    /// The same with another policy for entities that others write meanwhile.
+    #[must_use]
+    pub fn with_retry(self, retry: Retry) -> Self {
+        Self { retry, ..self }
     }
 
     async fn move_entity(
@@ -116,7 +121,8 @@ impl<S: TableStore> Archive<S> {
         call: Call<'_>,
     ) -> Result<()> {
         let limits = self.store.capabilities().limits;
-        for _ in 0..ROUNDS {
+        let mut race = self.retry.race("the entity while it was archived");
+        loop {
             call.keep().await?;
             // IMPORTANT: the copy is looked at before the source: if another worker copies a newer version between, and deletes
             // the source, the write below fails by the copy's version, and the next round finds no source.
@@ -131,34 +137,22 @@ impl<S: TableStore> Archive<S> {
                 Some(copy) if fresh(&copy.row) == row => None,
                 Some(copy) => Some(OperationKind::Replace(row, IfMatch::ETag(copy.etag))),
             };
-            if let Some(write) = write
-                && !done(self.store.submit(to, alone(key, write, limits)?).await)?
-            {
-                continue;
-            }
+            let copied = match write {
+                Some(write) => self.store.submit(to, alone(key, write, limits)?).await.map(drop),
+                None => Ok(()),
+            };
             // IMPORTANT: copied before deleted, and deleted as it was copied: never in neither table, and no change lost.
             let delete = OperationKind::Delete(IfMatch::ETag(source.etag));
-            // Where another worker deleted it, the next round finds no source.
-            if done(self.store.submit(from, alone(key, delete, limits)?).await)? {
-                return Ok(());
+            let moved = match copied {
+                Ok(()) => self.store.submit(from, alone(key, delete, limits)?).await.map(drop),
+                failed => failed,
+            };
+            match moved {
+                // Where another worker deleted it, the next round finds no source.
+                Err(error) if error.is_conflict() => race.lost(error.with_table(from.as_str())).await?,
+                moved => return moved,
             }
         }
-        let message = "the entity was written to all the time while it was archived: try again later";
-        Err(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_table(from.as_str()))
-    }
-}
-
-/// Whether a conditional write was made; `false` where somebody else was quicker.
-fn done<T>(outcome: Result<T>) -> Result<bool> {
-    match outcome {
-        Ok(_) => Ok(true),
-        Err(error)
-            if error.is_precondition_failed()
-                || matches!(error.code(), ErrorCode::EntityAlreadyExists | ErrorCode::ResourceNotFound) =>
-        {
-            Ok(false)
-        }
-        Err(error) => Err(error),
     }
 }
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use table_core::error::{Error, ErrorCode, Result};
+use table_core::pace::{Pace, ticks_of};
 use table_core::queue::{Lease, QueueName, QueueStore};
 use table_core::ticks;
 
-use crate::pace::{Pace, ticks_of};
 use crate::work::handler::Keep;
 
 /// A message in hand.

@@ -9,6 +9,7 @@ use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::{Query, Select};
 use table_core::queue::QueueStore;
+use table_core::retry::Retry;
 use table_core::store::TableStore;
 
 use crate::outbox::guard::{self, Origin};
@@ -163,7 +164,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     ) -> Result<()> {
         let store = self.outbox.store();
         if let Some(origin) = origin {
-            let taken = self.retry(held, || guard::apply(store, table, key, write, origin)).await?;
+            let race = Retry::default().with_pace(self.outbox.pace().clone());
+            let taken = self.retry(held, || guard::apply((store, &race), table, key, write, origin)).await?;
             if !taken {
                 self.count(|metrics| metrics.stale += 1);
             }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::name::TableName;
+use table_core::pace::ticks_of;
 use table_core::query::{EntityRef, Query};
 use table_core::queue::QueueStore;
 use table_core::store::TableStore;
@@ -15,7 +16,6 @@ use table_core::store::TableStore;
 use crate::outbox::record::Outbox;
 use crate::outbox::registry;
 use crate::outbox::rows::{self, Note, Pending, Place, alone};
-use crate::pace::ticks_of;
 use crate::work::message::Work;
 
 /// Finds what was forgotten and puts messages for it.

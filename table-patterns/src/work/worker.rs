@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use table_core::error::{Error, ErrorCode, Result};
+use table_core::pace::Backoff;
 use table_core::queue::{Lease, QueueStore};
 use table_core::store::TableStore;
 
 use crate::outbox::record::Outbox;
-use crate::pace::Backoff;
 use crate::work::handler::{Handler, Keep};
 use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;

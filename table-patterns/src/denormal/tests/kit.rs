@@ -8,6 +8,7 @@ use table_core::embedded::Engine;
 use table_core::name::TableName;
 use table_core::query::{KeyRange, Query};
 use table_core::queue::QueueName;
+use table_core::retry::Retry;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use table_core::{Entity, TableStoreExt};
@@ -15,7 +16,6 @@ use table_core::{Entity, TableStoreExt};
 use crate::denormal::{Denormal, HolderTable, OnDelete, SourceTable};
 use crate::faults::FaultyStore;
 use crate::outbox::{OUTBOX_PREFIX, Outbox};
-use crate::retry::Retry;
 use crate::work::{Sweep, Worker};
 
 #[derive(Entity, Clone, Debug, PartialEq)]

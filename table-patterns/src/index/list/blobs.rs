@@ -9,10 +9,10 @@ use object_store::path::Path;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
+use table_core::pace::ticks_of;
 use uuid::Uuid;
 
 use crate::blob::encode_caseless;
-use crate::pace::ticks_of;
 
 const DAY: Duration = Duration::from_hours(24);
 

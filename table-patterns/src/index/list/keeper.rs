@@ -9,13 +9,13 @@ use table_core::key::EntityKey;
 use table_core::limits::Limits;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
+use table_core::pace::Pace;
 use table_core::row::Row;
 use table_core::store::StoredRow;
 
 use crate::index::list::content;
 use crate::index::list::{ListBlobs, ListForm, Members};
 use crate::large::{LargeReader, upload, whole};
-use crate::pace::Pace;
 
 /// Bytes of a part of an upload: over the least that every store takes, which is 5 MiB.
 const PART: usize = 8 << 20;

@@ -42,7 +42,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
                 blobs: blobs.blobs.as_ref(),
                 folder: blobs.folder("lists", &table)?,
                 marks: blobs.folder("orphans", &table)?,
-                now: self.pace.now(),
+                now: self.retry.pace().now(),
                 grace: blobs.grace,
                 naming: Named { store: self.table.store(), table: &table, blobs },
             };

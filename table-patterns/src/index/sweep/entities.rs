@@ -12,15 +12,14 @@ use table_core::query::Select;
 use table_core::schema::IndexKind;
 use table_core::store::TableStore;
 
-use crate::index::attempts::{Current, WRITE_ATTEMPTS, read_as};
+use crate::index::attempts::{Current, RACE, read_as};
 use crate::index::batch::{Batch, RemoteChange};
 use crate::index::changes::owner_of;
 use crate::index::check::{Finding, FindingKind};
 use crate::index::commit::{Attempt, CONCURRENCY};
 use crate::index::list::ListForm;
 use crate::index::outbox::IndexOutbox;
-use crate::index::pace::back_off;
-use crate::index::settle::{has_same, is_conflict};
+use crate::index::settle::has_same;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Sweep, joining};
 
@@ -65,14 +64,13 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
                 alone.entry(finding.at).or_default().push(position);
             }
         }
-        findings.extend(self.alone(table, items, alone).await?);
+        findings.extend(self.alone(items, alone).await?);
         Ok(findings.into_values().collect())
     }
 
     /// Entities one by one; several at a time, but in their order where they have one key in the index.
     async fn alone(
         &self,
-        table: &TableName,
         items: &[Item],
         by_entry: BTreeMap<EntityKey, Vec<usize>>,
     ) -> Result<Vec<(usize, Finding)>> {
@@ -81,7 +79,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
             let mut findings = Vec::new();
             for position in positions {
                 let Some(item) = items.get(position) else { continue };
-                findings.extend(self.entity(table, &item.key).await?.map(|finding| (position, finding)));
+                findings.extend(self.entity(&item.key).await?.map(|finding| (position, finding)));
             }
             Ok::<_, Error>(findings)
         });
@@ -101,9 +99,10 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
     }
 
     /// One entity, by itself: what is wrong is confirmed, and made good.
-    async fn entity(&self, table: &TableName, key: &EntityKey) -> Result<Option<Finding>> {
+    async fn entity(&self, key: &EntityKey) -> Result<Option<Finding>> {
         let mut repaired = None;
-        for attempts in 0..WRITE_ATTEMPTS {
+        let mut race = self.table.retry.race(RACE);
+        loop {
             // The page does not count any more: the entity before, its row, the entity after.
             let Some(current) = self.table.current(key).await? else { return Ok(None) };
             let Some(wrong) = self.judge(&current.entity, key).await? else {
@@ -112,6 +111,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
             };
             let again = self.table.current(key).await?;
             if again.is_none_or(|again| again.etag != current.etag) {
+                race.lost(None).await.map_err(|error| self.table.here(error, key))?;
                 continue;
             }
             let finding = self.finding(wrong.kind, &wrong.entry.key, Some(key));
@@ -123,11 +123,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
                 Err(error) if error.code() == ErrorCode::UniqueViolation => {
                     return Ok(Some(Finding { kind: FindingKind::Duplicate, ..finding }));
                 }
-                Err(error) if is_conflict(&error) => back_off(&self.table.pace, attempts).await,
+                Err(error) if error.is_conflict() => {
+                    race.lost(error).await.map_err(|error| self.table.here(error, key))?;
+                }
                 Err(error) => return Err(error),
             }
         }
-        Err(self.given_up(table, key))
     }
 
     /// What is wrong where an entity has its entry; `None` if nothing is.

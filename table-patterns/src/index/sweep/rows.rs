@@ -2,7 +2,7 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::Entity;
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
@@ -10,15 +10,13 @@ use table_core::row::Row;
 use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
 
-use crate::index::attempts::WRITE_ATTEMPTS;
+use crate::index::attempts::RACE;
 use crate::index::batch::RemoteChange;
 use crate::index::changes::owner_of;
 use crate::index::check::{Finding, FindingKind};
 use crate::index::commit::CONCURRENCY;
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::outbox::IndexOutbox;
-use crate::index::pace::back_off;
-use crate::index::settle::is_conflict;
 use crate::index::sweep::{Item, Sweep};
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
@@ -36,13 +34,18 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
 
     /// One row of the index: does it belong to somebody?
     async fn row(&self, table: &TableName, key: &EntityKey, mut found: StoredRow) -> Result<Vec<Finding>> {
-        for attempts in 0..WRITE_ATTEMPTS {
+        let mut race = self.table.retry.race(RACE);
+        let at = |error: Error| {
+            error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
+        };
+        loop {
             let Some(astray) = self.astray(key, &found.row).await? else { return Ok(Vec::new()) };
             // IMPORTANT: the row was read before its owners. Who came to own it since has written it, and so changed its version.
             let again = self.store().get(table, key, &Select::All).await?;
             let Some(again) = again else { return Ok(Vec::new()) };
             if again.etag != found.etag {
                 found = again;
+                race.lost(None).await.map_err(at)?;
                 continue;
             }
             if !self.repair {
@@ -53,7 +56,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
                     let repaired = |finding| Finding { repaired: true, ..finding };
                     return Ok(astray.into_iter().map(repaired).collect());
                 }
-                Err(error) if is_conflict(&error) => back_off(&self.table.pace, attempts).await,
+                Err(error) if error.is_conflict() => race.lost(error).await.map_err(at)?,
                 Err(error) => return Err(error),
             }
             let Some(again) = self.store().get(table, key, &Select::All).await? else {
@@ -61,7 +64,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
             };
             found = again;
         }
-        Err(self.given_up(table, key))
     }
 
     /// What a row holds for entities that do not have it; `None` if all is well.
@@ -121,7 +123,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         upload.as_ref().map_or(Ok(()), |upload| lists.check_age(upload))?;
         let done = self.submit(table, key, kind).await;
         if let (Err(error), Some(upload)) = (&done, &upload)
-            && is_conflict(error)
+            && error.is_conflict()
         {
             lists.discard(upload).await;
         }

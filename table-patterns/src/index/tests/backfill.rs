@@ -9,6 +9,7 @@ use pollster::block_on;
 use table_core::embedded::{Clock, Engine};
 use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
+use table_core::pace::{Pace, ticks_of};
 use table_core::table::TableStoreExt;
 
 use super::disturbed::Disturbed;
@@ -16,7 +17,6 @@ use super::kit::{Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada,
 use super::old::old_rows;
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeNamesakes, jones};
 use crate::index::{FindingKind, IndexedStore};
-use crate::pace::{Pace, ticks_of};
 
 /// Entities of which three share a list.
 fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {

@@ -7,9 +7,10 @@ use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
+use table_core::retry::Retry;
 
 use super::kit::{Staff, ada, expected, stored};
-use crate::index::{IndexedStore, IndexedTable, WRITE_ATTEMPTS};
+use crate::index::{IndexedStore, IndexedTable};
 
 fn together(
     writers: usize,
@@ -51,7 +52,7 @@ fn pat_ix_1_writers_of_one_list_lose_no_member() {
     }
     const EACH: u32 = 3;
     // An attempt is lost only to a write of another, and there are attempts enough to lose one to each of these.
-    const { assert!(15 * (EACH as usize) < WRITE_ATTEMPTS) };
+    const { assert!(15 * (EACH as usize) < Retry::ATTEMPTS) };
     let engine = Engine::in_memory();
     let table = block_on(engine.indexed::<Named>().create_if_missing()).unwrap();
     let named = |id| Named { department: "Sales".to_owned(), id, last_name: "Jones".to_owned() };

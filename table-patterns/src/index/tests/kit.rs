@@ -14,6 +14,7 @@ use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::limits::Limits;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
+use table_core::pace::{Pace, ticks_of};
 use table_core::query::TextRange;
 use table_core::row::{Row, RowWriter};
 use table_core::schema::{EntitySchema, IndexKind};
@@ -25,7 +26,6 @@ use table_core::{Entity, ToEntity};
 
 use crate::index::list::ListForm;
 use crate::index::{IndexOutbox, RemoteChange};
-use crate::pace::{Pace, ticks_of};
 
 /// An entity with every kind of index in its partition. Lists are short, so that they get full.
 #[derive(Clone, Debug, Entity, PartialEq)]

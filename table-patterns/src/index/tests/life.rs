@@ -12,6 +12,7 @@ use table_core::embedded::Engine;
 use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
+use table_core::pace::ticks_of;
 use table_core::table::TableStoreExt;
 use table_core::value::Value;
 
@@ -19,7 +20,6 @@ use super::disturbed::Disturbed;
 use super::kit::{Staff, StaffByAge, StaffByEmail, ada, expected, stored, waiting};
 use super::old::{ALL_READY, build, old_rows, staff};
 use crate::index::{IndexState, IndexedStore, Phase};
-use crate::pace::ticks_of;
 
 /// A design that changes later is a tool away (DQ-1): a backfill, and no answer before it is whole.
 #[test]

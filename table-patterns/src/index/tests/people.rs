@@ -10,6 +10,7 @@ use table_core::embedded::{Clock, Engine};
 use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
+use table_core::pace::{Pace, ticks_of};
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 
@@ -17,7 +18,6 @@ use super::disturbed::Disturbed;
 use super::kit::{Records, records};
 use crate::faults::FaultyBlobs;
 use crate::index::{IndexedStore, IndexedTable, ListBlobs, RemoteChange};
-use crate::pace::{Pace, ticks_of};
 
 /// PAT-IX option 2 is `ByLastName`, option 3 is `Namesakes`; either is option 1 where its lists are in blobs.
 #[expect(

@@ -37,7 +37,7 @@ fn row(value: i32) -> Row {
 
 fn deliver(engine: &Engine, table: &TableName, target: &EntityKey, change: &Change) -> bool {
     let write = change.value.map_or(TargetWrite::DeleteIfExists, |v| TargetWrite::InsertOrReplace(row(v)));
-    block_on(apply(engine, table, target, &write, &change.origin)).unwrap()
+    block_on(apply((engine, &Retry::default()), table, target, &write, &change.origin)).unwrap()
 }
 
 fn value(engine: &Engine, table: &TableName, target: &EntityKey) -> Option<i32> {

@@ -7,11 +7,11 @@ use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::error::Result;
 use table_core::etag::IfMatch;
+use table_core::retry::Retry;
 use table_core::{Entity, TableStoreExt};
 
 use crate::faults::FaultyStore;
 use crate::feed::FeedTable;
-use crate::retry::Retry;
 use crate::view::{Projection, View, ViewTable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]

@@ -2,15 +2,17 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::Arc;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use futures_channel::oneshot;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
-use table_core::clock::Clock;
+
+use crate::clock::Clock;
 
 type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
@@ -21,8 +23,8 @@ type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 ///
 /// ```
 /// use std::time::Duration;
-/// use table_patterns::embedded::Clock;
-/// use table_patterns::pace::Pace;
+/// use table_core::Clock;
+/// use table_core::pace::Pace;
 ///
 /// let pace = Pace::new().clock(Clock::new(|| 7)).sleep_by(|_| Box::pin(async {})).seed(1);
 /// assert_eq!(pace.now(), 7);
@@ -76,19 +78,20 @@ impl Pace {
         self
     }
 
-    /// The present instant in [ticks](table_core::ticks).
+    /// The present instant in [`ticks`](crate::ticks).
     #[must_use]
     pub fn now(&self) -> u64 {
         self.clock.now()
     }
 
-    /// Waits.
-    pub(crate) async fn sleep(&self, time: Duration) {
+    /// Waits. Dropped before its end, nothing is woken.
+    pub async fn sleep(&self, time: Duration) {
         (self.sleep)(time).await;
     }
 
     /// A number by chance (`SplitMix64`).
-    pub(crate) fn random(&self) -> u64 {
+    #[must_use]
+    pub fn random(&self) -> u64 {
         const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
         let mut number = self.random.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
         number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -108,19 +111,63 @@ fn sleep_in_a_thread(time: Duration) -> BoxFuture<'static, ()> {
     if time.is_zero() {
         return ready(()).boxed();
     }
-    let (wake, woken) = oneshot::channel::<()>();
+    let alarm = Alarm::default();
+    let ringing = alarm.clone();
     let sleeper = thread::Builder::new().name("tables-wait".to_owned()).spawn(move || {
         thread::sleep(time);
-        drop(wake);
+        ringing.ring();
     });
     match sleeper {
-        Ok(_) => woken.map(drop).boxed(),
+        Ok(_) => alarm.boxed(),
         Err(_) => ready(()).boxed(),
     }
 }
 
-/// A duration in ticks.
-pub(crate) fn ticks_of(time: Duration) -> u64 {
+/// The end of a wait, told from one thread to another.
+#[derive(Clone, Default)]
+struct Alarm(Arc<Mutex<Ringing>>);
+
+#[derive(Default)]
+struct Ringing {
+    rings: bool,
+    waker: Option<Waker>,
+}
+
+impl Alarm {
+    fn ring(&self) {
+        let waker = {
+            let mut alarm = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            alarm.rings = true;
+            alarm.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Future for Alarm {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let mut alarm = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if alarm.rings {
+            return Poll::Ready(());
+        }
+        alarm.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+/// A duration in [`ticks`](crate::ticks).
+///
+/// ```
+/// use std::time::Duration;
+///
+/// assert_eq!(table_core::pace::ticks_of(Duration::from_secs(1)), 10_000_000);
+/// ```
+#[must_use]
+pub fn ticks_of(time: Duration) -> u64 {
     u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX)
 }
 
@@ -128,7 +175,7 @@ pub(crate) fn ticks_of(time: Duration) -> u64 {
 ///
 /// ```
 /// use std::time::Duration;
-/// use table_patterns::pace::Backoff;
+/// use table_core::pace::Backoff;
 ///
 /// let backoff = Backoff { first: Duration::from_millis(100), most: Duration::from_secs(1) };
 /// assert_eq!(backoff.delay(0, u64::MAX), Duration::from_millis(100));
@@ -164,6 +211,13 @@ mod tests {
     fn a_thread_wakes_any_executor() {
         pollster::block_on(sleep_in_a_thread(Duration::from_millis(1)));
         pollster::block_on(sleep_in_a_thread(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_wait_that_is_dropped_wakes_nobody() {
+        let waits = sleep_in_a_thread(Duration::from_millis(1));
+        drop(waits);
+        pollster::block_on(sleep_in_a_thread(Duration::from_millis(2)));
     }
 
     #[test]

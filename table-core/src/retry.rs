@@ -1,0 +1,163 @@
+//! The one policy of attempts at what others can be faster with: how many, and how long one waits in between (RTY-1, CON-3).
+
+use std::time::Duration;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::pace::{Backoff, Pace};
+
+/// How often an attempt that lost a race is made again, and how long it waits before: a random part of a time that doubles, up to a
+/// bound.
+///
+/// All that reads, changes and writes back goes by it: [`Table::update`](crate::Table::update) and every pattern.
+///
+/// ```
+/// use std::time::Duration;
+/// use table_core::retry::Retry;
+/// use table_core::{Error, ErrorCode};
+///
+/// # pollster::block_on(async {
+/// let retry = Retry::new(3, Duration::from_millis(1), Duration::from_millis(4));
+/// let mut race = retry.race("the entity");
+/// let given_up = loop {
+///     let conflict = Error::new(ErrorCode::UpdateConditionNotSatisfied, "another version is there");
+///     assert!(conflict.is_conflict());
+///     if let Err(error) = race.lost(conflict).await {
+///         break error;
+///     }
+/// };
+/// assert!(given_up.is_precondition_failed() && given_up.to_string().contains("each of 3 attempts"));
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Retry {
+    attempts: usize,
+    backoff: Backoff,
+    pace: Pace,
+}
+
+impl Retry {
+    /// The attempts of the default policy. Each lost one means that another writer's succeeded (CON-5).
+    pub const ATTEMPTS: usize = 64;
+
+    /// So many attempts, at least one; waits of at most `first` after the first of them, and never more than `most`.
+    #[must_use]
+    pub fn new(attempts: usize, first: Duration, most: Duration) -> Self {
+        Self { attempts: attempts.max(1), backoff: Backoff { first, most }, pace: Pace::new() }
+    }
+
+    /// The same with another clock and another way to wait.
+    #[must_use]
+    pub fn with_pace(self, pace: Pace) -> Self {
+        Self { pace, ..self }
+    }
+
+    /// The clock, the way to wait, and chance.
+    #[must_use]
+    pub const fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
+    /// How many attempts are made.
+    #[must_use]
+    pub const fn attempts(&self) -> usize {
+        self.attempts
+    }
+
+    /// Begins attempts at something. `what` is what others may change meanwhile, as the error of the last attempt says it: `the
+    /// entity or its indexes`.
+    #[must_use]
+    pub const fn race(&self, what: &'static str) -> Race<'_> {
+        Race { retry: self, what, lost: 0 }
+    }
+}
+
+/// [`Retry::ATTEMPTS`], the first wait up to a millisecond, none above a tenth of a second.
+impl Default for Retry {
+    fn default() -> Self {
+        Self::new(Self::ATTEMPTS, Duration::from_millis(1), Duration::from_millis(100))
+    }
+}
+
+/// Attempts under way. Made by [`Retry::race`].
+#[derive(Clone, Debug)]
+pub struct Race<'a> {
+    retry: &'a Retry,
+    what: &'static str,
+    lost: usize,
+}
+
+impl Race<'_> {
+    /// Takes note of an attempt that lost, and waits before the next one.
+    ///
+    /// # Errors
+    /// `UpdateConditionNotSatisfied` (CON-3) after the last attempt, with the error of that attempt as its source, and its table and
+    /// key.
+    pub async fn lost(&mut self, conflict: impl Into<Option<Error>>) -> Result<()> {
+        self.lost += 1;
+        let Retry { attempts, backoff, pace } = self.retry;
+        if self.lost >= *attempts {
+            return Err(self.given_up(conflict.into()));
+        }
+        let waits = u32::try_from(self.lost - 1).unwrap_or(u32::MAX);
+        pace.sleep(backoff.delay(waits, pace.random())).await;
+        Ok(())
+    }
+
+    fn given_up(&self, conflict: Option<Error>) -> Error {
+        let message = format!(
+            "others changed {} during each of {} attempts: retry later, or spread the writes",
+            self.what, self.retry.attempts
+        );
+        let mut error = Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("CON-3");
+        let Some(conflict) = conflict else { return error };
+        if let Some(table) = conflict.table() {
+            error = error.with_table(table);
+        }
+        if let Some((partition_key, row_key)) = conflict.key() {
+            error = error.with_key(partition_key, row_key);
+        }
+        error.with_source(conflict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[test]
+    fn rty_1_waits_stay_below_a_bound_that_doubles() {
+        let waits = Arc::new(Mutex::new(Vec::new()));
+        let recorder = Arc::clone(&waits);
+        let pace = Pace::new().sleep_by(move |time| {
+            recorder.lock().unwrap().push(time);
+            Box::pin(async {})
+        });
+        let retry = Retry::new(6, Duration::from_millis(1), Duration::from_millis(5)).with_pace(pace);
+        let mut race = retry.race("it");
+        let lost = || Error::new(ErrorCode::EntityAlreadyExists, "somebody was here").with_table("Company");
+        let given_up = loop {
+            if let Err(error) = pollster::block_on(race.lost(lost())) {
+                break error;
+            }
+        };
+        assert_eq!((given_up.rule(), given_up.table()), (Some("CON-3"), Some("Company")));
+        assert!(given_up.source().is_some() && given_up.to_string().contains("changed it during each of 6"));
+        let bounds = [1, 2, 4, 5, 5].map(Duration::from_millis);
+        let waits = waits.lock().unwrap();
+        assert_eq!(waits.len(), bounds.len());
+        assert!(
+            waits.iter().zip(bounds).all(|(wait, bound)| bound / 2 <= *wait && *wait <= bound),
+            "{waits:?}"
+        );
+    }
+
+    #[test]
+    fn there_is_one_attempt_at_least() {
+        let retry = Retry::new(0, Duration::ZERO, Duration::ZERO);
+        assert_eq!(retry.attempts(), 1);
+        assert!(pollster::block_on(retry.race("it").lost(None)).is_err());
+    }
+}
