@@ -31,6 +31,7 @@ mod snapshot;
 mod state;
 mod store;
 mod timestamps;
+mod waker;
 
 #[cfg(test)]
 mod tests;

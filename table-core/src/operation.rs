@@ -44,6 +44,11 @@ impl OperationKind {
         }
     }
 
+    /// Whether it stores an entity where none is.
+    pub(crate) const fn may_create(&self) -> bool {
+        matches!(self, Self::Insert(_) | Self::InsertOrReplace(_) | Self::InsertOrMerge(_))
+    }
+
     /// The properties to write; `None` for a delete.
     #[must_use]
     pub const fn row(&self) -> Option<&Row> {

@@ -30,9 +30,8 @@ impl Transaction {
     /// An empty transaction on a partition, to be held to these limits.
     ///
     /// # Errors
-    /// `PropertyValueTooLarge` if the key is longer than the limits allow (KEY-8).
+    /// None so far: a key that is too long is refused by the first operation that would store it (KEY-8, KEY-9).
     pub fn new(partition_key: PartitionKey, limits: Limits) -> Result<Self> {
-        limits.check_key("PartitionKey", partition_key.as_str())?;
         Ok(Self { partition_key, operations: Vec::new(), hashes: HashSet::new(), bytes: 0, limits })
     }
 
@@ -74,7 +73,11 @@ impl Transaction {
             let message = "an entity may occur only once in a transaction".to_owned();
             return refuse(ErrorCode::InvalidDuplicateRow, "EGT-4", message);
         }
-        self.limits.check_key("RowKey", operation.row_key.as_str())?;
+        // What is addressed by such a key is not there, and is answered so (KEY-9).
+        if operation.kind.may_create() {
+            self.limits.check_key("PartitionKey", self.partition_key.as_str())?;
+            self.limits.check_key("RowKey", operation.row_key.as_str())?;
+        }
         let row = operation.kind.row();
         if let Some(row) = row {
             self.limits.check_row(row.view())?;

@@ -17,6 +17,9 @@ use uuid::Uuid;
 /// What a folder holds, a line a table, an entity and a property, as it was when the folder was written.
 const CONTENTS: &str = "CONTENTS.txt";
 
+/// The format that is written.
+const CURRENT: u32 = 2;
+
 fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))
 }
@@ -107,9 +110,9 @@ fn contents(folder: &Path) -> Result<String> {
 }
 
 #[test]
-fn a_folder_of_format_1_holds_what_was_written() {
-    let folder = unpacked(1);
-    let expected = fs::read_to_string(fixture(1).join(CONTENTS)).unwrap();
+fn a_folder_of_format_2_holds_what_was_written() {
+    let folder = unpacked(CURRENT);
+    let expected = fs::read_to_string(fixture(CURRENT).join(CONTENTS)).unwrap();
     assert_eq!(contents(folder.path()).unwrap(), expected);
     // What it recovered is written on, and read again.
     let engine = Engine::open(folder.path()).unwrap();
@@ -129,11 +132,11 @@ fn a_folder_of_format_1_holds_what_was_written() {
 }
 
 #[test]
-fn a_folder_of_format_1_has_what_a_reader_can_be_wrong_about() {
-    let files = files(&fixture(1));
+fn a_folder_of_format_2_has_what_a_reader_can_be_wrong_about() {
+    let files = files(&fixture(CURRENT));
     let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
     assert!(bytes < 200_000, "{bytes} bytes");
-    let expected = fs::read_to_string(fixture(1).join(CONTENTS)).unwrap();
+    let expected = fs::read_to_string(fixture(CURRENT).join(CONTENTS)).unwrap();
     for edm in EdmType::ALL {
         assert!(expected.contains(&format!(" {edm} ")), "{edm}");
     }
@@ -183,7 +186,7 @@ async fn write_base(engine: &Engine) -> Result<UntypedTable<Engine>> {
 fn write_the_fixture() {
     let folder = tempfile::tempdir().unwrap();
     let engine = Engine::open(folder.path()).unwrap();
-    let fixture = fixture(1);
+    let fixture = fixture(CURRENT);
     block_on(async {
         let table = write_base(&engine).await?;
         engine.checkpoint().await?;
@@ -208,5 +211,5 @@ fn write_the_fixture() {
     for (name, bytes) in files(folder.path()).into_iter().filter(|(name, _)| name != "LOCK") {
         fs::write(fixture.join(name), pack(&bytes)).unwrap();
     }
-    fs::write(fixture.join(CONTENTS), contents(unpacked(1).path()).unwrap()).unwrap();
+    fs::write(fixture.join(CONTENTS), contents(unpacked(CURRENT).path()).unwrap()).unwrap();
 }

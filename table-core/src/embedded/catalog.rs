@@ -66,7 +66,7 @@ impl Catalog {
     ///
     /// # Errors
     /// `TableAlreadyExists` (OPT-2), `TableBeingDeleted` (OPT-4).
-    pub(crate) fn prepare_create(&self, name: &TableName, now: u64) -> Result<TableEntry> {
+    pub(crate) fn prepare_create(&self, name: &TableName, now: u64, created: u64) -> Result<TableEntry> {
         self.check_leaving(name, || now)?;
         if let Some(entry) = self.tables.get(name.folded()) {
             let message = format!("the table exists already as `{}`", entry.name);
@@ -74,16 +74,16 @@ impl Catalog {
                 .with_rule("OPT-2")
                 .with_table(name.as_str()));
         }
-        self.new_entry(name, now)
+        self.new_entry(name, created)
     }
 
-    fn new_entry(&self, name: &TableName, now: u64) -> Result<TableEntry> {
+    fn new_entry(&self, name: &TableName, created: u64) -> Result<TableEntry> {
         // The last id is never given out: the span of a table ends at the next id.
         if self.next_id == u32::MAX {
             let message = "the engine has no table ids left: copy the tables into a new folder";
             return Err(Error::new(ErrorCode::InternalError, message).with_table(name.as_str()));
         }
-        Ok(TableEntry { id: self.next_id, name: name.clone(), created: now })
+        Ok(TableEntry { id: self.next_id, name: name.clone(), created })
     }
 
     /// The id of a table to be dropped.
@@ -102,9 +102,9 @@ impl Catalog {
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4).
-    pub(crate) fn prepare_renew(&self, name: &TableName, now: u64) -> Result<TableEntry> {
+    pub(crate) fn prepare_renew(&self, name: &TableName, now: u64, created: u64) -> Result<TableEntry> {
         let name = self.find(name, || now)?.name.clone();
-        self.new_entry(&name, now)
+        self.new_entry(&name, created)
     }
 
     /// Adds a table. One of the same name gives way to it in the same step; its id, whose rows are to go.
@@ -182,7 +182,7 @@ mod tests {
     fn catalog(names: &[&str]) -> Catalog {
         let mut catalog = Catalog::default();
         for name in names {
-            let entry = catalog.prepare_create(&TableName::new(name).unwrap(), 5).unwrap();
+            let entry = catalog.prepare_create(&TableName::new(name).unwrap(), 5, 5).unwrap();
             catalog.add(entry);
         }
         catalog
@@ -192,7 +192,7 @@ mod tests {
     fn tbl_2_names_ignore_case_and_keep_that_of_creation() {
         let catalog = catalog(&["Employee"]);
         let other_case = TableName::new("EMPLOYEE").unwrap();
-        let error = catalog.prepare_create(&other_case, 5).unwrap_err();
+        let error = catalog.prepare_create(&other_case, 5, 5).unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::TableAlreadyExists, Some("OPT-2")));
         assert_eq!(catalog.find(&other_case, || 0).unwrap().name.as_str(), "Employee");
     }
@@ -217,7 +217,7 @@ mod tests {
     fn que_3_the_engines_own_tables_are_not_listed_and_not_named_by_programs() {
         let mut catalog = catalog(&["Employee"]);
         let own = TableName::internal("queue-work");
-        catalog.add(catalog.prepare_create(&own, 5).unwrap());
+        catalog.add(catalog.prepare_create(&own, 5, 5).unwrap());
         for prefix in ["", "$", "e"] {
             assert!(catalog.page(prefix, None, 10).names.iter().all(|name| name.as_str() == "Employee"));
         }
@@ -230,11 +230,11 @@ mod tests {
     fn a_table_renewed_has_a_new_id_in_one_step() {
         let mut catalog = catalog(&["Employee"]);
         let name = TableName::new("employee").unwrap();
-        let entry = catalog.prepare_renew(&name, 9).unwrap();
+        let entry = catalog.prepare_renew(&name, 9, 9).unwrap();
         assert_eq!(catalog.add(entry), Some(1));
         assert!(!catalog.contains(1) && catalog.contains(2));
         assert_eq!(catalog.find(&name, || 9).unwrap().name.as_str(), "Employee");
-        assert!(catalog.prepare_renew(&TableName::new("Other").unwrap(), 9).is_err());
+        assert!(catalog.prepare_renew(&TableName::new("Other").unwrap(), 9, 9).is_err());
     }
 
     #[test]
@@ -242,10 +242,10 @@ mod tests {
         let mut catalog = catalog(&["Employee"]);
         let name = TableName::new("employee").unwrap();
         assert!(catalog.remove(1, Some(100)));
-        assert_eq!(catalog.prepare_create(&name, 99).unwrap_err().code(), ErrorCode::TableBeingDeleted);
+        assert_eq!(catalog.prepare_create(&name, 99, 99).unwrap_err().code(), ErrorCode::TableBeingDeleted);
         assert_eq!(catalog.find(&name, || 99).unwrap_err().code(), ErrorCode::TableBeingDeleted);
         assert_eq!(catalog.find(&name, || 100).unwrap_err().code(), ErrorCode::TableNotFound);
-        assert_eq!(catalog.prepare_create(&name, 100).unwrap().id, 2);
+        assert_eq!(catalog.prepare_create(&name, 100, 100).unwrap().id, 2);
         assert_eq!(catalog.prepare_drop(&name, 100).unwrap_err().rule(), Some("OPT-3"));
     }
 }

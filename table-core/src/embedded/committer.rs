@@ -5,25 +5,27 @@ pub(crate) mod decision;
 pub(crate) mod request;
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_channel::{Receiver, TryRecvError};
 use futures_channel::oneshot::Sender;
 
+use crate::clock::Clock;
 use crate::embedded::apply::{self, Writes};
 use crate::embedded::committer::decision::{Decision, Ground};
 use crate::embedded::committer::request::{Answer, Request, Write};
-use crate::embedded::disk::DiskLock;
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::journal::Journal;
 use crate::embedded::journal::frame::{Change, Record};
 use crate::embedded::key::{self, Span};
 use crate::embedded::options::{Durability, EngineOptions};
+use crate::embedded::recover::Lock;
 use crate::embedded::shared::Shared;
 use crate::embedded::state::State;
 use crate::embedded::timestamps::Timestamps;
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::limits::Limits;
 use crate::name::TableName;
 use crate::store::Committed;
@@ -51,10 +53,16 @@ pub(crate) struct Committer {
     /// The latest state, ahead of the published one while a group is under way.
     state: State,
     timestamps: Timestamps,
+    /// What leases and waits are measured by.
+    steady: Clock,
     /// Journal and base; `None` in memory.
     disk: Option<OnDisk>,
     /// How many requests may come for the next group.
     expected: usize,
+    /// Why writes are refused for now.
+    refusal: Option<Error>,
+    /// Tables that the group under way drops.
+    dropped: Vec<u32>,
     /// Dropped tables whose rows are still in memory; used without a disk.
     reclaim: Vec<u32>,
     /// For each table that decisions keep one for: an instant before which nothing is left to be found.
@@ -65,7 +73,7 @@ pub(crate) struct Committer {
 pub(crate) struct OnDisk {
     pub(crate) journal: Journal,
     pub(crate) checkpoints: Checkpoints,
-    pub(crate) _lock: Box<dyn DiskLock>,
+    pub(crate) _lock: Lock,
 }
 
 impl Committer {
@@ -75,6 +83,7 @@ impl Committer {
         requests: Receiver<Request>,
         state: State,
         timestamp: u64,
+        steady: Clock,
         disk: Option<OnDisk>,
     ) -> Self {
         Self {
@@ -86,8 +95,11 @@ impl Committer {
             table_delete_delay: options.table_delete_delay,
             state,
             timestamps: Timestamps::new(options.clock.clone(), timestamp),
+            steady,
             disk,
             expected: 0,
+            refusal: None,
+            dropped: Vec::new(),
             reclaim: Vec::new(),
             fronts: HashMap::new(),
         }
@@ -97,6 +109,15 @@ impl Committer {
     /// once the committer is dropped, and the folder free.
     pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
+        // A panic ends writing, and not answering: from then on every writer is told why.
+        while let Err(error) = caught(|| self.work(&mut closers)) {
+            self.shared.poison(&error);
+        }
+        let outcome = caught(|| self.make_durable());
+        (closers, outcome)
+    }
+
+    fn work(&mut self, closers: &mut Vec<Sender<Result<()>>>) -> Result<()> {
         let mut answers = Vec::new();
         while closers.is_empty() {
             if let Err(error) = self.tend() {
@@ -106,6 +127,10 @@ impl Committer {
             let mut request = self.next();
             if request.is_none() {
                 break;
+            }
+            if self.refusal.is_some() {
+                // There may be room by now.
+                self.tend()?;
             }
             self.gather();
             while let Some(next) = request.take() {
@@ -121,19 +146,19 @@ impl Committer {
             }
             self.finish_group(&mut answers);
         }
-        self.requests.close();
-        let outcome = self.shared.check_writable().and_then(|()| match &mut self.disk {
-            Some(disk) => disk.journal.sync(),
-            None => Ok(()),
-        });
-        // IMPORTANT: readers let go of the base before it is dropped with `self`, and the folder's lock goes last.
-        self.shared.close();
-        (closers, outcome)
+        Ok(())
+    }
+
+    /// Makes everything durable that was accepted.
+    fn make_durable(&mut self) -> Result<()> {
+        self.shared.check_writable()?;
+        self.disk.as_mut().map_or(Ok(()), |disk| disk.journal.sync())
     }
 
     /// The next request. Takes dropped rows out of memory while there is none.
     fn next(&mut self) -> Option<Request> {
-        while !self.reclaim.is_empty() {
+        // What is seen stays as it is once writing has stopped.
+        while !self.reclaim.is_empty() && self.shared.check_writable().is_ok() {
             // Whoever was just answered goes first.
             std::thread::yield_now();
             match self.requests.try_recv() {
@@ -188,12 +213,12 @@ impl Committer {
     }
 
     fn submit(&mut self, table: &TableName, mut writes: Writes) -> Result<Committed> {
-        self.shared.check_writable()?;
-        let id = self.state.catalog.find(table, || self.timestamps.now())?.id;
+        self.check_writable()?;
+        let id = self.state.catalog.find(table, || self.steady.now())?.id;
         for (key, _) in &mut writes.operations {
             key::set_table(key, id);
         }
-        let ticks = self.timestamps.next();
+        let ticks = self.timestamps.next()?;
         let (changes, committed) = apply::changes(&self.state, &self.limits, writes, ticks)?;
         self.write(ticks, changes);
         Ok(committed)
@@ -201,11 +226,11 @@ impl Committer {
 
     /// Lets a decision say what it writes, by the latest state.
     fn decide(&mut self, table: &TableName, decision: &mut dyn Decision) -> Result<()> {
-        self.shared.check_writable()?;
-        let id = self.state.catalog.find(table, || self.timestamps.now())?.id;
-        let now = self.timestamps.latest();
+        self.check_writable()?;
+        let id = self.state.catalog.find(table, || self.steady.now())?.id;
+        let now = self.steady.now();
         let front = self.fronts.entry(id).or_default();
-        let mut ground = Ground::new(&self.state, id, (now, self.timestamps.next()), front);
+        let mut ground = Ground::new(&self.state, id, (now, self.timestamps.next_from(now)?), front);
         decision.decide(&mut ground)?;
         let (ticks, changes) = ground.into_changes();
         if !changes.is_empty() {
@@ -230,40 +255,50 @@ impl Committer {
     }
 
     fn renew_table(&mut self, table: &TableName) -> Result<()> {
-        self.shared.check_writable()?;
-        let entry = self.state.catalog.prepare_renew(table, self.timestamps.next())?;
+        self.check_writable()?;
+        let entry = self.state.catalog.prepare_renew(table, self.steady.now(), self.timestamps.next()?)?;
         self.record(&Record::Create { entry: entry.clone() });
-        match self.state.catalog.add(entry) {
-            Some(replaced) => self.give_up(replaced),
-            None => Ok(()),
-        }
+        let replaced = self.state.catalog.add(entry);
+        self.dropped.extend(replaced);
+        Ok(())
     }
 
     fn create_table(&mut self, table: &TableName) -> Result<()> {
-        self.shared.check_writable()?;
-        let entry = self.state.catalog.prepare_create(table, self.timestamps.next())?;
+        self.check_writable()?;
+        let entry = self.state.catalog.prepare_create(table, self.steady.now(), self.timestamps.next()?)?;
         self.record(&Record::Create { entry: entry.clone() });
         self.state.catalog.add(entry);
         Ok(())
     }
 
     fn drop_table(&mut self, table: &TableName) -> Result<()> {
-        self.shared.check_writable()?;
-        let ticks = self.timestamps.next();
-        let id = self.state.catalog.prepare_drop(table, ticks)?;
+        self.check_writable()?;
+        let ticks = self.timestamps.next()?;
+        let now = self.steady.now();
+        let id = self.state.catalog.prepare_drop(table, now)?;
         self.record(&Record::Drop { ticks, id });
         let delay = u64::try_from(self.table_delete_delay.as_nanos() / 100).unwrap_or(u64::MAX);
-        self.state.catalog.remove(id, (delay > 0).then(|| ticks.saturating_add(delay)));
-        self.give_up(id)
+        self.state.catalog.remove(id, (delay > 0).then(|| now.saturating_add(delay)));
+        self.dropped.push(id);
+        Ok(())
     }
 
-    /// Rows of a table that is no more are taken out bit by bit.
-    fn give_up(&mut self, id: u32) -> Result<()> {
-        self.fronts.remove(&id);
-        if let Some(disk) = &mut self.disk {
-            return disk.checkpoints.dropped(id, &self.state);
+    /// Rows of tables that are no more are taken out bit by bit.
+    fn give_up(&mut self) {
+        for id in self.dropped.drain(..) {
+            self.fronts.remove(&id);
+            match &mut self.disk {
+                Some(disk) => disk.checkpoints.dropped(id, &self.state),
+                None => self.reclaim.push(id),
+            }
         }
-        self.reclaim.push(id);
+    }
+
+    /// Forgets the group under way, which found no room.
+    fn take_back(&mut self) -> Result<()> {
+        self.state = State::clone(&*self.shared.state()?);
+        self.dropped.clear();
+        self.fronts.clear();
         Ok(())
     }
 
@@ -284,12 +319,13 @@ impl Committer {
         if answers.is_empty() {
             return;
         }
-        if self.shared.check_writable().is_ok()
-            && let Err(error) = self.commit_group()
-        {
-            self.shared.poison(&error);
+        let mut outcome = self.shared.check_writable().and_then(|()| self.commit_group());
+        if outcome.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull) {
+            outcome = self.take_back().and(outcome);
+        } else if let Err(error) = &outcome {
+            self.shared.poison(error);
         }
-        let failure = self.shared.check_writable().err();
+        let failure = self.shared.check_writable().and(outcome).err();
         for answer in answers.drain(..) {
             answer.send(failure.as_ref());
         }
@@ -303,7 +339,13 @@ impl Committer {
         reach(self.hook.as_ref(), Step::Publish)?;
         // IMPORTANT: visible before acknowledged. A read that begins after an acknowledged write sees it (CON-2).
         self.shared.publish(self.state.clone());
+        self.give_up();
         reach(self.hook.as_ref(), Step::Acknowledge)
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        self.shared.check_writable()?;
+        self.refusal.clone().map_or(Ok(()), Err)
     }
 
     fn ask_checkpoint(&mut self, compact: bool, answer: Sender<Result<()>>) {
@@ -312,4 +354,23 @@ impl Committer {
             (_, outcome) => Answer::Done(answer, outcome).send(None),
         }
     }
+}
+
+impl Drop for Committer {
+    /// Answers all that is still to come: a request that is let go of tells its caller that the engine is gone.
+    fn drop(&mut self) {
+        // IMPORTANT: readers let go of the base before it is dropped with `self`, and the folder's lock goes last.
+        self.shared.close();
+        self.requests.close();
+        while self.requests.try_recv().is_ok() {}
+    }
+}
+
+/// Does some work of the engine's; a panic in it is an error.
+fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+        Err(Error::new(ErrorCode::InternalError, format!("the engine's writer panicked: {text}")))
+    })
 }

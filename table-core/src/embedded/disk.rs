@@ -14,11 +14,12 @@ pub use real::RealDisk;
 /// What the engine relies on, and a simulated disk may take to its limits:
 /// - After [`sync_data`](DiskFile::sync_data) returns, all that was written to the file before, and its length, survive a
 ///   power loss. Until then any part of it may be lost, in any order.
-/// - After [`sync_dir`](Disk::sync_dir) returns, files created, renamed and removed in the folder before stay so.
+/// - After [`sync_dir`](Disk::sync_dir) returns, files and folders created, renamed and removed in the folder before stay so. Until
+///   then each of these changes may be lost.
 /// - A rename is atomic: after a power loss the old name or the new one is there, never neither.
 /// - Bytes that a write does not touch stay as they were, also if the power fails during the write.
 pub trait Disk: Debug + Send + Sync + 'static {
-    /// Creates a folder and those above it, durably; no error if it is there.
+    /// Creates a folder in one that is there; no error if it is there itself.
     fn create_dir(&self, folder: &Path) -> io::Result<()>;
 
     /// The names of the files in a folder, in any order.

@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 use async_channel::Sender;
 use futures_channel::oneshot;
 
+use crate::clock::Clock;
 use crate::embedded::checkpointer::Checkpointer;
 use crate::embedded::committer::request::Request;
 use crate::embedded::committer::{Checkpoints, Committer, OnDisk, Thresholds};
@@ -17,6 +18,8 @@ use crate::embedded::recover::{self, Recovered};
 use crate::embedded::shared::Shared;
 use crate::embedded::snapshot::Snapshot;
 use crate::embedded::state::State;
+use crate::embedded::timestamps::steady;
+use crate::embedded::waker::contained;
 use crate::error::{Error, ErrorCode, Result};
 use crate::store::Capabilities;
 
@@ -56,6 +59,8 @@ pub(crate) struct Inner {
     pub(crate) requests: Sender<Request>,
     pub(crate) capabilities: Capabilities,
     pub(crate) options: EngineOptions,
+    /// What leases and waits are measured by.
+    pub(crate) steady: Clock,
     pub(crate) calls: Calls,
     folder: Option<PathBuf>,
     committer: Mutex<Option<JoinHandle<()>>>,
@@ -91,8 +96,9 @@ impl Engine {
 
     pub(crate) fn start_in_memory(options: EngineOptions) -> Self {
         let (requests, queue) = async_channel::bounded(QUEUE);
-        let committer = Committer::new(&options, queue, State::default(), 0, None);
-        Self::start(options, None, requests, committer)
+        let steady = steady(options.clock.clone(), 0);
+        let committer = Committer::new(&options, queue, State::default(), 0, steady.clone(), None);
+        Self::start(options, steady, None, requests, committer)
     }
 
     pub(crate) fn start_on_disk(options: EngineOptions, folder: &Path) -> Result<Self> {
@@ -119,14 +125,16 @@ impl Engine {
             Thresholds { checkpoint_bytes: options.checkpoint_bytes, recent_bytes: options.recent_bytes };
         let checkpoints = Checkpoints::new(thresholds, (jobs, done_queue), thread, dropped);
         let disk = OnDisk { journal, checkpoints, _lock: lock };
-        let committer = Committer::new(&options, queue, state, timestamp, Some(disk));
-        let engine = Self::start(options, Some(folder.to_owned()), requests, committer);
+        let steady = steady(options.clock.clone(), timestamp);
+        let committer = Committer::new(&options, queue, state, timestamp, steady.clone(), Some(disk));
+        let engine = Self::start(options, steady, Some(folder.to_owned()), requests, committer);
         engine.inner.shared.check_writable()?;
         Ok(engine)
     }
 
     fn start(
         options: EngineOptions,
+        steady: Clock,
         folder: Option<PathBuf>,
         requests: Sender<Request>,
         committer: Committer,
@@ -145,6 +153,7 @@ impl Engine {
                 requests,
                 capabilities: Capabilities::service(options.limits),
                 options,
+                steady,
                 calls: Calls::default(),
                 folder,
                 committer: Mutex::new(committer),
@@ -198,8 +207,11 @@ impl Engine {
         self.inner.shared.check_writable()?;
         let (answer, outcome) = oneshot::channel();
         let gone = || self.inner.shared.gone();
-        self.inner.requests.send(request(answer)).await.map_err(|_| gone())?;
-        outcome.await.map_err(|_| gone())?
+        contained(async {
+            self.inner.requests.send(request(answer)).await.map_err(|_| gone())?;
+            outcome.await.map_err(|_| gone())?
+        })
+        .await
     }
 }
 
@@ -210,11 +222,14 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 }
 
 impl Inner {
-    /// Waits until the committer has stopped and let go of the folder.
+    /// Waits until the committer has stopped and let go of the folder. The committer itself, where a waker that it calls lets
+    /// go of the last handle, does not wait: it stops as soon as it comes back.
     fn join(&self) {
         self.requests.close();
         let committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(committer) = committer {
+        if let Some(committer) =
+            committer.filter(|committer| committer.thread().id() != thread::current().id())
+        {
             let _ = committer.join();
         }
     }

@@ -1,11 +1,12 @@
 //! The files of a folder: names of bases, and how files are made and deleted durably (`docs/format.md`, "Folder").
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::embedded::base::Base;
 use crate::embedded::disk::Disk;
 use crate::embedded::journal::failed;
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 
 const SUFFIX: &str = ".base";
 const NEW_SUFFIX: &str = ".base.new";
@@ -29,6 +30,27 @@ pub(crate) fn is_unfinished(name: &str) -> bool {
     name.ends_with(NEW_SUFFIX)
 }
 
+/// Makes a folder and those above it, durably, also where an earlier engine made them and stopped.
+pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
+    let here = |path: &Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
+    let mut path: Vec<PathBuf> = folder.ancestors().map(here).collect();
+    path.reverse();
+    let make = || {
+        for folder in &path {
+            disk.create_dir(folder)?;
+        }
+        for parent in path.iter().rev().skip(1) {
+            match disk.sync_dir(parent) {
+                // What this program may not read it has not made.
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+                outcome => outcome?,
+            }
+        }
+        Ok(())
+    };
+    make().map_err(|error| failed(&format!("the folder {} cannot be made", folder.display()), error))
+}
+
 /// Makes a base without rows in a file of this path.
 pub(crate) fn create_base(disk: &dyn Disk, path: &Path, cache_bytes: usize) -> Result<Base> {
     let file = disk.open(path, true).map_err(|error| failed("the base cannot be created", error))?;
@@ -38,7 +60,13 @@ pub(crate) fn create_base(disk: &dyn Disk, path: &Path, cache_bytes: usize) -> R
 /// Opens the base of a number.
 pub(crate) fn open_base(disk: &dyn Disk, folder: &Path, number: u64, cache_bytes: usize) -> Result<Base> {
     let path = base_path(folder, number);
-    let file = disk.open(&path, false).map_err(|error| failed("the base cannot be opened", error))?;
+    let io = |error| failed("the base cannot be opened", error);
+    let file = disk.open(&path, false).map_err(io)?;
+    // IMPORTANT: an empty file would be made a base without rows, and nothing but its name tells that rows are lost.
+    if file.is_empty().map_err(io)? {
+        let message = format!("the base {} is empty: restore the folder from a copy", path.display());
+        return Err(Error::new(ErrorCode::Corrupted, message));
+    }
     Base::open(file, cache_bytes)
 }
 

@@ -4,7 +4,7 @@ pub(crate) mod file;
 pub(crate) mod frame;
 pub(crate) mod reader;
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::embedded::bytes::Writer;
 use crate::embedded::disk::{Disk, DiskFile};
 use crate::embedded::failpoint::{Hook, Step, reach};
-use crate::embedded::journal::file::FileHeader;
+use crate::embedded::journal::file::{FileHeader, Salt};
 use crate::embedded::journal::frame::Record;
 use crate::error::{Error, ErrorCode, Result};
 
@@ -25,6 +25,7 @@ const AHEAD: usize = 1 << 20;
 pub(crate) struct Tail {
     pub(crate) number: u64,
     pub(crate) file: Arc<dyn DiskFile>,
+    pub(crate) salt: Salt,
     /// Where the next frame goes.
     pub(crate) end: u64,
     /// The length of the file: zeros from `end` on.
@@ -43,6 +44,8 @@ pub(crate) struct Journal {
     /// Every frame below this sequence number is durable.
     durable: u64,
     group: Writer,
+    /// Frames of the group.
+    frames: u64,
     sync_time: Duration,
 }
 
@@ -50,11 +53,23 @@ pub(crate) fn failed(what: &str, error: io::Error) -> Error {
     Error::new(ErrorCode::Io, format!("{what}: {error}")).with_source(error)
 }
 
+/// Where no room is why nothing was written, `DiskFull`. A sync that found no room is a sync that failed.
+fn refused(what: &str, error: io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            let message = format!("{what}: {error}; nothing was written: make room, and write again");
+            Error::new(ErrorCode::DiskFull, message).with_source(error)
+        }
+        _ => failed(what, error),
+    }
+}
+
 impl Journal {
     /// Goes on at a tail, all of which is durable.
     pub(crate) fn new(disk: Arc<dyn Disk>, folder: PathBuf, hook: Option<Hook>, tail: Tail) -> Self {
         let durable = tail.sequence;
-        Self { disk, folder, hook, tail, durable, group: Writer::default(), sync_time: Duration::ZERO }
+        let (group, sync_time) = (Writer::default(), Duration::ZERO);
+        Self { disk, folder, hook, tail, durable, group, frames: 0, sync_time }
     }
 
     /// Makes an empty journal file, durably.
@@ -64,32 +79,44 @@ impl Journal {
         number: u64,
         sequence: u64,
     ) -> Result<Tail> {
-        let header = FileHeader { number, sequence }.write();
+        let salt = Salt::random();
+        let header = FileHeader { number, sequence, salt }.write();
         let make = || {
             let file = disk.open(&file::path(folder, number), true)?;
             file.write_at(0, &header)?;
             file.sync_data()?;
             // IMPORTANT: the entry is durable before a frame is written: a journal file is never missing between others.
             disk.sync_dir(folder)?;
-            Ok(Tail { number, file, end: file::HEADER, filled: file::HEADER, sequence })
+            Ok(Tail { number, file, salt, end: file::HEADER, filled: file::HEADER, sequence })
         };
-        make().map_err(|error| failed("the journal file cannot be created", error))
+        make().map_err(|error| refused("the journal file cannot be created", error))
     }
 
     /// Adds the frame of a transaction to the group.
     pub(crate) fn push(&mut self, record: &Record) {
-        frame::write(record, self.tail.sequence, self.durable, &mut self.group);
+        frame::write(record, self.tail.salt, self.tail.sequence, self.durable, &mut self.group);
         self.tail.sequence += 1;
+        self.frames += 1;
     }
 
     /// Writes the group and, if asked, makes it and all before it durable.
+    ///
+    /// # Errors
+    /// After `DiskFull` the journal is as it was before the group, and goes on. After anything else it must not be used.
     pub(crate) fn commit(&mut self, sync: bool) -> Result<()> {
         if self.group.as_bytes().is_empty() {
             return Ok(());
         }
         reach(self.hook.as_ref(), Step::JournalWrite)?;
-        self.write().map_err(|error| failed("the journal cannot be written", error))?;
+        if let Err(error) = self.write() {
+            let error = refused("the journal cannot be written", error);
+            if error.code() == ErrorCode::DiskFull {
+                self.take_back().map_err(|error| failed("the end of the journal cannot be cut", error))?;
+            }
+            return Err(error);
+        }
         self.group.clear();
+        self.frames = 0;
         if sync { self.sync() } else { Ok(()) }
     }
 
@@ -107,6 +134,18 @@ impl Journal {
         Ok(())
     }
 
+    /// Undoes a group that found no room.
+    fn take_back(&mut self) -> io::Result<()> {
+        self.tail.file.set_len(self.tail.end)?;
+        // IMPORTANT: durable before the group is refused: no later open may find a frame of it.
+        self.tail.file.sync_data()?;
+        self.tail.filled = self.tail.end;
+        self.tail.sequence -= std::mem::take(&mut self.frames);
+        self.durable = self.tail.sequence;
+        self.group.clear();
+        Ok(())
+    }
+
     /// Makes all that was written durable.
     pub(crate) fn sync(&mut self) -> Result<()> {
         if self.durable == self.tail.sequence {
@@ -121,11 +160,19 @@ impl Journal {
     }
 
     /// Goes on in a new file; its number and the sequence number of its first frame.
+    ///
+    /// # Errors
+    /// After `DiskFull` it goes on in the old file. What there is of the new one holds nothing, and is passed over by the next
+    /// open. After anything else the journal must not be used.
     pub(crate) fn rotate(&mut self) -> Result<(u64, u64)> {
         // IMPORTANT: the old file is durable before the new one exists: only the last file may have a torn tail.
         self.sync()?;
         reach(self.hook.as_ref(), Step::JournalCreate)?;
-        self.tail = Self::create(&*self.disk, &self.folder, self.tail.number + 1, self.tail.sequence)?;
+        let next = Self::create(&*self.disk, &self.folder, self.tail.number + 1, self.tail.sequence);
+        if next.is_err() {
+            let _ = self.disk.remove(&file::path(&self.folder, self.tail.number + 1));
+        }
+        self.tail = next?;
         Ok((self.tail.number, self.tail.sequence))
     }
 

@@ -1,5 +1,6 @@
 //! The manifest: the file that makes a folder ours, and says in which version (`docs/format.md`, "Folder").
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::embedded::bytes::{Reader, Writer};
@@ -13,14 +14,14 @@ pub(crate) const FORMAT: &str = "FORMAT";
 pub(crate) const LOCK: &str = "LOCK";
 const FORMAT_NEW: &str = "FORMAT.new";
 const MAGIC: &[u8; 8] = b"TABLES\r\n";
-/// The version of the folder that is written, and the latest that is read.
-const VERSION: u32 = 1;
+/// The version of the folder that is written, and the one that is read.
+const VERSION: u32 = 2;
 const BYTES: usize = 16;
 
 /// Whether a folder is ours to open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Folder {
-    /// It holds nothing yet.
+    /// It holds nothing yet, or is not there.
     Empty,
     /// It holds an engine's files in a version that this library reads.
     Ours,
@@ -37,13 +38,16 @@ fn bytes() -> Vec<u8> {
 /// Looks at a folder without changing it.
 ///
 /// # Errors
-/// `FolderNotOurs`, `FormatTooNew`, `Corrupted`.
+/// `FolderNotOurs`, `FormatTooNew`, `FormatTooOld`, `Corrupted`.
 pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     let io = |error| failed(&format!("the folder {} cannot be read", folder.display()), error);
-    let names = disk.list(folder).map_err(io)?;
+    let names = match disk.list(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Folder::Empty),
+        names => names.map_err(io)?,
+    };
     if !names.iter().any(|name| name == FORMAT) {
-        // A crash while the folder was made leaves these two at most.
-        if names.iter().all(|name| name == LOCK || name == FORMAT_NEW) {
+        // A crash while the folder was made leaves these two at most. The third is in the root of a volume.
+        if names.iter().all(|name| [LOCK, FORMAT_NEW, "lost+found"].contains(&name.as_str())) {
             return Ok(Folder::Empty);
         }
         let message = format!("the folder {} holds something else: choose an empty one", folder.display());
@@ -69,6 +73,14 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
                     folder.display()
                 );
                 return Err(Error::new(ErrorCode::FormatTooNew, message));
+            }
+            if version < VERSION {
+                let message = format!(
+                    "Unsupported format: the folder {} is of format {version}, of a version before the first release; \
+                     this version reads format {VERSION}: copy the tables by a program of the version that wrote them",
+                    folder.display()
+                );
+                return Err(Error::new(ErrorCode::FormatTooOld, message));
             }
             Ok(Folder::Ours)
         }
@@ -101,7 +113,7 @@ mod tests {
 
     #[test]
     fn golden_bytes_of_the_manifest() {
-        assert_eq!(bytes()[..12], *b"TABLES\r\n\x01\0\0\0");
+        assert_eq!(bytes()[..12], *b"TABLES\r\n\x02\0\0\0");
     }
 
     #[test]
@@ -117,13 +129,17 @@ mod tests {
         assert_eq!(check_file("letter.txt", b"Dear"), ErrorCode::FolderNotOurs);
         assert_eq!(check_file("FORMAT", b"something else, long enough"), ErrorCode::FolderNotOurs);
         assert_eq!(check_file("FORMAT", b"TABL"), ErrorCode::Corrupted);
-        let mut newer = Writer::default();
-        newer.raw(MAGIC);
-        newer.u32(VERSION + 1);
-        newer.u32(crc32c::crc32c(newer.as_bytes()));
-        assert_eq!(check_file("FORMAT", newer.as_bytes()), ErrorCode::FormatTooNew);
+        let of_version = |version| {
+            let mut bytes = Writer::default();
+            bytes.raw(MAGIC);
+            bytes.u32(version);
+            bytes.u32(crc32c::crc32c(bytes.as_bytes()));
+            bytes.into_bytes()
+        };
+        assert_eq!(check_file("FORMAT", &of_version(VERSION + 1)), ErrorCode::FormatTooNew);
+        assert_eq!(check_file("FORMAT", &of_version(VERSION - 1)), ErrorCode::FormatTooOld);
         let mut flipped = bytes();
-        flipped[8] ^= 2;
+        flipped[8] ^= 4;
         assert_eq!(check_file("FORMAT", &flipped), ErrorCode::Corrupted);
     }
 

@@ -167,7 +167,7 @@ impl EngineOptions {
     /// Opens a folder, creating it if it is not there, and recovers what it holds.
     ///
     /// # Errors
-    /// `FolderLocked` if another engine has it open; `FolderNotOurs`, `FormatTooNew` and `Corrupted`, which leave it
+    /// `FolderLocked` if another engine has it open; `FolderNotOurs`, `FormatTooNew`, `FormatTooOld` and `Corrupted`, which leave it
     /// untouched; `Io`.
     pub fn open(self, folder: impl AsRef<Path>) -> Result<Engine> {
         Engine::start_on_disk(self, folder.as_ref())

@@ -4,7 +4,8 @@
 //!   So the next message to receive is the first row of a range, and receiving writes no text again.
 //! - The committer takes the decisions one after another by the latest state, in the groups of all writes: receivers never
 //!   conflict, share syncs, and never get one message at one time.
-//! - Instants come from the engine's [clock](crate::embedded::EngineOptions::clock), which tests can set.
+//! - Instants come from a steady clock over the engine's [clock](crate::embedded::EngineOptions::clock), which tests can set: leases
+//!   end in time also after that clock has jumped ahead and back.
 
 mod decisions;
 mod rows;
@@ -65,7 +66,7 @@ impl Engine {
         self.check_busy()?;
         let state = self.inner.shared.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
-        let now = self.inner.options.clock.now();
+        let now = self.inner.steady.now();
         let mut count = 0;
         state.scan(&rows::shown_span(table, 0, ticks::MAX), |_, row| {
             if let Some(row) = row

@@ -28,25 +28,41 @@ pub(crate) struct Recovered {
     pub(crate) base_number: u64,
     /// What the base recorded last.
     pub(crate) meta: Meta,
-    pub(crate) lock: Box<dyn DiskLock>,
+    pub(crate) lock: Lock,
+}
+
+/// What keeps other engines out of a folder.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _manifest: Box<dyn DiskLock>,
+    _first: Box<dyn DiskLock>,
 }
 
 /// Opens a folder.
 pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let disk = &*options.disk;
     let io = |error| failed(&format!("the folder {} cannot be opened", path.display()), error);
-    disk.create_dir(path).map_err(io)?;
-    manifest::check(disk, path)?; // before the lock is made: another's folder is left as it is
-    let lock = disk.lock(&path.join(manifest::LOCK)).map_err(|error| match error.kind() {
-        ErrorKind::WouldBlock => {
-            let message = format!("another engine has {} open: close that one first", path.display());
-            Error::new(ErrorCode::FolderLocked, message)
-        }
-        _ => io(error),
-    })?;
+    // Before the lock is made: another's folder is left as it is.
+    if manifest::check(disk, path)? == Folder::Empty {
+        folder::make(disk, path)?;
+    }
+    let lock = |name| {
+        disk.lock(&path.join(name)).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => {
+                let message = format!("another engine has {} open: close that one first", path.display());
+                Error::new(ErrorCode::FolderLocked, message)
+            }
+            _ => io(error),
+        })
+    };
+    let first = lock(manifest::LOCK)?;
     if manifest::check(disk, path)? == Folder::Empty {
         manifest::write(disk, path)?;
     }
+    // A lock file may be removed by somebody who tidies up. Without the manifest a folder is not opened.
+    let lock = Lock { _manifest: lock(manifest::FORMAT)?, _first: first };
+    // IMPORTANT: what an earlier engine made, renamed or deleted, and could not make durable, is adopted from here on.
+    disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
     let (base, base_number) = open_base(disk, path, &names, options.cache_bytes)?;
     let meta = base.meta()?;
@@ -110,7 +126,7 @@ impl Replay {
     }
 }
 
-/// Where the journal ends, and whether that end is to be mended.
+/// Where a file of the journal ends, and whether that end is to be mended.
 struct End {
     tail: Tail,
     torn: bool,
@@ -136,19 +152,27 @@ fn replay_all(
         if number != expected {
             return Err(missing(path, expected));
         }
-        if last.as_ref().is_some_and(|end| end.torn) {
-            // Written after the sync of the file before, which is therefore broken, not torn.
-            return Err(reader::corrupted(&file::path(path, number - 1), last.map_or(0, |end| end.tail.end)));
-        }
         let is_last = numbers.last() == Some(&number);
-        match read_file(disk, path, number, sequence, replay)? {
-            Some(end) => {
+        match (read_file(disk, path, number, sequence, replay)?, &last) {
+            // Made after the sync of the file before, which is therefore broken, not torn.
+            (Found::Later, Some(before)) => {
+                return Err(reader::corrupted(&file::path(path, number - 1), before.tail.end));
+            }
+            (Found::Whole(end), Some(before)) if before.torn => {
+                // A full disk may leave it without anything in it, while the file before goes on.
+                if end.tail.filled > file::HEADER || !is_last {
+                    return Err(reader::corrupted(&file::path(path, number - 1), before.tail.end));
+                }
+            }
+            (Found::Whole(end), _) => {
                 sequence = end.tail.sequence;
                 last = Some(end);
             }
-            // A crash while the file was made: it holds nothing, and the one before is the end.
-            None if is_last && (number > meta.journal || fresh) => {}
-            None => return Err(reader::corrupted(&file::path(path, number), 0)),
+            // A crash while the file was made, or a full disk: the one before is the end.
+            (Found::Nothing, _) if is_last && (number > meta.journal || fresh) => {}
+            (Found::Nothing | Found::Later, _) => {
+                return Err(reader::corrupted(&file::path(path, number), 0));
+            }
         }
     }
     match last {
@@ -168,33 +192,42 @@ fn missing(path: &Path, number: u64) -> Error {
     Error::new(ErrorCode::Corrupted, message)
 }
 
-/// Replays one file; `None` if it was never made whole.
+/// What a journal file is found to be.
+enum Found {
+    Whole(End),
+    /// It was made and never written to: there was a crash, or no room for all of it.
+    Nothing,
+    /// It begins after frames that are not there.
+    Later,
+}
+
+/// Replays one file.
 fn read_file(
     disk: &dyn Disk,
     folder: &Path,
     number: u64,
     sequence: u64,
     replay: &mut Replay,
-) -> Result<Option<End>> {
+) -> Result<Found> {
     let path = file::path(folder, number);
     let io = |error| failed(&format!("journal file {} cannot be read", path.display()), error);
     let file = disk.open(&path, false).map_err(io)?;
     let filled = file.len().map_err(io)?;
     let mut bytes = vec![0; usize::try_from(filled.min(file::HEADER)).unwrap_or_default()];
     file.read_at(0, &mut bytes).map_err(io)?;
-    if FileHeader::read(&bytes) != Some(FileHeader { number, sequence }) {
-        let mut all = vec![0; usize::try_from(filled).unwrap_or_default()];
-        file.read_at(0, &mut all).map_err(io)?;
-        // A header is durable before any frame: one frame of any kind says that it was whole.
-        let frames = FileHeader::read(&bytes).is_some() || reader::holds_frames(&all, sequence);
-        return if frames { Err(reader::corrupted(&path, 0)) } else { Ok(None) };
-    }
-    let end = reader::read(&path, &file, sequence, |record| {
+    let salt = match FileHeader::read(&bytes).filter(|header| header.number == number) {
+        Some(header) if header.sequence == sequence => header.salt,
+        Some(header) if header.sequence > sequence => return Ok(Found::Later),
+        // A header is durable before anything is written behind it: a longer file was whole.
+        _ if filled > file::HEADER => return Err(reader::corrupted(&path, 0)),
+        _ => return Ok(Found::Nothing),
+    };
+    let end = reader::read(&path, &file, salt, sequence, |record| {
         replay.apply(record);
         Ok(())
     })?;
-    let tail = Tail { number, file, end: end.offset, filled, sequence: end.sequence };
-    Ok(Some(End { tail, torn: !end.clean, unsynced: end.unsynced }))
+    let tail = Tail { number, file, salt, end: end.offset, filled, sequence: end.sequence };
+    Ok(Found::Whole(End { tail, torn: !end.clean, unsynced: end.unsynced }))
 }
 
 /// Cuts a torn tail, and makes what was replayed durable.

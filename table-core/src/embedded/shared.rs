@@ -56,11 +56,11 @@ impl Shared {
 
     /// Ends writing, for this reason. Reading goes on: what is published is durable.
     pub(crate) fn poison(&self, cause: &Error) {
-        tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
         let message = format!(
             "{cause}; writing has stopped, and what was under way may or may not be there: open the engine again to see"
         );
         let _ = self.failure.set(Error::new(ErrorCode::EnginePoisoned, message).with_source(cause.clone()));
+        tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
     }
 
     /// Whether writes are still accepted.
@@ -77,7 +77,8 @@ impl Shared {
     /// Why a request was not answered: the committer is gone.
     pub(crate) fn gone(&self) -> Error {
         self.check_writable().err().unwrap_or_else(|| {
-            Error::new(ErrorCode::EnginePoisoned, "the engine's writer has stopped: open it again")
+            let message = "the engine's writer has stopped, and what was under way may or may not be there: open it again";
+            Error::new(ErrorCode::EnginePoisoned, message)
         })
     }
 }

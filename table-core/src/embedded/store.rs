@@ -46,7 +46,7 @@ impl Engine {
 
     /// The id of a table in a state.
     pub(crate) fn table_id(&self, state: &State, table: &TableName) -> Result<u32> {
-        state.catalog.find(table, || self.inner.options.clock.now()).map(|entry| entry.id)
+        state.catalog.find(table, || self.inner.steady.now()).map(|entry| entry.id)
     }
 
     fn get_now(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
@@ -75,7 +75,7 @@ impl Engine {
         let state = self.inner.shared.state()?;
         let outcome = self.table_id(&state, table).and_then(|id| {
             let page = page::read(&state, (id, table), query, from, self.page_bounds())?;
-            let empty = if empty_due { page::empty_page(table, query, from) } else { None };
+            let empty = if empty_due { page::empty_page((id, table), query, from) } else { None };
             Ok(empty.unwrap_or(page))
         });
         let page = outcome.map_err(|error| error.with_table(table.as_str()))?;

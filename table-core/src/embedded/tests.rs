@@ -1,5 +1,6 @@
 //! Tests of the whole engine, one file a question; and the words they share.
 
+mod answers;
 mod checkpoints;
 mod crashes;
 mod faults;
@@ -10,6 +11,8 @@ mod model;
 mod pages;
 mod power;
 mod recovery;
+mod room;
+mod sim;
 mod tables;
 mod writes;
 

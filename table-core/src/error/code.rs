@@ -122,7 +122,11 @@ pub enum ErrorCode {
     FolderNotOurs,
     /// The folder was written by a newer version; it was left untouched.
     FormatTooNew,
-    /// The operating system refused: full disk, permission, device error.
+    /// The folder is of a format that is no longer read; it was left untouched.
+    FormatTooOld,
+    /// The disk has no room: nothing was written. Reading goes on, and writing as soon as there is room.
+    DiskFull,
+    /// The operating system refused: permission, device error.
     Io,
 }
 
@@ -185,6 +189,8 @@ impl ErrorCode {
             Self::FolderLocked => "FolderLocked",
             Self::FolderNotOurs => "FolderNotOurs",
             Self::FormatTooNew => "FormatTooNew",
+            Self::FormatTooOld => "FormatTooOld",
+            Self::DiskFull => "DiskFull",
             Self::Io => "Io",
         }
     }
@@ -244,6 +250,8 @@ impl ErrorCode {
             | Self::FolderLocked
             | Self::FolderNotOurs
             | Self::FormatTooNew
+            | Self::FormatTooOld
+            | Self::DiskFull
             | Self::Io => 500,
             Self::NotImplemented | Self::Unsupported => 501,
             Self::ServerBusy => 503,

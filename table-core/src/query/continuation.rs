@@ -58,6 +58,8 @@ enum Kind {
 pub struct Continuation {
     kind: Kind,
     query: u64,
+    /// The table, among those that had its name one after the other; 0 where the backend does not tell them apart.
+    incarnation: u32,
     position: Position,
 }
 
@@ -66,13 +68,32 @@ impl Continuation {
     /// inside the query's keys; one outside is refused when it comes back.
     #[must_use]
     pub fn new(table: &TableName, query: &Query, position: Position) -> Self {
-        Self { kind: Kind::Key, query: fingerprint(table, query), position }
+        Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }
+    }
+
+    /// For backends that tell a table from one of the same name created after it: the position is one in this incarnation, a
+    /// number above 0.
+    #[must_use]
+    pub fn in_incarnation(self, incarnation: u32) -> Self {
+        Self { incarnation, ..self }
+    }
+
+    /// Whether the table is the one whose page ended there, or the continuation does not say.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the table was dropped and created again since (PAGE-9).
+    pub fn check_incarnation(&self, table: &TableName, incarnation: u32) -> Result<()> {
+        if self.incarnation == 0 || self.incarnation == incarnation {
+            return Ok(());
+        }
+        let message = "the table was dropped and created again since the page before: begin the query anew";
+        Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAGE-9").with_table(table.as_str()))
     }
 
     /// For backends whose positions are words of a service, not to be understood (PAGE-8).
     #[must_use]
     pub fn of_service(table: &TableName, query: &Query, position: Position) -> Self {
-        Self { kind: Kind::Service, query: fingerprint(table, query), position }
+        Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
     /// Whether it belongs to this query on this table, of whatever backend.

@@ -3,7 +3,7 @@
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::limits::Limits;
 use table_core::transaction::Transaction;
-use table_core::{EntityKey, Value};
+use table_core::{EntityKey, OperationKind, Value};
 
 use super::{Properties, properties};
 
@@ -31,7 +31,11 @@ pub(super) fn check_transaction(limits: &Limits, transaction: &Transaction) -> R
         let judge = || {
             let row = operation.kind.row().map(|row| properties(row.view())).transpose()?;
             EntityKey::new(partition_key, row_key)?;
-            if units(partition_key).max(units(row_key)) > limits.key_units {
+            let creates = !matches!(
+                operation.kind,
+                OperationKind::Replace(..) | OperationKind::Merge(..) | OperationKind::Delete(_)
+            );
+            if creates && units(partition_key).max(units(row_key)) > limits.key_units {
                 refuse(ErrorCode::PropertyValueTooLarge, "KEY-8")?;
             }
             if let Some(properties) = &row {

@@ -107,7 +107,7 @@ mod tests {
     fn meta_reads_back_and_a_short_record_is_corrupted() {
         let mut catalog = Catalog::default();
         for name in ["Employee", "Orders"] {
-            catalog.add(catalog.prepare_create(&TableName::new(name).unwrap(), 5).unwrap());
+            catalog.add(catalog.prepare_create(&TableName::new(name).unwrap(), 5, 5).unwrap());
         }
         catalog.remove(1, None);
         let meta = Meta { journal: 3, sequence: 99, timestamp: 7, catalog, dropped: vec![1] };

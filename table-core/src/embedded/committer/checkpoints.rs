@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 
 use futures_channel::oneshot;
 
-use crate::embedded::base::Meta;
+use crate::embedded::base::{BaseView, Meta};
 use crate::embedded::checkpointer::{Done, Job};
 use crate::embedded::committer::{Committer, OnDisk};
 use crate::embedded::failpoint::{Step, reach};
@@ -68,17 +68,23 @@ impl Checkpoints {
     }
 
     /// A table was dropped: its rows in the base go, if it has any.
-    pub(super) fn dropped(&mut self, id: u32, state: &State) -> Result<()> {
-        let in_base = match &state.base {
-            Some(base) => base.range(&Span::table(id))?.current().is_some(),
-            None => false,
-        };
+    pub(super) fn dropped(&mut self, id: u32, state: &State) {
+        let empty = |base: &BaseView| base.range(&Span::table(id)).is_ok_and(|rows| rows.current().is_none());
+        let in_base = !state.base.as_ref().is_none_or(empty);
         // What is frozen is on its way into the base.
         if in_base || state.frozen.is_some() {
             self.dropped.push(id);
             self.wanted = true;
         }
-        Ok(())
+    }
+
+    /// No checkpoint can begin. Writes go on as long as there is room.
+    fn put_off(&mut self, error: &Error) {
+        self.wanted = !self.dropped.is_empty();
+        self.compact = false;
+        for answer in self.next.drain(..) {
+            let _ = answer.send(Err(error.clone()));
+        }
     }
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
@@ -114,6 +120,7 @@ impl Drop for Checkpoints {
 impl Committer {
     /// Takes up what the checkpoint thread has finished, and begins the next checkpoint if one is due.
     pub(super) fn tend(&mut self) -> Result<()> {
+        self.refusal = None;
         let Some(disk) = &mut self.disk else { return Ok(()) };
         if let Err(error) = self.shared.check_writable() {
             for answer in disk.checkpoints.next.drain(..).chain(disk.checkpoints.running.drain(..)) {
@@ -130,8 +137,16 @@ impl Committer {
             if self.state.frozen.is_none() {
                 if disk.checkpoints.is_due(&self.state, bytes) {
                     reach(self.hook.as_ref(), Step::Freeze)?;
-                    disk.freeze(&mut self.state, self.timestamps.last())?;
-                    self.shared.publish(self.state.clone());
+                    match disk.freeze(&mut self.state, self.timestamps.last()) {
+                        Err(error) if error.code() == ErrorCode::DiskFull => {
+                            disk.checkpoints.put_off(&error);
+                            self.refusal = disk.checkpoints.is_full(&self.state, bytes).then_some(error);
+                        }
+                        outcome => {
+                            outcome?;
+                            self.shared.publish(self.state.clone());
+                        }
+                    }
                 }
                 return Ok(());
             }

@@ -19,9 +19,10 @@ pub(crate) struct Ground<'a> {
     pub(crate) state: &'a State,
     /// The id of the table.
     pub(crate) table: u32,
-    /// The present instant by the engine's clock; never before that of an earlier decision.
+    /// The present instant by the engine's steady clock; never before that of an earlier decision.
     pub(crate) now: u64,
-    /// The Timestamp of what is written: no other transaction has it.
+    /// The Timestamp of what is written: no other transaction has it. Never before `now`, so that the steady clock of the next
+    /// engine on this folder goes on from there.
     pub(crate) ticks: u64,
     /// Kept between the decisions of one table while the engine is open; 0 at first.
     pub(crate) front: &'a mut u64,

@@ -31,14 +31,9 @@ impl DiskLock for RealLock {}
 
 impl Disk for RealDisk {
     fn create_dir(&self, folder: &Path) -> io::Result<()> {
-        if folder.is_dir() {
-            return Ok(());
-        }
-        std::fs::create_dir_all(folder)?;
-        match folder.parent() {
-            Some(parent) if parent.as_os_str().is_empty() => self.sync_dir(Path::new(".")),
-            Some(parent) => self.sync_dir(parent),
-            None => Ok(()),
+        match std::fs::create_dir(folder) {
+            Err(_) if folder.is_dir() => Ok(()),
+            outcome => outcome,
         }
     }
 

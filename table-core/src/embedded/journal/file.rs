@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use uuid::Uuid;
+
 use crate::embedded::bytes::{Reader, Writer};
 
 /// Bytes of a file before its first frame.
-pub(crate) const HEADER: u64 = 32;
+pub(crate) const HEADER: u64 = 40;
 const MAGIC: &[u8; 8] = b"TBLJRNL\0";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const SUFFIX: &str = ".journal";
 
 /// The path of a journal file.
@@ -20,6 +22,23 @@ pub(crate) fn number(name: &str) -> Option<u64> {
     name.strip_suffix(SUFFIX)?.parse().ok()
 }
 
+/// Random numbers that the checksums of a file's frames begin with: bytes that were not written as a frame of this file, such
+/// as those inside a value, have no checksum that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Salt {
+    pub(crate) head: u32,
+    pub(crate) record: u32,
+}
+
+impl Salt {
+    pub(crate) fn random() -> Self {
+        let bits = Uuid::new_v4().as_u128();
+        // Bits of a UUID's version and variant lie between these.
+        let part = |shift: u32| u32::try_from(bits >> shift & u128::from(u32::MAX)).unwrap_or_default();
+        Self { head: part(96), record: part(0) }
+    }
+}
+
 /// What a journal file says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileHeader {
@@ -27,6 +46,7 @@ pub(crate) struct FileHeader {
     pub(crate) number: u64,
     /// The sequence number of its first frame.
     pub(crate) sequence: u64,
+    pub(crate) salt: Salt,
 }
 
 impl FileHeader {
@@ -36,6 +56,8 @@ impl FileHeader {
         out.u32(VERSION);
         out.u64(self.number);
         out.u64(self.sequence);
+        out.u32(self.salt.head);
+        out.u32(self.salt.record);
         out.u32(crc32c::crc32c(out.as_bytes()));
         out.into_bytes()
     }
@@ -44,10 +66,11 @@ impl FileHeader {
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (magic, version) = (reader.u64()?, reader.u32()?);
-        let header = Self { number: reader.u64()?, sequence: reader.u64()? };
+        let (number, sequence) = (reader.u64()?, reader.u64()?);
+        let salt = Salt { head: reader.u32()?, record: reader.u32()? };
         let checksum = reader.u32()?;
         let known = magic == u64::from_le_bytes(*MAGIC) && version == VERSION;
-        (known && checksum == crc32c::crc32c(bytes.get(..28)?)).then_some(header)
+        (known && checksum == crc32c::crc32c(bytes.get(..36)?)).then_some(Self { number, sequence, salt })
     }
 }
 
@@ -57,9 +80,12 @@ mod tests {
 
     #[test]
     fn golden_bytes_of_a_header() {
-        let header = FileHeader { number: 2, sequence: 77 };
+        let salt = Salt { head: 0x0403_0201, record: 0x0807_0605 };
+        let header = FileHeader { number: 2, sequence: 77, salt };
         let bytes = header.write();
-        assert_eq!(bytes[..28], *b"TBLJRNL\0\x01\0\0\0\x02\0\0\0\0\0\0\0\x4D\0\0\0\0\0\0\0");
+        let wanted =
+            *b"TBLJRNL\0\x02\0\0\0\x02\0\0\0\0\0\0\0\x4D\0\0\0\0\0\0\0\x01\x02\x03\x04\x05\x06\x07\x08";
+        assert_eq!(bytes[..36], wanted);
         assert_eq!((bytes.len() as u64, FileHeader::read(&bytes)), (HEADER, Some(header)));
         for at in 0..bytes.len() {
             let mut bad = bytes.clone();
@@ -74,5 +100,12 @@ mod tests {
         assert_eq!(path, Path::new("folder/0000000012.journal"));
         assert_eq!(number("0000000012.journal"), Some(12));
         assert_eq!((number("x.journal"), number("12")), (None, None));
+    }
+
+    #[test]
+    fn each_file_has_a_salt_of_its_own() {
+        let salts: std::collections::BTreeSet<u32> =
+            (0..8).flat_map(|_| [Salt::random().head, Salt::random().record]).collect();
+        assert!(salts.len() > 12, "{salts:?}");
     }
 }

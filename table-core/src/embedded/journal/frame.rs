@@ -2,22 +2,26 @@
 //!
 //! ```text
 //! 0   u32  bytes of the record
-//! 4   u32  CRC32C of all that follows in the frame, then of the length
+//! 4   u32  CRC32C of the record
 //! 8   u64  sequence number
 //! 16  u64  durable: every frame below this sequence number was durable when this one was written
-//! 24  …    record
+//! 24  u32  CRC32C of bytes 0 to 23
+//! 28  …    record
 //! ```
 
 use std::sync::Arc;
 
 use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::catalog::TableEntry;
+use crate::embedded::journal::file::Salt;
 use crate::embedded::key::{Key, TABLE_BYTES};
 use crate::name::TableName;
 use crate::row::Row;
 
 /// Bytes of a frame before its record.
-pub(crate) const HEADER: usize = 24;
+pub(crate) const HEADER: usize = 28;
+/// Bytes of a frame before the checksum of its head.
+const HEAD: usize = 24;
 
 const WRITE: u8 = 1;
 const CREATE: u8 = 2;
@@ -121,46 +125,59 @@ fn partition_bytes(key: &[u8]) -> usize {
 }
 
 /// Appends the frame of a record.
-pub(crate) fn write(record: &Record, sequence: u64, durable: u64, out: &mut Writer) {
+pub(crate) fn write(record: &Record, salt: Salt, sequence: u64, durable: u64, out: &mut Writer) {
     let start = out.as_bytes().len();
-    out.u64(0);
-    out.u64(sequence);
-    out.u64(durable);
+    out.raw(&[0; HEADER]);
     record.write(out);
-    let length = u32::try_from(out.as_bytes().len() - start - HEADER).unwrap_or(u32::MAX);
-    let checksum = checksum(out.as_bytes().get(start + 8..).unwrap_or_default(), length);
-    out.patch(start, &length.to_le_bytes());
-    out.patch(start + 4, &checksum.to_le_bytes());
-}
-
-fn checksum(rest: &[u8], length: u32) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(rest), &length.to_le_bytes())
+    let record = out.as_bytes().get(start + HEADER..).unwrap_or_default();
+    let length = u32::try_from(record.len()).unwrap_or(u32::MAX);
+    let checksum = crc32c::crc32c_append(salt.record, record);
+    out.patch(start, &Head { length, checksum, sequence, durable }.write(salt));
 }
 
 /// The fixed part of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    pub(crate) length: usize,
+    /// Bytes of the record.
+    pub(crate) length: u32,
+    /// Of the record.
     checksum: u32,
     pub(crate) sequence: u64,
     pub(crate) durable: u64,
 }
 
 impl Head {
-    /// Reads it; nothing is checked yet. `None` if there are too few bytes.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut reader = Reader::new(bytes);
-        let (length, checksum) = (reader.u32()?, reader.u32()?);
-        let (sequence, durable) = (reader.u64()?, reader.u64()?);
-        Some(Self { length: usize::try_from(length).ok()?, checksum, sequence, durable })
+    fn write(self, salt: Salt) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.u32(self.length);
+        out.u32(self.checksum);
+        out.u64(self.sequence);
+        out.u64(self.durable);
+        out.u32(crc32c::crc32c_append(salt.head, out.as_bytes()));
+        out.into_bytes()
     }
 
-    /// Whether `frame`, the header included, is what was written.
-    pub(crate) fn accepts(&self, frame: &[u8]) -> bool {
-        let length = u32::try_from(self.length).unwrap_or(u32::MAX);
-        frame.len() == HEADER + self.length
-            && self.durable <= self.sequence
-            && frame.get(8..).is_some_and(|rest| checksum(rest, length) == self.checksum)
+    /// Reads it as it is, unchecked; `None` if there are too few bytes.
+    pub(crate) fn peek(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        let (length, checksum) = (reader.u32()?, reader.u32()?);
+        Some(Self { length, checksum, sequence: reader.u64()?, durable: reader.u64()? })
+    }
+
+    /// Reads it; `None` if it was not written so in the file of this salt.
+    pub(crate) fn read(bytes: &[u8], salt: Salt) -> Option<Self> {
+        let head = Self::peek(bytes)?;
+        let checksum = u32::from_le_bytes(bytes.get(HEAD..HEADER)?.try_into().ok()?);
+        let holds = head.length > 0
+            && head.durable <= head.sequence
+            && crc32c::crc32c_append(salt.head, bytes.get(..HEAD)?) == checksum;
+        holds.then_some(head)
+    }
+
+    /// Whether this is the record that was written.
+    pub(crate) fn accepts(&self, record: &[u8], salt: Salt) -> bool {
+        u32::try_from(record.len()) == Ok(self.length)
+            && crc32c::crc32c_append(salt.record, record) == self.checksum
     }
 }
 
@@ -187,6 +204,8 @@ mod tests {
         }
     }
 
+    const SALT: Salt = Salt { head: 0x0102_0304, record: 0x0506_0708 };
+
     fn records() -> [Record; 3] {
         let entry = TableEntry { id: 3, name: TableName::new("Employee").unwrap(), created: 9 };
         [write_record(), Record::Create { entry }, Record::Drop { ticks: 10, id: 3 }]
@@ -195,12 +214,13 @@ mod tests {
     #[test]
     fn golden_bytes_of_a_frame() {
         let mut out = Writer::default();
-        write(&write_record(), 5, 4, &mut out);
+        write(&write_record(), SALT, 5, 4, &mut out);
         let mut wanted = vec![];
         wanted.extend([67, 0, 0, 0]); // bytes of the record
-        wanted.extend([158, 126, 195, 43]); // CRC32C
+        wanted.extend([24, 96, 81, 147]); // CRC32C of the record
         wanted.extend([5, 0, 0, 0, 0, 0, 0, 0]); // sequence number
         wanted.extend([4, 0, 0, 0, 0, 0, 0, 0]); // durable
+        wanted.extend([204, 144, 38, 179]); // CRC32C of the head
         wanted.push(1); // a write
         wanted.extend([8, 7, 6, 5, 4, 3, 2, 1]); // Timestamp
         wanted.extend([10, 0, 0, 0]);
@@ -221,9 +241,9 @@ mod tests {
     fn frames_read_back() {
         for record in records() {
             let mut out = Writer::default();
-            write(&record, 5, 4, &mut out);
-            let head = Head::read(out.as_bytes()).unwrap();
-            assert!(head.accepts(out.as_bytes()));
+            write(&record, SALT, 5, 4, &mut out);
+            let head = Head::read(out.as_bytes(), SALT).unwrap();
+            assert!(head.accepts(&out.as_bytes()[HEADER..], SALT));
             assert_eq!((head.sequence, head.durable), (5, 4));
             assert_eq!(Record::read(&out.as_bytes()[HEADER..]), Some(record));
         }
@@ -232,19 +252,30 @@ mod tests {
     #[test]
     fn any_flipped_bit_is_seen() {
         let mut out = Writer::default();
-        write(&write_record(), 5, 4, &mut out);
+        write(&write_record(), SALT, 5, 4, &mut out);
         let good = out.into_bytes();
         for bit in 0..good.len() * 8 {
             let mut bad = good.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
-            assert!(!Head::read(&bad).unwrap().accepts(&bad), "bit {bit}");
+            let head = Head::read(&bad, SALT);
+            assert!(!head.is_some_and(|head| head.accepts(&bad[HEADER..], SALT)), "bit {bit}");
         }
+    }
+
+    #[test]
+    fn a_frame_of_another_file_is_none() {
+        let mut out = Writer::default();
+        write(&write_record(), SALT, 5, 4, &mut out);
+        let (head, record) = (out.as_bytes(), &out.as_bytes()[HEADER..]);
+        assert_eq!(Head::read(head, Salt { head: 1, ..SALT }), None);
+        assert!(!Head::read(head, SALT).unwrap().accepts(record, Salt { record: 1, ..SALT }));
     }
 
     proptest! {
         #[test]
         fn reading_any_bytes_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..80), kind in 0..4_u8) {
-            let _ = Head::read(&bytes).map(|head| head.accepts(&bytes));
+            let _ = Head::peek(&bytes).map(|head| head.accepts(&bytes, SALT));
+            let _ = Head::read(&bytes, SALT);
             let mut bytes = bytes;
             if let Some(first) = bytes.first_mut() {
                 *first = kind;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::embedded::disk::DiskFile;
 use crate::embedded::journal::failed;
-use crate::embedded::journal::file;
+use crate::embedded::journal::file::{self, Salt};
 use crate::embedded::journal::frame::{HEADER, Head, Record};
 use crate::error::{Error, ErrorCode, Result};
 
@@ -49,92 +49,99 @@ impl Read for From<'_> {
 pub(crate) fn read(
     path: &Path,
     file: &Arc<dyn DiskFile>,
+    salt: Salt,
     sequence: u64,
     mut apply: impl FnMut(Record) -> Result<()>,
 ) -> Result<End> {
     let io = |error| failed(&format!("journal file {} cannot be read", path.display()), error);
     let length = file.len().map_err(io)?;
     let start = file::HEADER.min(length);
-    let mut end = End { offset: start, sequence, clean: true, unsynced: start };
+    let mut end = End { offset: start, sequence, clean: true, unsynced: 0 };
     let from = From { file: &**file, offset: end.offset, length };
     let mut source = BufReader::with_capacity(1 << 18, from);
-    let mut frame = Vec::new();
-    while let Some(head) = next(&mut source, &mut frame, length - end.offset).map_err(io)? {
-        if head.sequence != end.sequence || !head.accepts(&frame) {
+    let mut record = Vec::new();
+    while let Some(head) = next(&mut source, salt, &mut record, length - end.offset).map_err(io)? {
+        if head.sequence != end.sequence || !head.accepts(&record, salt) {
             break;
         }
         // A checksum that holds over bytes that are no record: written by something else.
-        let record = frame.get(HEADER..).and_then(Record::read).ok_or_else(|| corrupted(path, end.offset))?;
-        apply(record)?;
+        apply(Record::read(&record).ok_or_else(|| corrupted(path, end.offset))?)?;
         // The first frame after a sync says that all before it is durable.
         if head.durable == head.sequence {
             end.unsynced = end.offset;
         }
-        end.offset += frame.len() as u64;
+        end.offset += (HEADER + record.len()) as u64;
         end.sequence += 1;
     }
-    let rest = rest(&**file, end.offset, length).map_err(io)?;
-    end.clean = used(&rest) == 0;
-    if synced_later(&rest, end.sequence) {
+    let rest = Rest::read(&**file, salt, end, length).map_err(io)?;
+    end.clean = rest.clean;
+    if rest.synced_later {
         return Err(corrupted(path, end.offset));
     }
     Ok(end)
 }
 
-/// The next frame, unchecked; `None` if it would reach beyond the file.
-fn next(source: &mut impl BufRead, frame: &mut Vec<u8>, left: u64) -> io::Result<Option<Head>> {
-    frame.clear();
-    source.take(HEADER as u64).read_to_end(frame)?;
-    let Some(head) = Head::read(frame) else { return Ok(None) };
-    if head.length == 0 || (HEADER + head.length) as u64 > left {
+/// The next frame's head, and its record unchecked; `None` if there is none, or it would reach beyond the file.
+fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) -> io::Result<Option<Head>> {
+    let mut head = Vec::with_capacity(HEADER);
+    source.take(HEADER as u64).read_to_end(&mut head)?;
+    let Some(head) = Head::read(&head, salt) else { return Ok(None) };
+    if HEADER as u64 + u64::from(head.length) > left {
         return Ok(None);
     }
-    source.take(head.length as u64).read_to_end(frame)?;
+    record.clear();
+    source.take(u64::from(head.length)).read_to_end(record)?;
     Ok(Some(head))
 }
 
-/// The bytes behind the last good frame.
-fn rest(file: &dyn DiskFile, offset: u64, length: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    From { file, offset, length }.read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// What stands behind the last good frame.
+struct Rest {
+    /// Only zeros.
+    clean: bool,
+    /// A good frame that was written when the one that should stand there was durable already.
+    synced_later: bool,
 }
 
-/// How many bytes there are before nothing but zeros, rounded up.
-fn used(bytes: &[u8]) -> usize {
-    const ZEROS: [u8; 4096] = [0; 4096];
-    let block = bytes.chunks(ZEROS.len()).rposition(|block| Some(block) != ZEROS.get(..block.len()));
-    block.map_or(0, |last| (last + 1) * ZEROS.len())
-}
-
-/// Whether these bytes hold a good frame that was written when the one of this sequence number was durable already.
-fn synced_later(bytes: &[u8], sequence: u64) -> bool {
-    frames(bytes, sequence).any(|head| head.durable > sequence)
-}
-
-/// Whether these bytes hold any good frame from this sequence number on.
-pub(crate) fn holds_frames(bytes: &[u8], sequence: u64) -> bool {
-    frames(bytes, sequence).next().is_some()
-}
-
-/// The good frames from a sequence number on, wherever they begin.
-fn frames(bytes: &[u8], sequence: u64) -> impl Iterator<Item = Head> {
-    let (mut at, used) = (0, used(bytes));
-    std::iter::from_fn(move || {
-        while at < used {
-            let head = bytes.get(at..).and_then(Head::read)?;
-            let size = HEADER.saturating_add(head.length);
-            // Each frame takes bytes: a sequence number far ahead is not worth a checksum.
-            let near = head.sequence >= sequence && head.sequence - sequence < bytes.len() as u64;
-            let frame = bytes.get(at..).and_then(|rest| rest.get(..size)).filter(|_| near && head.length > 0);
-            if frame.is_some_and(|frame| head.accepts(frame)) {
-                at += size;
-                return Some(head);
+impl Rest {
+    /// Looks at every byte once: a record is read only behind a head whose salted checksum holds.
+    fn read(file: &dyn DiskFile, salt: Salt, end: End, length: u64) -> io::Result<Self> {
+        const BLOCK: usize = 4096;
+        const ZEROS: [u8; BLOCK + HEADER - 1] = [0; BLOCK + HEADER - 1];
+        let mut rest = Self { clean: true, synced_later: false };
+        let mut block = Vec::with_capacity(ZEROS.len());
+        // Each block with the heads that begin in it.
+        for start in (end.offset..length).step_by(BLOCK) {
+            let count = usize::try_from(length - start).unwrap_or(usize::MAX).min(ZEROS.len());
+            block.resize(count, 0);
+            file.read_at(start, &mut block)?;
+            if ZEROS.get(..count) == Some(&block) {
+                continue;
             }
-            at += 1;
+            rest.clean = false;
+            for (place, bytes) in (start..).zip(block.windows(HEADER)) {
+                // Each frame takes bytes: a sequence number far ahead is not worth a checksum.
+                let near = |head: &Head| {
+                    let ahead = head.sequence.checked_sub(end.sequence);
+                    head.durable > end.sequence && ahead.is_some_and(|ahead| ahead < length)
+                };
+                if Head::peek(bytes).is_some_and(|head| near(&head))
+                    && let Some(head) = Head::read(bytes, salt)
+                    && let record = (From { file, offset: place + HEADER as u64, length })
+                    && is_whole(record, &head, salt)?
+                {
+                    rest.synced_later = true;
+                    return Ok(rest);
+                }
+            }
         }
-        None
-    })
+        Ok(rest)
+    }
+}
+
+fn is_whole(from: From<'_>, head: &Head, salt: Salt) -> io::Result<bool> {
+    let mut record = Vec::new();
+    from.take(u64::from(head.length)).read_to_end(&mut record)?;
+    Ok(head.accepts(&record, salt))
 }
 
 pub(crate) fn corrupted(path: &Path, offset: u64) -> Error {
@@ -143,4 +150,55 @@ pub(crate) fn corrupted(path: &Path, offset: u64) -> Error {
         path.display()
     );
     Error::new(ErrorCode::Corrupted, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    /// A file in memory that counts the bytes read.
+    #[derive(Debug)]
+    struct Counted(Vec<u8>, AtomicU64);
+
+    impl DiskFile for Counted {
+        fn len(&self) -> io::Result<u64> {
+            Ok(self.0.len() as u64)
+        }
+
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+            self.1.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+            let start = usize::try_from(offset).unwrap();
+            buffer.copy_from_slice(&self.0[start..start + buffer.len()]);
+            Ok(())
+        }
+
+        fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn set_len(&self, _: u64) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn sync_data(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_search_behind_a_torn_frame_reads_each_byte_once_whatever_a_value_holds() {
+        // Wherever one looks: a length, a sequence number and what is durable, all likely.
+        let value = 200_000_u64.to_le_bytes().into_iter().cycle().take(400_000);
+        let bytes: Vec<u8> =
+            std::iter::repeat_n(0, usize::try_from(file::HEADER).unwrap()).chain(value).collect();
+        let length = bytes.len() as u64;
+        let file = Counted(bytes, AtomicU64::new(0));
+        let end = End { offset: file::HEADER, sequence: 1, clean: true, unsynced: 0 };
+        let rest = Rest::read(&file, Salt { head: 1, record: 2 }, end, length).unwrap();
+        assert!(!rest.clean && !rest.synced_later);
+        let read = file.1.into_inner();
+        assert!(read < 2 * length, "{read} bytes of {length} were read");
+    }
 }

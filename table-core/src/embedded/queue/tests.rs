@@ -324,3 +324,39 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn que_11_a_lease_ends_in_time_after_the_clock_has_jumped_ahead_and_back_also_across_a_reopen() {
+    let folder = tempfile::tempdir().unwrap();
+    let (options, time) = clocked();
+    let engine = options.clone().open(folder.path()).unwrap();
+    block_on(engine.create_queue(&work())).unwrap();
+    pass(&time, 86_400);
+    block_on(engine.put(&work(), PutMessage::new("a"))).unwrap();
+    time.store(BEGIN, Ordering::SeqCst);
+    block_on(engine.put(&work(), PutMessage::new("b"))).unwrap();
+    let leased =
+        |engine: &Engine| block_on(engine.receive(&work(), 32, Duration::from_secs(30))).unwrap().len();
+    assert_eq!([leased(&engine), leased(&engine)], [2, 0]);
+    pass(&time, 60);
+    assert_eq!(leased(&engine), 2);
+    drop(engine);
+    let engine = options.open(folder.path()).unwrap();
+    assert_eq!(leased(&engine), 0);
+    pass(&time, 60);
+    assert_eq!(leased(&engine), 2);
+}
+
+#[test]
+fn eng_9_a_name_is_free_in_time_after_the_clock_has_jumped_ahead_and_back() {
+    let (options, time) = clocked();
+    let engine = options.table_delete_delay(Duration::from_secs(40)).in_memory();
+    let name = crate::name::TableName::new("Employee").unwrap();
+    block_on(engine.create_table(&name)).unwrap();
+    pass(&time, 86_400);
+    block_on(engine.delete_table(&name)).unwrap();
+    time.store(BEGIN, Ordering::SeqCst);
+    assert_eq!(block_on(engine.create_table(&name)).unwrap_err().code(), ErrorCode::TableBeingDeleted);
+    pass(&time, 80);
+    block_on(engine.create_table(&name)).unwrap();
+}

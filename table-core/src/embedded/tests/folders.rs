@@ -46,6 +46,43 @@ fn a_foreign_folder_is_left_as_it_is() {
 }
 
 #[test]
+fn a_removed_lock_file_lets_no_second_engine_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = on_disk(folder.path());
+    write(&engine, "1", insert(1)).unwrap();
+    std::fs::remove_file(folder.path().join("LOCK")).unwrap();
+    assert_eq!(Engine::open(folder.path()).unwrap_err().code(), ErrorCode::FolderLocked);
+    std::fs::remove_file(folder.path().join("LOCK")).unwrap();
+    let manifest = std::fs::read(folder.path().join("FORMAT")).unwrap();
+    std::fs::remove_file(folder.path().join("FORMAT")).unwrap();
+    assert_eq!(Engine::open(folder.path()).unwrap_err().code(), ErrorCode::FolderNotOurs);
+    drop(engine);
+    std::fs::write(folder.path().join("FORMAT"), manifest).unwrap();
+    assert_eq!(number(&on_disk(folder.path()), "1"), Some(1));
+}
+
+#[test]
+fn the_root_of_a_volume_is_an_empty_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("lost+found")).unwrap();
+    write(&on_disk(folder.path()), "1", insert(1)).unwrap();
+    assert_eq!(number(&on_disk(folder.path()), "1"), Some(1));
+}
+
+#[test]
+fn an_empty_base_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = on_disk(folder.path());
+    write(&engine, "1", insert(1)).unwrap();
+    wait(engine.checkpoint()).unwrap();
+    drop(engine);
+    let base = folder.path().join("0000000001.base");
+    std::fs::write(&base, b"").unwrap();
+    assert_eq!(Engine::open(folder.path()).unwrap_err().code(), ErrorCode::Corrupted);
+    assert_eq!(std::fs::metadata(&base).unwrap().len(), 0);
+}
+
+#[test]
 fn folders_above_are_created() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/b");

@@ -223,3 +223,48 @@ fn a_snapshot_does_not_move_across_pages_and_look_ups() {
         assert_eq!((found.len(), all(engine).len()), (wanted.len(), 0));
     });
 }
+
+#[test]
+fn page_9_a_scan_across_the_drop_and_re_creation_of_its_table_ends_with_an_error() {
+    everywhere(|engine, settle| {
+        let fill = |n| {
+            for key in ["1", "2", "3"] {
+                write(engine, key, insert(n)).unwrap();
+            }
+            settle();
+        };
+        fill(1);
+        let query = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
+        let first = page(engine, &query, None);
+        wait(engine.delete_table(&employees())).unwrap();
+        wait(engine.create_table(&employees())).unwrap();
+        fill(2);
+        let error = wait(engine.query(&employees(), &query, first.continuation.as_ref())).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAGE-9")));
+        let again = page(engine, &query, None);
+        let rest = page(engine, &query, again.continuation.as_ref());
+        assert_eq!(number_of(&rest.rows.iter().next().unwrap().row.to_row()), 2);
+    });
+}
+
+#[test]
+fn fil_7_a_filter_of_many_comparisons_gives_shorter_pages_and_the_same_rows() {
+    let engine = in_memory();
+    for n in 0..50 {
+        write(&engine, &format!("{n:03}"), insert(n)).unwrap();
+    }
+    let filter = vec!["N eq 49"; 20_000].join(" or ");
+    let query = Query::parse(&filter).unwrap();
+    let (mut found, mut read, mut from) = (0, Vec::new(), None);
+    loop {
+        let page = page(&engine, &query, from.as_ref());
+        found += page.rows.len();
+        read.push(page.rows_read.unwrap());
+        from = page.continuation;
+        if from.is_none() {
+            break;
+        }
+    }
+    assert_eq!((found, read.iter().sum::<u64>()), (1, 50));
+    assert!(read.iter().all(|rows| *rows * 20_000 < 400_000), "{read:?}");
+}

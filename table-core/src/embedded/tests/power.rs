@@ -1,196 +1,13 @@
 //! Does a power loss that drops, tears and reorders what was not synced lose nothing acknowledged?
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
-use std::path::PathBuf;
 use std::sync::Mutex;
 
-use super::gate::Gate;
+use super::sim::{PAGE, SimDisk};
 use super::*;
 use crate::embedded::Durability;
-use crate::embedded::disk::{Disk, DiskFile, DiskLock};
+use crate::embedded::disk::Disk;
 use crate::embedded::failpoint::{Action, Hook, Step};
-
-/// What a disk writes as one.
-const SECTOR: usize = 512;
-/// What the system remembers to be written.
-const PAGE: usize = 4096;
-
-/// A disk in memory: what programs see of a file, and what a power loss leaves of it. Its folder entries are durable at once.
-#[derive(Debug, Default)]
-struct SimDisk {
-    files: Mutex<BTreeMap<PathBuf, Arc<SimFile>>>,
-    syncs_fail: Arc<Mutex<bool>>,
-    gate: Gate,
-}
-
-#[derive(Debug, Default)]
-struct SimFile {
-    bytes: Mutex<Contents>,
-    syncs_fail: Arc<Mutex<bool>>,
-    gate: Gate,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Contents {
-    seen: Vec<u8>,
-    durable: Vec<u8>,
-    dirty: BTreeSet<usize>,
-    resized: bool,
-}
-
-impl Contents {
-    fn touch(&mut self, from: usize, to: usize) {
-        self.dirty.extend(from / PAGE..to.div_ceil(PAGE));
-    }
-
-    fn resize(&mut self, length: usize) {
-        let old = self.seen.len();
-        self.touch(old.min(length), old.max(length));
-        self.seen.resize(length, 0);
-        self.resized = true;
-    }
-
-    /// Brings what is dirty to the disk: of each sector, and of the length, if the coin says so.
-    fn write_back(&mut self, mut coin: impl FnMut() -> bool) {
-        if self.resized && coin() {
-            self.durable.resize(self.seen.len(), 0);
-        }
-        for at in self.dirty.iter().flat_map(|page| (page * PAGE..(page + 1) * PAGE).step_by(SECTOR)) {
-            let end = (at + SECTOR).min(self.seen.len()).min(self.durable.len());
-            if at < end && coin() {
-                self.durable[at..end].copy_from_slice(&self.seen[at..end]);
-            }
-        }
-        self.forget();
-    }
-
-    fn forget(&mut self) {
-        self.dirty.clear();
-        self.resized = false;
-    }
-}
-
-impl SimDisk {
-    /// The power goes: of every sector that was not synced, the coin decides which version stays.
-    fn lose_power(&self, mut coin: impl FnMut() -> bool) {
-        for file in self.files.lock().unwrap().values() {
-            let mut contents = file.bytes.lock().unwrap();
-            contents.write_back(&mut coin);
-            contents.seen = contents.durable.clone();
-        }
-        *self.syncs_fail.lock().unwrap() = false;
-    }
-
-    /// The disk as it is now: what is done to the original later does not show. Waits for calls under way.
-    fn image(&self) -> Arc<Self> {
-        let _shut = self.gate.write().unwrap();
-        let image = Arc::new(Self::default());
-        for (path, file) in &*self.files.lock().unwrap() {
-            let bytes = Mutex::new(file.bytes.lock().unwrap().clone());
-            let (syncs_fail, gate) = (image.syncs_fail.clone(), image.gate.clone());
-            image.files.lock().unwrap().insert(path.clone(), Arc::new(SimFile { bytes, syncs_fail, gate }));
-        }
-        image
-    }
-
-    fn file(&self, path: &Path) -> io::Result<Arc<SimFile>> {
-        self.files.lock().unwrap().get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-}
-
-impl Disk for SimDisk {
-    fn create_dir(&self, _folder: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
-        let name = |path: &PathBuf| path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
-        Ok(self.files.lock().unwrap().keys().map(name).collect())
-    }
-
-    fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
-        if create {
-            let _open = self.gate.read().unwrap();
-            let (syncs_fail, gate) = (self.syncs_fail.clone(), self.gate.clone());
-            let file = SimFile { syncs_fail, gate, ..SimFile::default() };
-            self.files.lock().unwrap().insert(path.to_owned(), Arc::new(file));
-        }
-        Ok(self.file(path)?)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let _open = self.gate.read().unwrap();
-        let file = self.file(from)?;
-        let mut files = self.files.lock().unwrap();
-        files.remove(from);
-        files.insert(to.to_owned(), file);
-        Ok(())
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        let _open = self.gate.read().unwrap();
-        self.files.lock().unwrap().remove(path).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-
-    fn sync_dir(&self, _folder: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn lock(&self, _path: &Path) -> io::Result<Box<dyn DiskLock>> {
-        Ok(Box::new(SimLock))
-    }
-}
-
-#[derive(Debug)]
-struct SimLock;
-
-impl DiskLock for SimLock {}
-
-impl DiskFile for SimFile {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.bytes.lock().unwrap().seen.len() as u64)
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let contents = self.bytes.lock().unwrap();
-        let start = usize::try_from(offset).unwrap();
-        let bytes = contents.seen.get(start..start + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
-        buffer.copy_from_slice(bytes);
-        Ok(())
-    }
-
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let _open = self.gate.read().unwrap();
-        let mut contents = self.bytes.lock().unwrap();
-        let start = usize::try_from(offset).unwrap();
-        let end = start + bytes.len();
-        if contents.seen.len() < end {
-            contents.resize(end);
-        }
-        contents.seen[start..end].copy_from_slice(bytes);
-        contents.touch(start, end);
-        Ok(())
-    }
-
-    fn set_len(&self, bytes: u64) -> io::Result<()> {
-        let _open = self.gate.read().unwrap();
-        self.bytes.lock().unwrap().resize(usize::try_from(bytes).unwrap());
-        Ok(())
-    }
-
-    /// A sync that fails leaves the file as Linux does: seen as written, held for clean, and not on the disk.
-    fn sync_data(&self) -> io::Result<()> {
-        let _open = self.gate.read().unwrap();
-        let mut contents = self.bytes.lock().unwrap();
-        if *self.syncs_fail.lock().unwrap() {
-            contents.forget();
-            return Err(io::Error::other("the sync failed"));
-        }
-        contents.write_back(|| true);
-        Ok(())
-    }
-}
 
 fn options_on(disk: &Arc<SimDisk>, durability: Durability) -> EngineOptions {
     let disk: Arc<dyn Disk> = disk.clone();
@@ -297,13 +114,13 @@ fn f4_what_a_failed_sync_left_in_memory_is_written_again_before_it_is_shown() {
     let open = || open_on(&disk);
     let engine = open();
     write(&engine, "1", insert(1)).unwrap();
-    *disk.syncs_fail.lock().unwrap() = true;
+    disk.fail_sync(0);
     let many_pages = properties(&[("N", Value::Int32(2)), ("Bytes", Value::Binary(vec![7; 5 * PAGE]))]);
     let error = write(&engine, "2", OperationKind::Insert(many_pages)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::EnginePoisoned);
     assert_eq!(numbers(&engine), [1]);
     drop(engine);
-    *disk.syncs_fail.lock().unwrap() = false;
+    disk.mend();
     let engine = open();
     let shown = numbers(&engine);
     assert_eq!(shown, [1, 2], "not acknowledged, but whole");
@@ -311,4 +128,91 @@ fn f4_what_a_failed_sync_left_in_memory_is_written_again_before_it_is_shown() {
     let later = disk.image();
     later.lose_power(|| false);
     assert_eq!(numbers(&open_on(&later)), [1, 2, 3]);
+}
+
+/// Inserts rows, each in a transaction of its own, with checkpoints and compactions between.
+fn work(engine: &Engine, acknowledged: &mut BTreeSet<i32>) -> Result<()> {
+    for n in 1..22 {
+        let pad = properties(&[("N", Value::Int32(n)), ("Bytes", Value::Binary(vec![7; 900]))]);
+        write(engine, &format!("{n:04}"), OperationKind::Insert(pad))?;
+        acknowledged.insert(n);
+        if n % 10 == 9 {
+            wait(engine.checkpoint())?;
+        }
+        if n == 15 {
+            wait(engine.compact())?;
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with a disk on which all of these were acknowledged.
+fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String> {
+    match options_on(disk, Durability::Durable).open("/sim/a/b") {
+        Err(error) => Some(format!("refused: {error}")),
+        Ok(engine) => {
+            let found: BTreeSet<i32> = numbers(&with_table(engine)).into_iter().collect();
+            let lost: Vec<_> = acknowledged.difference(&found).collect();
+            (!lost.is_empty()).then(|| format!("acknowledged and lost: {lost:?}"))
+        }
+    }
+}
+
+/// The system takes what was written for clean after a sync that failed. The program opens the folder again, perhaps writes on,
+/// and the power goes.
+#[test]
+fn con_1_one_failed_sync_of_any_file_or_folder_loses_nothing_acknowledged_in_whatever_comes_after() {
+    let mut wrong = BTreeMap::<String, Vec<i64>>::new();
+    let mut note = |sync, when: &str, found: Option<String>| {
+        wrong.entry(format!("{when}: {}", found.unwrap_or_default())).or_default().push(sync);
+    };
+    for sync in 0.. {
+        let disk = Arc::new(SimDisk::default());
+        disk.fail_sync(sync);
+        let mut acknowledged = BTreeSet::new();
+        let opened = options_on(&disk, Durability::Durable).open("/sim/a/b");
+        if let Ok(engine) = opened
+            && wait(engine.create_table(&employees())).is_ok()
+        {
+            let _ = work(&engine, &mut acknowledged);
+        }
+        let failed = disk.has_failed();
+        disk.mend();
+        for seed in 0..3 {
+            let crashed = disk.image();
+            let mut flips = coin(seed * 977 + u64::try_from(sync).unwrap());
+            crashed.lose_power(|| seed > 0 && flips());
+            let found = findings(&crashed, &acknowledged);
+            if found.is_some() {
+                note(sync, "the power goes at once", found);
+            }
+        }
+        for more in [false, true] {
+            let disk = disk.image();
+            let mut acknowledged = acknowledged.clone();
+            match options_on(&disk, Durability::Durable).open("/sim/a/b") {
+                Err(error) => note(sync, "opened again", Some(error.to_string())),
+                Ok(engine) => {
+                    let engine = with_table(engine);
+                    acknowledged.extend(numbers(&engine));
+                    if more {
+                        write(&engine, "0101", insert(101)).unwrap();
+                        acknowledged.insert(101);
+                    }
+                    let crashed = disk.image();
+                    drop(engine);
+                    crashed.lose_power(|| false);
+                    let found = findings(&crashed, &acknowledged);
+                    if found.is_some() {
+                        note(sync, &format!("opened again, more {more}, then the power goes"), found);
+                    }
+                }
+            }
+        }
+        if !failed {
+            assert!(sync > 40, "{sync} syncs");
+            break;
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

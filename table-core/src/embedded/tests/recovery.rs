@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::embedded::Durability;
-use crate::embedded::journal::file::HEADER;
+use crate::embedded::journal::file::{FileHeader, HEADER, Salt};
 use crate::embedded::journal::frame::{self, Head};
 
 /// A folder with rows 1 to `count`, each written by a transaction of its own, and the journal's path.
@@ -23,12 +23,19 @@ fn folder_with(count: i32) -> (tempfile::TempDir, PathBuf) {
 fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
     let mut at = usize::try_from(HEADER).unwrap();
     let mut frames = Vec::new();
-    while let Some(head) = Head::read(&bytes[at..]).filter(|head| head.length > 0) {
-        let end = at + frame::HEADER + head.length;
+    while let Some(head) = Head::peek(&bytes[at..]).filter(|head| head.length > 0) {
+        let end = at + frame::HEADER + usize::try_from(head.length).unwrap();
         frames.push((at, end));
         at = end;
     }
     frames
+}
+
+/// A good frame of a file with this salt.
+fn frame_of(salt: Salt, sequence: u64, durable: u64) -> Vec<u8> {
+    let mut out = crate::embedded::bytes::Writer::default();
+    frame::write(&frame::Record::Drop { ticks: 1, id: 77 }, salt, sequence, durable, &mut out);
+    out.into_bytes()
 }
 
 fn numbers(engine: &Engine) -> Vec<i32> {
@@ -119,12 +126,8 @@ fn a_broken_frame_of_one_unsynced_write_is_torn_although_later_frames_of_that_wr
     let mut bytes = std::fs::read(&journal).unwrap();
     let (_, end) = *frames(&bytes).last().unwrap();
     // Three frames of one group: the first lost, the others on the disk.
-    let mut group = crate::embedded::bytes::Writer::default();
-    for sequence in 4..7 {
-        let record = frame::Record::Drop { ticks: 1, id: 77 };
-        frame::write(&record, sequence, 4, &mut group);
-    }
-    let group = group.into_bytes();
+    let salt = FileHeader::read(&bytes).unwrap().salt;
+    let group: Vec<u8> = (4..7).flat_map(|sequence| frame_of(salt, sequence, 4)).collect();
     bytes[end..end + group.len()].copy_from_slice(&group);
     bytes[end + 30] ^= 1;
     std::fs::write(&journal, &bytes).unwrap();
@@ -133,6 +136,31 @@ fn a_broken_frame_of_one_unsynced_write_is_torn_although_later_frames_of_that_wr
     write(&engine, "3", insert(3)).unwrap();
     drop(engine);
     assert_eq!(numbers(&on_disk(folder.path())).len(), 3, "what was torn does not come back");
+}
+
+#[test]
+fn bytes_inside_a_value_are_never_taken_for_a_frame() {
+    let (folder, journal) = folder_with(5);
+    let engine = on_disk(folder.path());
+    // What whoever writes a value may know: everything about frames but the salt of the file.
+    let mut value = vec![b'x'; 10_000];
+    for sequence in 1..200 {
+        value.extend(frame_of(Salt { head: 0, record: 0 }, 40 * sequence, 40 * sequence));
+    }
+    value.resize(40_000, b'z');
+    let pad = properties(&[("N", Value::Int32(6)), ("Value", Value::Binary(value))]);
+    write(&engine, "006", OperationKind::Insert(pad)).unwrap();
+    drop(engine);
+    let bytes = std::fs::read(&journal).unwrap();
+    let (start, end) = *frames(&bytes).last().unwrap();
+    // The write was torn at its first page, at its last one, in its middle.
+    for (from, to) in [(start, start + 4096), (end - 4096, end), (start + 8192, start + 8704)] {
+        let copy = copy_folder(folder.path());
+        let mut torn = bytes.clone();
+        torn[from..to].fill(0);
+        std::fs::write(copy.path().join("0000000001.journal"), &torn).unwrap();
+        assert_eq!(numbers(&on_disk(copy.path())), [1, 2, 3, 4, 5]);
+    }
 }
 
 #[test]

@@ -155,6 +155,20 @@ fn eng_16_a_transaction_made_under_wider_limits_is_held_to_the_engines() {
 }
 
 #[test]
+fn key_9_an_over_long_key_of_what_must_be_there_is_not_found() {
+    let engine = in_memory();
+    let long = "k".repeat(513);
+    for kind in
+        [delete(), OperationKind::Replace(row(1), IfMatch::Any), OperationKind::Merge(row(1), IfMatch::Any)]
+    {
+        for (partition_key, row_key) in [("Sales", &*long), (&*long, "1")] {
+            let error = submit(&engine, partition_key, vec![(row_key, kind.clone())]).unwrap_err();
+            assert_eq!(outcome(&error), (ErrorCode::ResourceNotFound, Some(0)), "{kind:?}");
+        }
+    }
+}
+
+#[test]
 fn egt_9_a_transaction_that_fails_at_its_last_operation_leaves_nothing_behind() {
     everywhere(|engine, settle| {
         let etag = write(engine, "1", insert(1)).unwrap();

@@ -28,6 +28,9 @@ fn query() -> Query {
 fn the_form_of_the_token_is_pinned() {
     let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_000223")));
     insta::assert_snapshot!(token.to_string(), @"AQBKOJmPMa8L2wUAAABTYWxlc2VtcGlkXzAwMDIyM8KVpqjvIWZc");
+    let token = Continuation::new(&table(), &query(), at("Sales", None)).in_incarnation(7);
+    insta::assert_snapshot!(token.to_string(), @"AQVKOJmPMa8L2wcAAAAFAAAAU2FsZXPXxeOwP1VkRQ");
+    assert_eq!(token.to_string().parse::<Continuation>().unwrap(), token);
     let token = Continuation::of_service(&table(), &query(), at("1!16!cGs4MDEwMTZlOA--", None));
     insta::assert_snapshot!(token.to_string(), @"AQNKOJmPMa8L2xUAAAAxITE2IWNHczRNREV3TVRabE9BLS0h6qPybm-iWQ");
 }
@@ -70,6 +73,15 @@ fn page_9_a_forged_position_outside_the_query_is_refused() {
     assert!(Continuation::new(&table(), &query(), at("Sales", None)).position(&table(), &query()).is_ok());
     let key = Continuation::new(&table(), &query(), at("Sales", Some("empid_1")));
     assert!(key.service_position(&table(), &query()).is_err());
+}
+
+#[test]
+fn page_9_a_token_of_another_incarnation_of_the_table_is_refused() {
+    let token = Continuation::new(&table(), &query(), at("Sales", None));
+    assert!(token.check_incarnation(&table(), 3).is_ok());
+    let token: Continuation = token.in_incarnation(3).to_string().parse().unwrap();
+    assert!(token.check_incarnation(&table(), 3).is_ok());
+    assert_eq!(token.check_incarnation(&table(), 4).unwrap_err().rule(), Some("PAGE-9"));
 }
 
 #[test]

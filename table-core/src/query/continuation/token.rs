@@ -3,8 +3,9 @@
 //! | bytes | content |
 //! | --- | --- |
 //! | 1 | version of this layout, 1 |
-//! | 1 | 0: a key; 1: a key without a row; 2: words of a service; 3: such words without `NextRowKey` |
+//! | 1 | 0: a key; 1: a key without a row; 2: words of a service; 3: such words without `NextRowKey`; 4 more: with an incarnation |
 //! | 8 | fingerprint of the query, little-endian |
+//! | 4 | if there is one: incarnation of the table, above 0, little-endian |
 //! | 4 | length of `NextPartitionKey` in UTF-8 bytes, little-endian |
 //! | | `NextPartitionKey`, then `NextRowKey` up to the checksum |
 //! | 8 | FNV-1a 64 of all bytes before, little-endian |
@@ -22,14 +23,21 @@ use crate::query::continuation::{Continuation, Kind, Position};
 const VERSION: u8 = 1;
 /// Longer texts are not looked at: two keys of 1,024 code units take some 8,200 characters, a service's header less than this.
 const CHARACTERS: usize = 65_536;
+/// Added to the tag of a kind.
+const INCARNATION: u8 = 4;
 const KINDS: [(u8, Kind, bool); 4] =
     [(0, Kind::Key, true), (1, Kind::Key, false), (2, Kind::Service, true), (3, Kind::Service, false)];
 
 pub(super) fn write(continuation: &Continuation) -> String {
-    let Continuation { kind, query, position: Position { partition_key, row_key } } = continuation;
+    let Continuation { kind, query, incarnation, position: Position { partition_key, row_key } } =
+        continuation;
     let tag = KINDS.into_iter().find(|(_, known, row)| known == kind && *row == row_key.is_some());
-    let mut bytes = vec![VERSION, tag.map_or(u8::MAX, |(tag, ..)| tag)];
+    let more = if *incarnation > 0 { INCARNATION } else { 0 };
+    let mut bytes = vec![VERSION, tag.map_or(u8::MAX, |(tag, ..)| tag + more)];
     bytes.extend_from_slice(&query.to_le_bytes());
+    if *incarnation > 0 {
+        bytes.extend_from_slice(&incarnation.to_le_bytes());
+    }
     bytes.extend_from_slice(&u32::try_from(partition_key.len()).unwrap_or(u32::MAX).to_le_bytes());
     bytes.extend_from_slice(partition_key.as_bytes());
     bytes.extend_from_slice(row_key.as_deref().unwrap_or_default().as_bytes());
@@ -47,8 +55,16 @@ pub(super) fn read(text: &str) -> Option<Continuation> {
         return None;
     }
     let ([version, tag], content) = content.split_first_chunk()?;
-    let (_, kind, has_row) = KINDS.into_iter().find(|(known, ..)| known == tag && *version == VERSION)?;
+    let has_incarnation = *tag >= INCARNATION;
+    let tag = if has_incarnation { tag - INCARNATION } else { *tag };
+    let (_, kind, has_row) = KINDS.into_iter().find(|(known, ..)| *known == tag && *version == VERSION)?;
     let (query, content) = content.split_first_chunk()?;
+    let (incarnation, content) =
+        if has_incarnation { content.split_first_chunk()? } else { (&[0; 4], content) };
+    let incarnation = u32::from_le_bytes(*incarnation);
+    if has_incarnation && incarnation == 0 {
+        return None;
+    }
     let (length, content) = content.split_first_chunk()?;
     let (partition_key, row_key) =
         content.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
@@ -58,5 +74,5 @@ pub(super) fn read(text: &str) -> Option<Continuation> {
     let own = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(str::to_owned);
     let row_key = if has_row { Some(own(row_key)?) } else { None };
     let position = Position { partition_key: own(partition_key)?, row_key };
-    Some(Continuation { kind, query: u64::from_le_bytes(*query), position })
+    Some(Continuation { kind, query: u64::from_le_bytes(*query), incarnation, position })
 }

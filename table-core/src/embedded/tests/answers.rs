@@ -1,0 +1,163 @@
+//! Does every request get an answer, whatever becomes of the committer and of those who wait?
+
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use super::*;
+use crate::embedded::failpoint::{Action, Hook, Step};
+
+/// The outcome of a future that nothing but the engine moves on.
+fn answered<T>(what: &str, future: impl Future<Output = T>) -> T {
+    let mut future = Box::pin(future);
+    let began = Instant::now();
+    loop {
+        if let Poll::Ready(outcome) = poll(&mut future, Waker::noop()) {
+            return outcome;
+        }
+        assert!(began.elapsed() < Duration::from_mins(10), "no answer to {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn poll<F: Future>(future: &mut Pin<Box<F>>, waker: &Waker) -> Poll<F::Output> {
+    future.as_mut().poll(&mut Context::from_waker(waker))
+}
+
+/// Stops at a step until it is let go on.
+fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::Sender<()>) {
+    let armed = Arc::new(AtomicBool::new(false));
+    let (stopped, has_stopped) = mpsc::channel();
+    let (go_on, told) = mpsc::channel();
+    let told = Mutex::new(told);
+    let hook = {
+        let armed = armed.clone();
+        Hook::new(move |at| {
+            if at == step && armed.load(Ordering::SeqCst) {
+                stopped.send(()).unwrap();
+                // Once nobody can tell any more, all goes on.
+                let _ = told.lock().unwrap().recv();
+            }
+            Action::Continue
+        })
+    };
+    (hook, armed, has_stopped, go_on)
+}
+
+#[test]
+fn what_is_queued_behind_a_close_is_told_that_the_engine_is_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync);
+    let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
+    armed.store(true, Ordering::SeqCst);
+    let table = employees();
+    let submit = |key| Box::pin(engine.submit(&table, transaction("Sales", vec![(key, insert(1))])));
+    let mut before = submit("before");
+    assert!(poll(&mut before, Waker::noop()).is_pending());
+    has_stopped.recv().unwrap();
+    let mut close = Box::pin(engine.clone().close());
+    assert!(poll(&mut close, Waker::noop()).is_pending());
+    let mut behind: Vec<_> = ["1", "2", "3"].map(submit).into();
+    assert!(behind.iter_mut().all(|submit| poll(submit, Waker::noop()).is_pending()));
+    let mut second = Box::pin(engine.clone().close());
+    assert!(poll(&mut second, Waker::noop()).is_pending());
+    armed.store(false, Ordering::SeqCst);
+    drop(go_on);
+    assert!(answered("the write before the close", before).is_ok());
+    assert!(answered("the close", close).is_ok());
+    for submit in behind {
+        let error = answered("a write behind the close", submit).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::EngineClosed);
+    }
+    assert_eq!(answered("the second close", second).unwrap_err().code(), ErrorCode::EngineClosed);
+}
+
+#[test]
+fn a_panic_of_the_committer_is_told_to_every_writer_and_what_is_published_stays_readable() {
+    for step in [Step::JournalWrite, Step::JournalSync, Step::Publish, Step::Acknowledge, Step::Freeze] {
+        let folder = tempfile::tempdir().unwrap();
+        let armed = Arc::new(AtomicBool::new(false));
+        let hook = {
+            let armed = armed.clone();
+            Hook::new(move |at| {
+                assert!(at != step || !armed.load(Ordering::SeqCst), "a panic at {step:?}");
+                Action::Continue
+            })
+        };
+        let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
+        write(&engine, "1", insert(1)).unwrap();
+        armed.store(true, Ordering::SeqCst);
+        if step == Step::Freeze {
+            let error = answered("the checkpoint", engine.checkpoint()).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::EnginePoisoned);
+        }
+        for key in ["2", "3"] {
+            let submit = transaction("Sales", vec![(key, insert(2))]);
+            let error = answered("the write", engine.submit(&employees(), submit)).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::EnginePoisoned, "{step:?}");
+        }
+        assert_eq!(number(&engine, "1"), Some(1));
+        assert_eq!(
+            answered("a checkpoint", engine.checkpoint()).unwrap_err().code(),
+            ErrorCode::EnginePoisoned
+        );
+        assert!(answered("the close", engine.close()).is_err());
+        assert_eq!(number(&on_disk(folder.path()), "1"), Some(1));
+    }
+}
+
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker panics");
+    }
+}
+
+#[test]
+fn a_waker_that_panics_stops_no_one_else() {
+    let engine = in_memory();
+    let table = employees();
+    let waker = Waker::from(Arc::new(Panics));
+    for _ in 0..3 {
+        let mut submit = Box::pin(engine.submit(&table, transaction("Sales", vec![("1", upsert(1))])));
+        // By chance the answer is there already, and nobody is woken.
+        let _ = poll(&mut submit, &waker);
+        let other = engine.submit(&table, transaction("Sales", vec![("2", upsert(2))]));
+        assert!(answered("the next write", other).is_ok());
+    }
+}
+
+/// A task as executors have it: its waker owns it, and it owns the engine.
+#[derive(Default)]
+struct Task(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
+
+impl Wake for Task {
+    fn wake(self: Arc<Self>) {}
+}
+
+#[test]
+fn the_last_handle_may_go_on_the_committers_own_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync);
+    let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
+    armed.store(true, Ordering::SeqCst);
+    let task = Arc::new(Task::default());
+    let submit = async move {
+        let _ = engine.submit(&employees(), transaction("Sales", vec![("1", insert(1))])).await;
+    };
+    *task.0.lock().unwrap() = Some(Box::pin(submit));
+    let waker = Waker::from(task.clone());
+    assert!(
+        task.0.lock().unwrap().as_mut().unwrap().as_mut().poll(&mut Context::from_waker(&waker)).is_pending()
+    );
+    has_stopped.recv().unwrap();
+    // From here on the committer alone holds the task, by the waker, and so the engine.
+    drop((waker, task));
+    armed.store(false, Ordering::SeqCst);
+    drop(go_on);
+    eventually("the folder is free", || options().open(folder.path()).is_ok());
+    assert_eq!(number(&on_disk(folder.path()), "1"), Some(1));
+}

@@ -1,0 +1,130 @@
+//! Does a full disk refuse writes, and nothing else, until there is room?
+
+use std::collections::BTreeSet;
+
+use super::sim::SimDisk;
+use super::*;
+use crate::embedded::disk::Disk;
+
+fn open(disk: &Arc<SimDisk>, checkpoint_bytes: usize) -> Engine {
+    let on: Arc<dyn Disk> = disk.clone();
+    let options = EngineOptions::new().disk(on).checkpoint_bytes(checkpoint_bytes);
+    options.recent_bytes(2 * checkpoint_bytes).open("/sim").unwrap()
+}
+
+fn padded(n: i32) -> OperationKind {
+    OperationKind::Insert(properties(&[("N", Value::Int32(n)), ("Bytes", Value::Binary(vec![7; 30_000]))]))
+}
+
+fn numbers(engine: &Engine) -> BTreeSet<i32> {
+    all(engine).into_iter().map(|(_, _, n)| n).collect()
+}
+
+/// Writes until the disk is full; the last number written, and how the next was refused.
+fn fill(engine: &Engine, from: i32) -> (i32, Error) {
+    let refused = |n| write(engine, &format!("{n:04}"), padded(n)).err().map(|error| (n - 1, error));
+    (from..).find_map(refused).unwrap()
+}
+
+#[test]
+fn a_write_that_finds_no_room_is_refused_and_the_next_one_that_does_is_done() {
+    // No checkpoint comes between.
+    let disk = Arc::new(SimDisk::default());
+    let engine = with_table(open(&disk, 1 << 30));
+    for room in [0, 100, 40_000, 3 << 20] {
+        disk.set_room(room);
+        let from = numbers(&engine).last().map_or(1, |last| last + 1);
+        let (last, error) = fill(&engine, from);
+        assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
+        assert_eq!(numbers(&engine), (1..=last).collect());
+        // What was refused does not come back, and what was acknowledged is there.
+        for seed in 0..2 {
+            let crashed = disk.image();
+            crashed.lose_power(|| seed > 0);
+            assert_eq!(numbers(&open(&crashed, 1 << 30)), (1..=last).collect());
+        }
+        // As much room as a transaction of one small row: shorter than what was refused.
+        disk.set_room(8 << 20);
+        write(&engine, "small", upsert(0)).unwrap();
+        let crashed = disk.image();
+        crashed.lose_power(|| true);
+        assert_eq!(numbers(&open(&crashed, 1 << 30)), (0..=last).collect());
+        write(&engine, "small", delete()).unwrap();
+    }
+}
+
+#[test]
+fn what_a_refused_group_had_changed_beside_rows_is_as_it_was() {
+    let disk = Arc::new(SimDisk::default());
+    let engine = with_table(open(&disk, 1 << 30));
+    write(&engine, "1", insert(1)).unwrap();
+    wait(engine.checkpoint()).unwrap();
+    // Space that the journal has ahead is used up first.
+    disk.set_room(0);
+    fill(&engine, 2);
+    while write(&engine, "1", upsert(1)).is_ok() {}
+    assert_eq!(wait(engine.delete_table(&employees())).unwrap_err().code(), ErrorCode::DiskFull);
+    assert_eq!(wait(engine.create_table(&name("Other"))).unwrap_err().code(), ErrorCode::DiskFull);
+    assert_eq!(number(&engine, "1"), Some(1));
+    disk.mend();
+    wait(engine.create_table(&name("Other"))).unwrap();
+    wait(engine.checkpoint()).unwrap();
+    wait(engine.checkpoint()).unwrap();
+    assert_eq!(number(&engine, "1"), Some(1));
+    drop(engine);
+    assert_eq!(number(&open(&disk, 1 << 30), "1"), Some(1));
+}
+
+#[test]
+fn a_folder_with_a_checkpoint_due_opens_on_a_full_disk_and_is_read() {
+    let disk = Arc::new(SimDisk::default());
+    let engine = with_table(open(&disk, 1 << 30));
+    for n in 1..20 {
+        write(&engine, &format!("{n:04}"), padded(n)).unwrap();
+    }
+    drop(engine);
+    for room in [0, 20] {
+        disk.set_room(room);
+        let engine = open(&disk, 100_000);
+        assert_eq!(numbers(&engine), (1..20).collect());
+        let error = wait(engine.checkpoint()).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
+        // Memory is bounded also where the journal has space ahead.
+        assert_eq!(write(&engine, "more", insert(20)).unwrap_err().code(), ErrorCode::DiskFull);
+        disk.mend();
+        write(&engine, "more", upsert(20)).unwrap();
+        wait(engine.checkpoint()).unwrap();
+        assert_eq!(numbers(&engine).len(), 20);
+        write(&engine, "more", delete()).unwrap();
+        drop(engine);
+        // The checkpoint is due again.
+        let engine = open(&disk, 1 << 30);
+        for n in 1..20 {
+            write(&engine, &format!("{n:04}"), delete()).unwrap();
+            write(&engine, &format!("{n:04}"), padded(n)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_rotation_that_found_no_room_leaves_a_journal_that_goes_on() {
+    for room in 0..60 {
+        let disk = Arc::new(SimDisk::default());
+        let engine = with_table(open(&disk, 1 << 30));
+        write(&engine, "1", insert(1)).unwrap();
+        disk.set_room(room);
+        let checkpoint = wait(engine.checkpoint());
+        if checkpoint.is_ok() || checkpoint.is_err_and(|error| error.code() != ErrorCode::DiskFull) {
+            // There was room for the journal file, and what the base does without is another question.
+            assert!(room > 30);
+            continue;
+        }
+        // The journal has space ahead.
+        write(&engine, "2", insert(2)).unwrap();
+        for seed in 0..2 {
+            let crashed = disk.image();
+            crashed.lose_power(|| seed > 0);
+            assert_eq!(numbers(&open(&crashed, 1 << 30)), BTreeSet::from([1, 2]), "room {room}");
+        }
+    }
+}

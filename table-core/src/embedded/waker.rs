@@ -1,0 +1,76 @@
+//! Wakers of callers, as the engine's threads wake them: a panic of one stays with its caller.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
+
+/// A caller's waker. Waking it, and letting go of it, run the caller's code on a thread of the engine.
+struct Contained(Option<Waker>);
+
+/// Runs a caller's code. Its panic has been reported by the panic hook, and concerns no one else.
+fn contain(run: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(run));
+}
+
+impl Wake for Contained {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if let Some(waker) = &self.0 {
+            contain(|| waker.wake_by_ref());
+        }
+    }
+}
+
+impl Drop for Contained {
+    fn drop(&mut self) {
+        let waker = self.0.take();
+        contain(|| drop(waker));
+    }
+}
+
+/// A future that shows the engine contained wakers alone.
+pub(crate) async fn contained<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    std::future::poll_fn(|context| {
+        let waker = Waker::from(Arc::new(Contained(Some(context.waker().clone()))));
+        future.as_mut().poll(&mut Context::from_waker(&waker))
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Poll;
+
+    use super::*;
+
+    struct Panics;
+
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker panics");
+        }
+    }
+
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("a waker panics as it goes");
+        }
+    }
+
+    #[test]
+    fn a_panic_of_a_waker_reaches_no_one_who_wakes_it() {
+        let (sender, receiver) = futures_channel::oneshot::channel::<()>();
+        let mut future = Box::pin(contained(receiver));
+        // The test's own handle of the waker is leaked: it would panic here.
+        let waker = std::mem::ManuallyDrop::new(Waker::from(Arc::new(Panics)));
+        assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        sender.send(()).unwrap();
+        let done = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert_eq!(done, Poll::Ready(Ok(())));
+    }
+}
