@@ -102,6 +102,9 @@ impl<B: Subject> Run<'_, B> {
             Step::Drop(table) => {
                 let table = &self.tables[*table];
                 agree(block_on(store.delete_table(table)), block_on(self.model.delete_table(table)));
+                // What continues in a table of the same name is another's, and refused by some stores (PAGE-9).
+                let same = |other: &TableName| other.as_str().eq_ignore_ascii_case(table.as_str());
+                self.cursors.retain(|cursor| !same(&self.tables[cursor.table]));
             }
             Step::List(prefix, top) => {
                 assert_eq!(names(store, prefix, *top), names(&self.model, prefix, 1_000));
