@@ -46,7 +46,22 @@ pub async fn run(options: &Options, out: &mut dyn Write) -> Result<(), Box<dyn E
         };
         return run_on(&store, options, out).await;
     };
+    run_in_account(connection_string, options, out).await
+}
+
+#[cfg(feature = "azure")]
+async fn run_in_account(
+    connection_string: &str,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
     run_and_delete(&store::azure(connection_string).await?, options, out).await
+}
+
+#[cfg(not(feature = "azure"))]
+#[expect(clippy::unused_async, reason = "the signature of the feature `azure`")]
+async fn run_in_account(_: &str, _: &Options, _: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
 /// Runs the cookbook on a store that is its own, and deletes all tables, queues and blobs at the end, also after an error or a

@@ -36,6 +36,7 @@ mod projection;
 mod range;
 mod relationships;
 mod reviews;
+#[cfg(feature = "azure")]
 mod scoped;
 mod spread_log;
 mod table_a_day;
@@ -93,5 +94,6 @@ pub const ALL: &[Recipe<Inputs>] = &[
     change_feed::RECIPE,
     layout::RECIPE,
     migrate::RECIPE,
+    #[cfg(feature = "azure")]
     scoped::RECIPE,
 ];

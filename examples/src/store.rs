@@ -1,16 +1,18 @@
 //! Where the cookbook keeps its data: an embedded engine in a folder or in memory, or an account. Tables with a meter on them; queues
 //! and blobs beside them.
 
+#[cfg(feature = "azure")]
+mod account;
+
 use std::collections::BTreeSet;
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::future::BoxFuture;
 use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
-use table_azure::{AzureBlobs, AzureQueues, AzureTables};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::query::Select;
 use table_core::queue::{DynQueueStore, QueueName, QueueStore};
@@ -21,13 +23,15 @@ use table_core::{
 use table_patterns::meter::Meter;
 
 use crate::cost::Cost;
-use crate::prefixed::Prefixed;
+
+#[cfg(feature = "azure")]
+pub use account::azure;
 
 /// The folder of the blobs, inside that of the engine.
 const BLOBS: &str = "blobs";
 
 /// The store of every recipe, whichever it is. Clones share the meter.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Store {
     tables: Meter<DynTableStore>,
     queues: DynQueueStore,
@@ -36,13 +40,16 @@ pub struct Store {
 }
 
 /// What is to be gone at the end of a run on an account.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Run {
     /// What the names of its queues begin with.
     prefix: String,
     queues: Mutex<BTreeSet<QueueName>>,
-    container: Option<(AzureBlobs, String)>,
+    container: Option<DeleteContainer>,
 }
+
+/// Deletes the container of a run.
+type DeleteContainer = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
 /// Opens the store in a folder, which is made if it is not there.
 ///
@@ -65,32 +72,6 @@ pub fn open(folder: &Path) -> Result<Store> {
 pub fn in_memory() -> Store {
     let engine = Engine::in_memory();
     Store::new(engine.clone(), engine, Arc::new(InMemory::new()))
-}
-
-/// A part of an account: tables and queues of a prefix that no other run has, and a container of its own. What is there already
-/// stays as it is. Queues or blobs that the connection string does not name, as none of Cosmos DB does, are in memory.
-///
-/// # Errors
-/// Those of [`AzureTables::from_connection_string`], and of making the container.
-pub async fn azure(connection_string: &str) -> Result<Store> {
-    let name = format!("cookbook{:016x}", RandomState::new().hash_one(connection_string.len()));
-    let account = AzureTables::from_connection_string(connection_string)?;
-    let queues = match AzureQueues::from_connection_string(connection_string) {
-        Err(error) if error.rule() == Some("AUTH-31") => DynQueueStore::new(Engine::in_memory()),
-        queues => DynQueueStore::new(queues?),
-    };
-    let (blobs, container): (Arc<dyn ObjectStore>, _) =
-        match AzureBlobs::from_connection_string(connection_string) {
-            Err(error) if error.rule() == Some("AUTH-31") => (Arc::new(InMemory::new()), None),
-            blobs => {
-                let blobs = blobs?;
-                blobs.create_container(&name).await?;
-                (Arc::new(blobs.container(&name)?), Some((blobs, name.clone())))
-            }
-        };
-    let run = Run { prefix: format!("{name}-"), queues: Mutex::default(), container };
-    let tables = Meter::new(DynTableStore::new(Prefixed::new(account, name)));
-    Ok(Store { tables, queues, blobs, run: Arc::new(run) })
 }
 
 impl Store {
@@ -158,10 +139,16 @@ impl Store {
                 outcome => outcome?,
             }
         }
-        if let Some((blobs, name)) = &self.run.container {
-            blobs.delete_container(name).await?;
+        match &self.run.container {
+            Some(delete) => delete().await,
+            None => Ok(()),
         }
-        Ok(())
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store({self})")
     }
 }
 

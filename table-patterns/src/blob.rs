@@ -1,15 +1,26 @@
 //! Blobs beside tables: any `object_store`, and what a key looks like in the name of a blob.
 //!
 //! The patterns take an `Arc<dyn ObjectStore>` of the `object_store` crate, re-exported here: a local folder, memory, Azure,
-//! and others, by that crate's features.
+//! and others, by that crate's features. Without the feature `blobs` only the address of a blob, [`BlobRef`], is here.
 
+#[cfg(feature = "blobs")]
 mod error;
+#[cfg(feature = "blobs")]
 mod name;
+#[cfg(feature = "blobs")]
 mod orphans;
+mod reference;
 
+#[cfg(feature = "blobs")]
 pub use object_store;
 
-pub(crate) use error::{InBlobs, blob_error};
-pub(crate) use name::{decode, decode_caseless, encode, encode_caseless, is_hashed};
+#[cfg(feature = "blobs")]
 pub use orphans::Collected;
+pub use reference::BlobRef;
+
+#[cfg(feature = "blobs")]
+pub(crate) use error::{InBlobs, blob_error};
+#[cfg(feature = "blobs")]
+pub(crate) use name::{decode, decode_caseless, encode, encode_caseless, is_hashed};
+#[cfg(feature = "blobs")]
 pub(crate) use orphans::{Naming, Orphans};

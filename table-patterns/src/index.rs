@@ -107,6 +107,7 @@ pub use bulk::{IndexedBulk, IndexedBulkError};
 pub use changes::{Change, ChangeKind, changes};
 pub use check::{Finding, FindingKind, IndexCheck, IndexReport};
 pub use eventual::{Eventual, EventualQuery};
+#[cfg(feature = "blobs")]
 pub use list::ListBlobs;
 pub use look_up::ListPage;
 pub use outbox::{IndexOutbox, NoOutbox};

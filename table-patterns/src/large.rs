@@ -81,7 +81,6 @@
 mod blob;
 mod orphans;
 mod read;
-mod reference;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -90,10 +89,9 @@ mod uploads;
 
 use table_core::entity::Entity;
 
-pub use crate::blob::Collected;
+pub use crate::blob::{BlobRef, Collected};
 pub use blob::{Blob, BlobField, Content};
 pub use read::LargeReader;
-pub use reference::BlobRef;
 pub use table::LargeTable;
 #[doc = include_str!("large/derive.md")]
 pub use table_derive::Large;

@@ -41,7 +41,9 @@ pub mod denormal;
 mod faults;
 pub mod feed;
 pub mod index;
+#[cfg(feature = "blobs")]
 pub mod large;
+#[cfg(feature = "blobs")]
 pub mod log_blobs;
 pub mod log_tail;
 pub mod meter;

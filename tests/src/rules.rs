@@ -3,7 +3,7 @@
 //! - [`FAMILIES`]: every rule that there is, by family.
 //! - [`UNSHOWN`]: the rules that no test can show, each with the reason.
 //! - [`cases`]: the tests of the workspace, each with the rules that it cites.
-//! - [`page`]: `docs/rules.md`, written from these.
+//! - [`pages`]: the text of each rule with its tests beneath.
 
 mod cases;
 mod families;
@@ -13,5 +13,5 @@ mod words;
 
 pub use cases::{Case, Place, cases};
 pub use families::{FAMILIES, Family, Rule, rules};
-pub use page::{UPDATE, page};
+pub use page::{Page, UPDATE, pages};
 pub use unshown::{UNSHOWN, Unshown, reason};

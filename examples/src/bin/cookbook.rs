@@ -18,7 +18,7 @@ struct Arguments {
     /// Keep the store in memory and leave no folder behind
     #[arg(long, conflicts_with = "path")]
     memory: bool,
-    /// Keep tables, queues and blobs in this account, under names of their own, until the end of the run
+    /// Keep tables, queues and blobs in this account, under names of their own, until the end of the run (feature `azure`)
     #[arg(long, value_name = "CONNECTION_STRING", conflicts_with_all = ["path", "memory"])]
     azure: Option<String>,
     /// Run this recipe alone; may be given more than once
@@ -51,7 +51,17 @@ fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let options = Options { folder: (!memory).then_some(path), azure, only, large };
-    // The blobs of an account are asked for inside this runtime; all else would do with any.
-    let runtime = tokio::runtime::Runtime::new()?;
-    runtime.block_on(cookbook::run(&options, &mut std::io::stdout().lock()))
+    block_on(cookbook::run(&options, &mut std::io::stdout().lock()))?
+}
+
+/// Waits inside a runtime of tokio, which the client for blobs of an account needs.
+#[cfg(feature = "azure")]
+fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Error>> {
+    Ok(tokio::runtime::Runtime::new()?.block_on(future))
+}
+
+#[cfg(not(feature = "azure"))]
+#[expect(clippy::unnecessary_wraps, reason = "the signature of the feature `azure`")]
+fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Error>> {
+    Ok(pollster::block_on(future))
 }

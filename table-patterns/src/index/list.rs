@@ -1,10 +1,15 @@
 //! The lists of an index as entities: which properties hold the members, and how they are read and written (PAT-IX-4); below
 //! it, lists in blobs.
 
+#[cfg(feature = "blobs")]
+mod blobs;
+#[cfg(not(feature = "blobs"))]
+#[path = "list/no_blobs.rs"]
 mod blobs;
 mod content;
 mod keeper;
 mod members;
+#[cfg(feature = "blobs")]
 mod orphans;
 
 use std::collections::BTreeSet;
@@ -16,10 +21,14 @@ use table_core::row::{Row, RowView, RowWriter, entity_bytes};
 use table_core::schema::{EntitySchema, IndexSchema, KeyPiece};
 use table_core::value::ValueRef;
 
-use crate::large::BlobRef;
+use crate::blob::BlobRef;
 
+#[cfg(feature = "blobs")]
 pub use blobs::ListBlobs;
-pub(crate) use keeper::{ListWrite, Lists, Upload, is_unreadable};
+#[cfg(not(feature = "blobs"))]
+pub(crate) use blobs::ListBlobs;
+pub(crate) use blobs::Upload;
+pub(crate) use keeper::{ListWrite, Lists, is_unreadable};
 pub(crate) use members::Members;
 
 /// One member of a list: the texts of its owner's key that the list's key does not say, those of the `RowKey` first.

@@ -155,6 +155,7 @@ impl<E: Entity, S, O> IndexedTable<E, S, O> {
     }
 
     /// The same with a place for lists that no entity is to hold (PAT-IX-4). Workers that settle its indexes need it, too.
+    #[cfg(feature = "blobs")]
     #[must_use]
     pub fn with_list_blobs(self, blobs: ListBlobs) -> Self {
         Self { blobs: Some(blobs), ..self }

@@ -18,7 +18,7 @@ use table_core::store::TableStore;
 use table_core::table::UpdateFrom;
 
 use crate::blob::encode;
-use crate::large::uploads::Uploads;
+use crate::large::uploads::{Uploads, is_of};
 use crate::large::{Blob, BlobRef, Content, Large, LargeReader};
 
 /// Bytes of a part of an upload: over the least that every store takes, which is 5 MiB.
@@ -200,7 +200,7 @@ impl<E: Large + PlainEntity, S: TableStore> LargeTable<E, S> {
         }
         for blob in E::BLOBS.iter().filter(|blob| !uploads.has(**blob)) {
             let Some(address) = blob.address_in(entity) else { continue };
-            if !address.is_of(key) {
+            if !is_of(address, key) {
                 let message = "the entity names the blob of another one, which may remove it: upload the content for this one";
                 return Err(self.refuse(message).with_property(blob.property()));
             }

@@ -112,7 +112,14 @@ impl<E: Large + PlainEntity, S> LargeTable<E, S> {
     }
 }
 
+/// Whether a blob was uploaded for the entity of this key, wherever blobs were kept then.
+pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
+    let mut names = blob.path().rsplit('/').skip(1);
+    let [partition, row] = segments(key);
+    names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
+}
+
 /// The key as segments of a name.
-pub(super) fn segments(key: &EntityKey) -> [String; 2] {
+fn segments(key: &EntityKey) -> [String; 2] {
     [key.partition_key.as_str(), key.row_key.as_str()].map(encode)
 }

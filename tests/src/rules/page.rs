@@ -1,57 +1,140 @@
-//! `docs/rules.md`: each rule with the tests that show it.
+//! The pages of `docs/rules`: each rule's text with the tests that show it beneath.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use super::{Case, FAMILIES, Place, Rule, reason};
+use super::words::rule;
+use super::{Case, Place, Rule, reason};
 
-/// Tests of one rule that the page names: those that say it in the most telling place.
+/// Tests of one rule that a page names: those that say it in the most telling place.
 const NAMED: usize = 3;
 
-/// The variable of the environment under which a test writes the page instead of comparing it.
+/// The variable of the environment under which a test writes the pages instead of comparing them.
 pub const UPDATE: &str = "TABLES_UPDATE";
 
-const HEAD: &str = "\
-# Rules and the tests that show them
+/// What a line of tests begins with, below a rule that is an item of a list.
+const TESTS: &str = "  Tests: ";
 
-Each numbered rule of the specifications, and the tests that name it: those that have it in their name first, then those that cite
-it in the comment above or in their body; at most three a rule, `…` where there are more. A rule that no test can show says why.
-This page is written from the tests, and `cargo test -p tests --test rules` fails where it is not as they are;
-`TABLES_UPDATE=1 cargo test -p tests --test rules` writes it anew.
+/// The heading of the tests of rules that are rows of a table or headings, at the end of a page.
+const AT_THE_END: &str = "## Tests";
 
-Tests of `tests/src/suite` are scenarios, run over the model, the engine in memory and on disk, and Azurite but for what
-`tests/tests/azurite/deviations.rs` lists; those of `tests/ui/fail` and `tests/ui_patterns/fail` are messages of the compiler. The rules EPK, MAP, RT, WIRE and RUST
-are of Cosmos DB for NoSQL, which nothing here speaks to, and are left out.
-";
-
-/// The page.
-#[must_use]
-pub fn page(cases: &[Case]) -> String {
-    let mut by_rule: BTreeMap<Rule, Vec<(Place, &Case)>> = BTreeMap::new();
-    for case in cases {
-        for (rule, place) in &case.rules {
-            by_rule.entry(*rule).or_default().push((*place, case));
-        }
-    }
-    let mut page = HEAD.to_owned();
-    for family in FAMILIES {
-        let _ = write!(page, "\n## {}: {}\n\n", family.name, family.about);
-        for rule in family.rules() {
-            let _ = write!(page, "- **{rule}** ");
-            if let Some(mut shown) = by_rule.remove(&rule) {
-                shown.sort_by_key(|(place, _)| *place);
-                let more = if shown.len() > NAMED { ", …" } else { "" };
-                let links = shown.iter().take(NAMED).map(|(_, case)| link(case)).collect::<Vec<_>>();
-                let _ = writeln!(page, "{}{more}", links.join(", "));
-            } else {
-                let _ = writeln!(page, "*{}*", reason(rule).unwrap_or("open: no test yet"));
-            }
-        }
-    }
-    page
+/// One page: where it is, what it holds now, what it is to hold, and the rules whose text it has.
+#[derive(Debug)]
+pub struct Page {
+    /// Its path from the workspace.
+    pub path: PathBuf,
+    /// The stored text.
+    pub stored: String,
+    /// The text with the tests of today.
+    pub written: String,
+    /// The rules whose text is on it, in order.
+    pub rules: Vec<Rule>,
 }
 
-fn link(case: &Case) -> String {
+/// All pages of rules: those in `docs/rules`, and that of schema evolution.
+///
+/// # Errors
+/// If a page cannot be read.
+pub fn pages(workspace: &Path, cases: &[Case]) -> io::Result<Vec<Page>> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(workspace.join("docs/rules"))?
+        .map(|entry| Ok(Path::new("docs/rules").join(entry?.file_name())))
+        .collect::<io::Result<_>>()?;
+    paths.retain(|path| !path.ends_with("README.md"));
+    paths.push("docs/schema-evolution.md".into());
+    paths.sort();
+    let tests = Tests::of(cases);
+    paths.into_iter().map(|path| page(workspace, path, &tests)).collect()
+}
+
+fn page(workspace: &Path, path: PathBuf, tests: &Tests<'_>) -> io::Result<Page> {
+    let stored = fs::read_to_string(workspace.join(&path))?.replace("\r\n", "\n");
+    let text = stored.split_once(&format!("\n{AT_THE_END}\n")).map_or(stored.as_str(), |(text, _)| text);
+    let depth = path.components().count() - 1;
+    let (mut lines, mut rules, mut items): (Vec<String>, _, _) = (vec![], vec![], BTreeSet::new());
+    let mut open = None;
+    for line in text.lines().filter(|line| !line.starts_with(TESTS)) {
+        let ends = line.starts_with("- **") || line.starts_with('#');
+        if let Some(rule) = open.take_if(|_| ends) {
+            insert(&mut lines, tests.line(rule, depth));
+        }
+        if let Some((rule, is_item)) = anchor(line) {
+            rules.push(rule);
+            if is_item {
+                open = Some(rule);
+                items.insert(rule);
+            }
+        }
+        lines.push(line.to_owned());
+    }
+    if let Some(rule) = open {
+        insert(&mut lines, tests.line(rule, depth));
+    }
+    let rest: Vec<_> = rules.iter().filter(|rule| !items.contains(rule)).collect();
+    if !rest.is_empty() {
+        insert(&mut lines, format!("\n{AT_THE_END}\n"));
+        // Neighbours with the same tests share a line.
+        for same in rest.chunk_by(|a, b| tests.links(**a, depth) == tests.links(**b, depth)) {
+            let [first, .., last] = same else {
+                lines.extend(same.iter().map(|rule| format!("- **{rule}** {}", tests.links(**rule, depth))));
+                continue;
+            };
+            lines.push(format!("- **{first}** to **{last}** {}", tests.links(**first, depth)));
+        }
+    }
+    let written = lines.join("\n") + "\n";
+    Ok(Page { path, stored, written, rules })
+}
+
+/// Adds a line below the last one that is not blank.
+fn insert(lines: &mut Vec<String>, line: String) {
+    let last = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+    lines.insert(last, line);
+}
+
+/// The rule whose text begins on a line, and whether it is an item of a list: `- **KEY-3** …`, `**EX-1 …**`, `| EVO-1 | …`.
+fn anchor(line: &str) -> Option<(Rule, bool)> {
+    let named = |text: &str| rule(text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next()?);
+    if let Some(text) = line.strip_prefix("- **") {
+        return named(text).map(|rule| (rule, true));
+    }
+    let text = line.strip_prefix("**").or_else(|| line.strip_prefix("| "))?;
+    named(text).map(|rule| (rule, false))
+}
+
+/// The tests of each rule, the most telling first.
+struct Tests<'a>(BTreeMap<Rule, Vec<(Place, &'a Case)>>);
+
+impl<'a> Tests<'a> {
+    fn of(cases: &'a [Case]) -> Self {
+        let mut by_rule: BTreeMap<Rule, Vec<(Place, &Case)>> = BTreeMap::new();
+        for case in cases {
+            for (rule, place) in &case.rules {
+                by_rule.entry(*rule).or_default().push((*place, case));
+            }
+        }
+        for cases in by_rule.values_mut() {
+            cases.sort_by_key(|(place, _)| *place);
+        }
+        Self(by_rule)
+    }
+
+    fn line(&self, rule: Rule, depth: usize) -> String {
+        format!("{TESTS}{}", self.links(rule, depth))
+    }
+
+    /// Links to the tests of a rule from a page so many folders deep, or why there is none.
+    fn links(&self, rule: Rule, depth: usize) -> String {
+        let Some(cases) = self.0.get(&rule) else {
+            return format!("*{}*", reason(rule).unwrap_or("open: no test yet"));
+        };
+        let more = if cases.len() > NAMED { ", …" } else { "" };
+        let links = cases.iter().take(NAMED).map(|(_, case)| link(case, depth)).collect::<Vec<_>>();
+        links.join(", ") + more
+    }
+}
+
+fn link(case: &Case, depth: usize) -> String {
     let file = case.file.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>();
-    format!("[`{}`](../{})", case.name, file.join("/"))
+    format!("[`{}`]({}{})", case.name, "../".repeat(depth), file.join("/"))
 }

@@ -9,14 +9,16 @@ pub(super) fn named_in(text: &str) -> BTreeSet<Rule> {
     let mut named = BTreeSet::new();
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
     for word in words.filter(|word| word.contains(|c: char| c.is_ascii_digit())) {
-        if let Some((name, number)) = word.rsplit_once('-')
-            && let (Some(family), Ok(number)) = (family(name), number.parse())
-        {
-            named.insert(Rule { family, number });
-        }
+        named.extend(rule(word));
         named_by(word, &mut named);
     }
     named
+}
+
+/// The rule that a word is, if it is one: `PAT-IX-3`.
+pub(super) fn rule(word: &str) -> Option<Rule> {
+    let (name, number) = word.rsplit_once('-')?;
+    Some(Rule { family: family(name)?, number: number.parse().ok()? })
 }
 
 /// The rules in the name of a function.

@@ -4,17 +4,27 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::ObjectStore;
+use bytes::Bytes;
 use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::pace::ticks_of;
 use uuid::Uuid;
 
-use crate::blob::encode_caseless;
+use crate::blob::{BlobRef, encode_caseless};
+use crate::large::{LargeReader, upload, whole};
 
 const DAY: Duration = Duration::from_hours(24);
+/// Bytes of a part of an upload: over the least that every store takes, which is 5 MiB.
+const PART: usize = 8 << 20;
+
+/// A stored blob that no entity names yet.
+pub(crate) struct Upload {
+    path: Path,
+    born: u64,
+}
 
 /// Where lists go that no entity is to hold: a blob for each, named by the entity (PAT-IX option 1, PAT-IX-4).
 ///
@@ -94,15 +104,52 @@ impl ListBlobs {
     }
 
     /// A name for the list of a key that no blob has had: `indexes/lists/lastnames/=4Aones/all/0635338512000000000_5f0c…`.
-    pub(crate) fn new_name(&self, table: &TableName, list: &EntityKey, born: u64) -> Result<Path> {
+    fn new_name(&self, table: &TableName, list: &EntityKey, born: u64) -> Result<Path> {
         let [partition, row] = [list.partition_key.as_str(), list.row_key.as_str()].map(encode_caseless);
         let name = format!("{born:019}_{}", Uuid::new_v4().simple());
         Ok(self.folder("lists", table)?.join(partition).join(row).join(name))
     }
 
-    /// What is too late for a blob that was begun: the collector could have judged it before an entity names it.
-    pub(crate) fn is_late(&self, born: u64, now: u64) -> bool {
-        now.saturating_sub(born) > ticks_of(self.grace) / 2
+    /// Reads the list in a blob.
+    ///
+    /// # Errors
+    /// `BlobNotFound`, `Corrupted`, and those of the store of blobs.
+    pub(crate) async fn read(&self, blob: &BlobRef) -> Result<Bytes> {
+        LargeReader::open(self.blobs.as_ref(), blob).await?.bytes().await
+    }
+
+    /// Stores a list in a new blob.
+    pub(crate) async fn upload(
+        &self,
+        table: &TableName,
+        list: &EntityKey,
+        born: u64,
+        content: Vec<u8>,
+    ) -> Result<(BlobRef, Upload)> {
+        let path = self.new_name(table, list, born)?;
+        let blob = upload(self.blobs.as_ref(), path.clone(), PART, whole(content)).await?;
+        Ok((blob, Upload { path, born }))
+    }
+
+    /// Refuses an upload that took too long: the collector could judge the blob before an entity names it.
+    ///
+    /// # Errors
+    /// `InvalidInput`.
+    pub(crate) fn check_age(&self, upload: &Upload, now: u64) -> Result<()> {
+        if now.saturating_sub(upload.born) <= ticks_of(self.grace) / 2 {
+            return Ok(());
+        }
+        let message = format!(
+            "writing the list to blob `{}` took more than half of the grace period, and the blob could be taken for an \
+             orphan: set a longer one",
+            upload.path
+        );
+        Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-LARGE-2"))
+    }
+
+    /// Removes a blob whose entity was refused. If this fails it is an orphan, which the collector removes.
+    pub(crate) async fn discard(&self, upload: &Upload) {
+        let _ = self.blobs.delete(&upload.path).await;
     }
 }
 

@@ -58,6 +58,7 @@ pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Resul
 ///
 /// # Errors
 /// Those of [`decode`].
+#[cfg(feature = "blobs")]
 pub(crate) fn place(bytes: &[u8]) -> Result<(TableName, EntityKey)> {
     head(bytes).map(|(of, _)| of)
 }

@@ -1,7 +1,5 @@
 //! Lists read and written wherever they are: in their entity, or in the blob that it names.
 
-use object_store::ObjectStoreExt;
-use object_store::path::Path;
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
@@ -13,12 +11,9 @@ use table_core::pace::Pace;
 use table_core::row::Row;
 use table_core::store::StoredRow;
 
+use crate::index::list::blobs::{ListBlobs, Upload};
 use crate::index::list::content;
-use crate::index::list::{ListBlobs, ListForm, Members};
-use crate::large::{LargeReader, upload, whole};
-
-/// Bytes of a part of an upload: over the least that every store takes, which is 5 MiB.
-const PART: usize = 8 << 20;
+use crate::index::list::{ListForm, Members};
 
 /// The lists of one table.
 pub(crate) struct Lists<'a> {
@@ -26,12 +21,6 @@ pub(crate) struct Lists<'a> {
     pub(crate) blobs: Option<&'a ListBlobs>,
     pub(crate) pace: &'a Pace,
     pub(crate) limits: Limits,
-}
-
-/// A blob that is there and that nobody names yet.
-pub(crate) struct Upload {
-    path: Path,
-    born: u64,
 }
 
 /// What is to be written at the key of a list.
@@ -56,8 +45,7 @@ impl Lists<'_> {
         let Some(row) = found else { return Ok(Members::default()) };
         let Some(blob) = form.blob(row.view())? else { return Members::of_entity::<E>(form, key, row) };
         let Some(blobs) = self.blobs else { return Err(form.without_blobs()) };
-        let bytes = LargeReader::open(blobs.blobs.as_ref(), &blob).await?.bytes().await?;
-        let owners = content::decode(&bytes, self.table, key)?;
+        let owners = content::decode(&blobs.read(&blob).await?, self.table, key)?;
         Ok(Members::of_blob(blob, owners))
     }
 
@@ -108,11 +96,9 @@ impl Lists<'_> {
         }
         let Some(blobs) = self.blobs else { return Err(form.without_blobs()) };
         after.check_owned(form)?;
-        let born = self.pace.now();
-        let path = blobs.new_name(self.table, key, born)?;
-        let bytes = content::encode(self.table, key, after.owners());
-        let blob = upload(blobs.blobs.as_ref(), path.clone(), PART, whole(bytes)).await?;
-        Ok((form.pointer(&blob), Some(Upload { path, born })))
+        let content = content::encode(self.table, key, after.owners());
+        let (blob, upload) = blobs.upload(self.table, key, self.pace.now(), content).await?;
+        Ok((form.pointer(&blob), Some(upload)))
     }
 
     /// Holds a blob back that took too long: the collector could judge it before it is named.
@@ -120,23 +106,13 @@ impl Lists<'_> {
     /// # Errors
     /// `InvalidInput`.
     pub(crate) fn check_age(&self, upload: &Upload) -> Result<()> {
-        match self.blobs {
-            Some(blobs) if blobs.is_late(upload.born, self.pace.now()) => {
-                let message = format!(
-                    "writing the list to blob `{}` took more than half of the grace period, and the blob could be taken for an \
-                     orphan: set a longer one",
-                    upload.path
-                );
-                Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-LARGE-2"))
-            }
-            _ => Ok(()),
-        }
+        self.blobs.map_or(Ok(()), |blobs| blobs.check_age(upload, self.pace.now()))
     }
 
     /// Removes a blob whose entity was refused. If this fails it is an orphan, which the collector removes.
     pub(crate) async fn discard(&self, upload: &Upload) {
         if let Some(blobs) = self.blobs {
-            let _ = blobs.blobs.delete(&upload.path).await;
+            blobs.discard(upload).await;
         }
     }
 }

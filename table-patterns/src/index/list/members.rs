@@ -7,9 +7,9 @@ use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
 use table_core::row::Row;
 
+use crate::blob::BlobRef;
 use crate::index::changes::owner_of;
 use crate::index::list::{ListForm, Member};
-use crate::large::BlobRef;
 
 /// The members of one list.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -11,11 +11,10 @@ use table_core::schema::IndexKind;
 use table_core::store::TableStore;
 use table_core::value::ValueRef;
 
-use crate::blob::{Collected, InBlobs, Naming, Orphans, decode_caseless, is_hashed};
+use crate::blob::{BlobRef, Collected, InBlobs, Naming, Orphans, decode_caseless, is_hashed};
 use crate::index::list::{ListBlobs, content};
 use crate::index::outbox::IndexOutbox;
 use crate::index::table::IndexedTable;
-use crate::large::BlobRef;
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     /// Removes blobs of lists that no entity has named for a grace period, and marks those seen for the first time. Run it now

@@ -4,19 +4,16 @@ use std::fmt;
 use std::str::FromStr;
 
 use table_core::error::{Error, ErrorCode, Result};
-use table_core::key::EntityKey;
 use table_core::property::Property;
 use table_core::row::RowWriter;
 use table_core::value::{EdmType, ValueRef};
-
-use crate::large::uploads::segments;
 
 /// Where a blob is, how long it is, and its checksum: what an entity holds in its place (PAT-LARGE-1). Made by an upload.
 ///
 /// Stored as one `Edm.String`: the name, the length in bytes, the CRC-32C in hexadecimal digits.
 ///
 /// ```
-/// use table_patterns::large::BlobRef;
+/// use table_patterns::blob::BlobRef;
 ///
 /// let text = "photos/blobs/Employees/Sales/000223/0635338512000000000_5f0c 2000000 1b2e4c6d";
 /// let blob: BlobRef = text.parse()?;
@@ -26,9 +23,9 @@ use crate::large::uploads::segments;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BlobRef {
-    pub(super) path: String,
-    pub(super) length: u64,
-    pub(super) crc: u32,
+    pub(crate) path: String,
+    pub(crate) length: u64,
+    pub(crate) crc: u32,
 }
 
 impl BlobRef {
@@ -48,13 +45,6 @@ impl BlobRef {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.length == 0
-    }
-
-    /// Whether it was uploaded for the entity of this key, wherever blobs were kept then.
-    pub(super) fn is_of(&self, key: &EntityKey) -> bool {
-        let mut names = self.path.rsplit('/').skip(1);
-        let [partition, row] = segments(key);
-        names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
     }
 }
 

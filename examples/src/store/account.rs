@@ -1,0 +1,48 @@
+//! Stores in an account, each under a prefix of its own.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex};
+
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use table_azure::{AzureBlobs, AzureQueues, AzureTables};
+use table_core::error::Result;
+use table_core::queue::DynQueueStore;
+use table_core::{DynTableStore, Engine};
+use table_patterns::meter::Meter;
+
+use crate::prefixed::Prefixed;
+use crate::store::{DeleteContainer, Run, Store};
+
+/// A part of an account: tables and queues of a prefix that no other run has, and a container of its own. What is there already
+/// stays as it is. Queues or blobs that the connection string does not name, as none of Cosmos DB does, are in memory.
+///
+/// # Errors
+/// Those of [`AzureTables::from_connection_string`], and of making the container.
+pub async fn azure(connection_string: &str) -> Result<Store> {
+    let name = format!("cookbook{:016x}", RandomState::new().hash_one(connection_string.len()));
+    let account = AzureTables::from_connection_string(connection_string)?;
+    let queues = match AzureQueues::from_connection_string(connection_string) {
+        Err(error) if error.rule() == Some("AUTH-31") => DynQueueStore::new(Engine::in_memory()),
+        queues => DynQueueStore::new(queues?),
+    };
+    let (blobs, container): (Arc<dyn ObjectStore>, Option<DeleteContainer>) =
+        match AzureBlobs::from_connection_string(connection_string) {
+            Err(error) if error.rule() == Some("AUTH-31") => (Arc::new(InMemory::new()), None),
+            blobs => {
+                let blobs = blobs?;
+                blobs.create_container(&name).await?;
+                (Arc::new(blobs.container(&name)?), Some(deletes(blobs, name.clone())))
+            }
+        };
+    let run = Run { prefix: format!("{name}-"), queues: Mutex::default(), container };
+    let tables = Meter::new(DynTableStore::new(Prefixed::new(account, name)));
+    Ok(Store { tables, queues, blobs, run: Arc::new(run) })
+}
+
+fn deletes(blobs: AzureBlobs, name: String) -> DeleteContainer {
+    Box::new(move || {
+        let (blobs, name) = (blobs.clone(), name.clone());
+        Box::pin(async move { blobs.delete_container(&name).await.map(drop) })
+    })
+}

@@ -1,0 +1,43 @@
+//! Stand-ins for the blobs of lists in a build without the feature `blobs`: types without values.
+
+use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+
+use crate::blob::BlobRef;
+
+/// The place of lists in blobs, which needs the feature `blobs`.
+#[derive(Clone, Debug)]
+pub(crate) enum ListBlobs {}
+
+/// A stored blob that no entity names yet.
+pub(crate) enum Upload {}
+
+#[expect(clippy::unused_async, reason = "the signatures of the feature `blobs`")]
+impl ListBlobs {
+    pub(crate) fn is_beyond(&self, _: usize) -> bool {
+        match *self {}
+    }
+
+    pub(crate) async fn read(&self, _: &BlobRef) -> Result<Vec<u8>> {
+        match *self {}
+    }
+
+    pub(crate) async fn upload(
+        &self,
+        _: &TableName,
+        _: &EntityKey,
+        _: u64,
+        _: Vec<u8>,
+    ) -> Result<(BlobRef, Upload)> {
+        match *self {}
+    }
+
+    pub(crate) fn check_age(&self, _: &Upload, _: u64) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) async fn discard(&self, _: &Upload) {
+        match *self {}
+    }
+}
