@@ -75,6 +75,7 @@ impl AzureBlobs {
             scope: SCOPE,
             retry: options.retry,
             clock: options.clock.clone(),
+            plain: options.plain,
         })?;
         let (runtime, endpoint) = (Runtime::default(), endpoint.to_owned());
         Ok(Self(Arc::new(Inner { pipeline, runtime, client, endpoint, credential, options })))

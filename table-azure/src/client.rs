@@ -89,7 +89,7 @@ impl AzureTables {
     /// A client of an endpoint, such as `https://contoso.table.core.windows.net`. Nothing is sent.
     ///
     /// # Errors
-    /// `InvalidInput` if it is no endpoint.
+    /// `InvalidInput` if it is no endpoint, or if the credential would be sent there in the clear (ACC-1).
     pub fn new(endpoint: &str, credential: Credential) -> Result<Self> {
         Self::with_options(endpoint, credential, Options::default())
     }
@@ -121,6 +121,7 @@ impl AzureTables {
             scope: target.scope(),
             retry: options.retry,
             clock: options.clock,
+            plain: options.plain,
         })?;
         let (capabilities, runtime) = (target.capabilities(), Runtime::default());
         let secondary = options.secondary;

@@ -1,18 +1,14 @@
 //! Connection strings: endpoints and a credential from `Key=Value;…` (AUTH-30 to AUTH-32).
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::str::FromStr;
 
 use table_core::{Error, ErrorCode, Result};
 
+use crate::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use crate::credential::Credential;
+use crate::http::Endpoint;
 
-/// The public account of the emulator (AUTH-30).
-pub(crate) const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
-/// Its key, the same for everyone and printed in the vendor's documentation (AUTH-30).
-pub(crate) const EMULATOR_KEY: &str =
-    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 const DEFAULT_SUFFIX: &str = "core.windows.net";
 
 /// What a connection string says: a credential, and an endpoint for each service it names or implies.
@@ -104,27 +100,26 @@ impl FromStr for ConnectionString {
         let account = get("accountname");
         let credential = match (get("sharedaccesssignature"), account, get("accountkey")) {
             (Some(signature), ..) => Credential::shared_access_signature(signature),
-            (None, Some(account), Some(key)) => {
-                if key == EMULATOR_KEY && !names_emulator(get("tableendpoint")) {
-                    return Err(refuse(
-                        "the emulator's public key is used for an account that is no emulator: put the account's own key",
-                    )
-                    .with_rule("AUTH-30"));
-                }
-                Credential::shared_key(account, key)?
-            }
+            (None, Some(account), Some(key)) => Credential::shared_key(account, key)?,
             _ => {
                 return Err(refuse(
                     "the connection string has no credential: `AccountName` with `AccountKey`, or `SharedAccessSignature`",
                 ));
             }
         };
+        let in_a_host = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !account.is_none_or(in_a_host) {
+            return Err(refuse("`AccountName` has a character that no account has: letters, digits and `-`"));
+        }
+        let public = matches!(&credential, Credential::SharedKey(key) if key.is_public());
         let protocol = get("defaultendpointsprotocol").unwrap_or("https");
         let suffix = get("endpointsuffix").unwrap_or(DEFAULT_SUFFIX);
         let endpoints = |service: &str| {
             let explicit =
                 |kind: &str| get(&format!("{service}{kind}")).map(|uri| uri.trim_end_matches('/').to_owned());
-            let implied = account.map(|account| format!("{protocol}://{account}.{service}.{suffix}"));
+            // The emulator has no host of its own for each service: what is not named is not there.
+            let implied = account.filter(|_| !public);
+            let implied = implied.map(|account| format!("{protocol}://{account}.{service}.{suffix}"));
             Endpoints { primary: explicit("endpoint").or(implied), secondary: explicit("secondaryendpoint") }
         };
         let parsed = Self {
@@ -133,10 +128,21 @@ impl FromStr for ConnectionString {
             queue: endpoints("queue"),
             blob: endpoints("blob"),
         };
-        if parsed.table.primary.is_none() && parsed.queue.primary.is_none() && parsed.blob.primary.is_none() {
-            return Err(refuse(
-                "the connection string names no endpoint: add `AccountName` or `TableEndpoint`",
-            ));
+        let services = [&parsed.table, &parsed.queue, &parsed.blob];
+        if public {
+            let named = services.iter().flat_map(|service| [&service.primary, &service.secondary]).flatten();
+            for endpoint in named {
+                parsed.credential.check_destination(&Endpoint::new(endpoint)?, false)?;
+            }
+        }
+        if services.iter().all(|service| service.primary.is_none()) {
+            let message = if public {
+                "the connection string has the emulator's public key and names no endpoint: add `TableEndpoint`, or put the \
+                 account's own key"
+            } else {
+                "the connection string names no endpoint: add `AccountName` or `TableEndpoint`"
+            };
+            return Err(refuse(message).with_rule(if public { "AUTH-30" } else { "AUTH-31" }));
         }
         Ok(parsed)
     }
@@ -154,21 +160,6 @@ fn emulator(proxy: Option<&str>) -> Result<ConnectionString> {
         queue: endpoint(10_001),
         blob: endpoint(10_000),
     })
-}
-
-/// Whether an endpoint is an emulator's: on this machine, or path style (ACC-2), which no account of the service has.
-fn names_emulator(endpoint: Option<&str>) -> bool {
-    let Some(endpoint) = endpoint else { return false };
-    let rest = endpoint.split_once("://").map_or(endpoint, |(_, rest)| rest);
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let host = match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
-        _ => authority,
-    };
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    host == "localhost"
-        || address.is_ok_and(|address| address.is_loopback())
-        || path.trim_end_matches('/') == EMULATOR_ACCOUNT
 }
 
 #[cfg(test)]
@@ -212,19 +203,53 @@ mod tests {
 
     #[test]
     fn auth_30_the_emulators_key_is_for_the_emulator_only() {
-        let text = format!("AccountName=contoso;AccountKey={EMULATOR_KEY}");
-        assert_eq!(text.parse::<ConnectionString>().unwrap_err().rule(), Some("AUTH-30"));
+        for account in ["contoso", EMULATOR_ACCOUNT] {
+            let text = format!("AccountName={account};AccountKey={EMULATOR_KEY}");
+            assert_eq!(text.parse::<ConnectionString>().unwrap_err().rule(), Some("AUTH-30"), "{account}");
+        }
         for (endpoint, accepted) in [
             ("http://localhost:20002/devstoreaccount1", true),
             ("http://127.0.0.1:20002", true),
             ("http://[::1]:20002", true),
             ("http://azurite:10002/devstoreaccount1", true),
+            ("http://devstoreaccount1.table.localhost:10002", true),
             ("https://127.contoso.com", false),
             ("https://localhost.contoso.com", false),
+            ("https://localhost.contoso.com/tables", false),
+            ("https://contoso.com/x/devstoreaccount1", false),
+            ("https://127.0.0.1@contoso.com", false),
             ("https://contoso.table.core.windows.net", false),
+            ("no endpoint", false),
         ] {
-            let parsed = format!("{text};TableEndpoint={endpoint}").parse::<ConnectionString>();
-            assert_eq!(parsed.is_ok(), accepted, "{endpoint}");
+            for service in ["Table", "Queue", "Blob", "TableSecondary"] {
+                let text = format!(
+                    "AccountName={EMULATOR_ACCOUNT};AccountKey={EMULATOR_KEY};{service}Endpoint={endpoint}"
+                );
+                let named = format!("{text};BlobEndpoint=http://127.0.0.1:10000/{EMULATOR_ACCOUNT}");
+                let text = if service == "Blob" { text } else { named };
+                assert_eq!(text.parse::<ConnectionString>().is_ok(), accepted, "{service}: {endpoint}");
+            }
+        }
+    }
+
+    #[test]
+    fn auth_30_one_service_of_the_emulator_is_enough() {
+        for service in ["table", "queue", "blob"] {
+            let endpoint = "http://127.0.0.1:10001/devstoreaccount1";
+            let text = format!(
+                "AccountName=devstoreaccount1;AccountKey={EMULATOR_KEY};{service}endpoint={endpoint}"
+            );
+            let parsed: ConnectionString = text.parse().unwrap();
+            let named = [parsed.table_endpoint(), parsed.queue_endpoint(), parsed.blob_endpoint()];
+            assert_eq!(named.into_iter().flatten().collect::<Vec<_>>(), [endpoint], "{service}");
+        }
+    }
+
+    #[test]
+    fn auth_31_an_account_is_no_host() {
+        for account in ["contoso.com/", "contoso@evil", "contoso:1", "evil.com", "a b", "a\\b", "a%2Fb"] {
+            let text = format!("AccountName={account};AccountKey=a2V5");
+            assert_eq!(text.parse::<ConnectionString>().unwrap_err().rule(), Some("AUTH-31"), "{account}");
         }
     }
 

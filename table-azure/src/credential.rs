@@ -1,5 +1,7 @@
 //! Credentials: what proves who asks, in a form that never prints its secret.
 
+mod destination;
+
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;

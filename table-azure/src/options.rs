@@ -24,6 +24,7 @@ pub struct Options {
     pub(crate) target: Option<Target>,
     pub(crate) shared_key_lite: bool,
     pub(crate) clock: Clock,
+    pub(crate) plain: bool,
 }
 
 impl Options {
@@ -56,6 +57,24 @@ impl Options {
     /// Whether an account's key signs in the short form (AUTH-2), which a gateway that rewrites headers leaves valid.
     pub fn shared_key_lite(self, shared_key_lite: bool) -> Self {
         Self { shared_key_lite, ..self }
+    }
+
+    /// Whether keys' signatures, shared access signatures and bearer tokens may be sent over plain HTTP to another machine. There every
+    /// node on the path can read them, and use a shared access signature or a token until it expires: this is for test networks.
+    /// Without it, plain HTTP is for this machine, and for the emulator's public key.
+    ///
+    /// ```
+    /// use table_azure::{AzureTables, Credential, Options};
+    ///
+    /// let key = || Credential::shared_key("contoso", "a2V5");
+    /// let refused = AzureTables::new("http://tables.test.contoso.com", key()?).unwrap_err();
+    /// assert_eq!(refused.rule(), Some("ACC-1"));
+    /// let options = Options::new().allow_credentials_over_plain_http(true);
+    /// AzureTables::with_options("http://tables.test.contoso.com", key()?, options)?;
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn allow_credentials_over_plain_http(self, allow: bool) -> Self {
+        Self { plain: allow, ..self }
     }
 
     /// The clock of the requests' dates.

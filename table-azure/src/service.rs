@@ -43,7 +43,7 @@ impl AzureTables {
             let message = "Cosmos DB has no service stats: see its metrics";
             return Err(Error::new(ErrorCode::Unsupported, message).with_rule("COS-7"));
         }
-        let pipeline = self.pipeline().at(self.secondary()?);
+        let pipeline = self.pipeline().at(self.secondary()?)?;
         self.run(|_| async move {
             let request = of_service(OPERATION, Method::GET, "stats");
             let answer = pipeline.send(&request).await.map_err(|failure| failure.into_error(true))?;

@@ -37,7 +37,7 @@ const COSMOS_RESERVED: [&str; 4] = ["id", "rid", "etag", "ResourceId"];
 impl Target {
     /// Who an endpoint is: path style is an emulator's (ACC-2), the host names Cosmos DB (ACC-3).
     pub(crate) fn of(endpoint: &Endpoint) -> Self {
-        if endpoint.is_path_style() || endpoint.is_loopback() {
+        if endpoint.is_path_style() || endpoint.is_emulator() {
             Self::Emulator
         } else if endpoint.host().contains(".cosmos.") || endpoint.host().contains(".cosmosdb.") {
             Self::Cosmos

@@ -115,3 +115,29 @@ fn every_scenario_is_run() {
     println!("{count} scenarios");
     assert!(count > 100);
 }
+
+/// What the page of parity claims is shown, by what is there.
+#[test]
+fn parity_is_shown_by_tests_and_examples_that_exist() {
+    let page = std::fs::read_to_string(workspace().join("docs/parity.md")).unwrap();
+    let mut claims = 0;
+    let head = |line: &&str| ["| theirs", "| ---"].iter().any(|start| line.starts_with(start));
+    for line in page.lines().filter(|line| line.starts_with("| ") && !head(line)) {
+        let cells: Vec<_> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [_, ours, state, shown] = cells[..] else { panic!("{line}") };
+        assert!(["supported", "better", "partly", "missing"].contains(&state), "{line}");
+        assert!(!ours.is_empty() && (state == "missing" || !shown.is_empty()), "{line}");
+        for link in shown.split(", ").filter(|link| !link.is_empty()) {
+            let (name, path) = link.trim_start_matches("[`").split_once("`](../").unwrap();
+            let text = std::fs::read_to_string(workspace().join(path.trim_end_matches(')'))).unwrap();
+            let defined = ["fn", "struct", "trait"].iter().any(|kind| {
+                let definition = format!("{kind} {name}");
+                let mut places = text.split(&definition).skip(1);
+                places.any(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_'))
+            });
+            assert!(defined, "{path} has no `{name}`: {line}");
+            claims += 1;
+        }
+    }
+    assert!(claims > 80, "{claims} links");
+}

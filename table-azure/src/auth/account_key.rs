@@ -8,6 +8,12 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use table_core::{Error, ErrorCode, Result};
 
+/// The emulator's account (AUTH-30).
+pub(crate) const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
+/// The emulator's key, the same for everyone and printed in the vendor's documentation (AUTH-30).
+pub(crate) const EMULATOR_KEY: &str =
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
 /// The name of an account and one of its two keys (AUTH-11). `Debug` prints the name alone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccountKey {
@@ -19,7 +25,7 @@ impl AccountKey {
     /// An account and its key in base64.
     ///
     /// # Errors
-    /// `AuthenticationFailed` if the key is no base64; the message does not repeat it.
+    /// `AuthenticationFailed` if the key is empty or not base64; the message does not repeat it.
     ///
     /// ```
     /// use table_azure::AccountKey;
@@ -29,9 +35,12 @@ impl AccountKey {
     /// ```
     pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
         let account = account.into();
-        let key = STANDARD.decode(key).map_err(|_| {
-            let message =
-                format!("the key of account `{account}` is no base64: copy it whole, with its closing `=`");
+        // An empty key would sign, and everybody has it.
+        let key = STANDARD.decode(key).ok().filter(|key| !key.is_empty()).ok_or_else(|| {
+            let message = format!(
+                "the key of account `{}` is not base64: copy it whole, with its closing `=`",
+                account.escape_debug()
+            );
             Error::new(ErrorCode::AuthenticationFailed, message).with_rule("AUTH-11")
         })?;
         Ok(Self { account, key })
@@ -44,9 +53,13 @@ impl AccountKey {
     }
 
     /// The key as it was given, for a client that signs itself.
-    #[cfg(feature = "blobs")]
     pub(crate) fn to_base64(&self) -> String {
         STANDARD.encode(&self.key)
+    }
+
+    /// Whether it is the emulator's key, under any account: a signature of it is no secret and proves nothing (AUTH-30).
+    pub(crate) fn is_public(&self) -> bool {
+        self.to_base64() == EMULATOR_KEY
     }
 
     /// The signature of a text in base64: HMAC-SHA256 under the key (AUTH-1).

@@ -1,9 +1,12 @@
 //! Where a service is: the base of its URLs (ACC-1 to ACC-3).
 
 use std::fmt;
+use std::net::IpAddr;
 
 use reqwest::Url;
 use table_core::{Error, ErrorCode, Result};
+
+use crate::auth::EMULATOR_ACCOUNT;
 
 /// Bytes of a URL that the HTTP client can send; the service's front end takes about half of it (FIL-8).
 const MOST_BYTES: usize = u16::MAX as usize - 1;
@@ -69,10 +72,18 @@ impl Endpoint {
         !self.path.is_empty()
     }
 
-    /// Whether it is this machine.
+    /// Whether it is this machine: by an address, or by the one name that every system resolves itself.
     pub(crate) fn is_loopback(&self) -> bool {
-        let address = self.host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-        self.host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+        let address = self.host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        matches!(&*self.host, "localhost" | "localhost.")
+            || address.is_ok_and(|address| address.to_canonical().is_loopback())
+    }
+
+    /// Whether it is an emulator's: on this machine, below `localhost`, or with the emulator's account in its path (ACC-2), which no
+    /// account of the service has.
+    pub(crate) fn is_emulator(&self) -> bool {
+        let account = self.path.strip_prefix('/').map(|path| path.strip_suffix("-secondary").unwrap_or(path));
+        self.is_loopback() || self.host.ends_with(".localhost") || account == Some(EMULATOR_ACCOUNT)
     }
 
     /// The account's secondary: its name with `-secondary`, in the host or in the path (ACC-1, ACC-2).
@@ -141,9 +152,42 @@ mod tests {
     }
 
     #[test]
+    fn acc_2_what_is_this_machine_and_what_an_emulator() {
+        for (endpoint, loopback, emulator) in [
+            ("http://localhost", true, true),
+            ("http://LOCALHOST.:10002", true, true),
+            ("http://127.1:10002", true, true),
+            ("http://127.8.9.10", true, true),
+            ("http://[::1]", true, true),
+            ("http://[::ffff:127.0.0.1]", true, true),
+            ("http://devstoreaccount1.table.localhost", false, true),
+            ("http://azurite/devstoreaccount1", false, true),
+            ("http://azurite/devstoreaccount1-secondary", false, true),
+            ("http://azurite/other", false, false),
+            ("http://localhost.evil.com", false, false),
+            ("http://evil.com/tables/devstoreaccount1", false, false),
+            ("http://evillocalhost", false, false),
+            ("http://127.0.0.1.evil.com", false, false),
+            ("http://[::2]", false, false),
+            ("http://0.0.0.0", false, false),
+        ] {
+            let endpoint = Endpoint::new(endpoint).unwrap();
+            assert_eq!((endpoint.is_loopback(), endpoint.is_emulator()), (loopback, emulator), "{endpoint}");
+        }
+    }
+
+    #[test]
     fn what_is_no_endpoint_is_refused_without_being_repeated() {
-        for text in ["", "contoso", "ftp://contoso", "https://a.b/?sig=c2VjcmV0", "https://me:c2VjcmV0@a.b/"]
-        {
+        for text in [
+            "",
+            "contoso",
+            "ftp://contoso",
+            "https://a.b/?sig=c2VjcmV0",
+            "https://me:c2VjcmV0@a.b/",
+            "https://c2VjcmV0@a.b",
+            "https://127.0.0.1:c2VjcmV0@a.b",
+            "https://a.b#c2VjcmV0",
+        ] {
             let error = Endpoint::new(text).unwrap_err();
             assert_eq!(error.code(), ErrorCode::InvalidInput);
             assert!(!error.to_string().contains("c2VjcmV0"), "{error}");

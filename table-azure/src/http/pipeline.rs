@@ -29,6 +29,8 @@ pub(crate) struct PipelineParts {
     pub(crate) scope: &'static str,
     pub(crate) retry: RetryPolicy,
     pub(crate) clock: Clock,
+    /// Whether credentials may be sent over plain HTTP.
+    pub(crate) plain: bool,
 }
 
 /// The way of every request of one service to the wire and back. Clones share connections.
@@ -44,23 +46,26 @@ struct Inner {
 
 impl Pipeline {
     /// # Errors
-    /// `Io` if the system has no certificates to trust; `InvalidInput` for a bearer token over plain HTTP.
+    /// `Io` if the system has no certificates to trust; `InvalidInput` for an endpoint that must not see the credential.
     pub(crate) fn new(parts: PipelineParts) -> Result<Self> {
         let endpoints = || std::iter::once(&parts.primary).chain(&parts.secondary);
-        let plain = endpoints().any(|endpoint| !endpoint.is_secure() && !endpoint.is_loopback());
-        if plain && matches!(parts.credential, Credential::Token(_)) {
-            let message = "a bearer token would be sent in the clear: use an https endpoint";
-            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("AUTH-12"));
-        }
+        endpoints().try_for_each(|endpoint| parts.credential.check_destination(endpoint, parts.plain))?;
         let secure = endpoints().any(Endpoint::is_secure);
-        let transport = Transport::new(secure, parts.primary.is_loopback(), parts.retry.attempt)?;
+        // A proxy is a way off this machine.
+        let direct = endpoints().any(Endpoint::is_loopback);
+        let transport = Transport::new(secure, direct, parts.retry.attempt)?;
         Ok(Self(Arc::new(Inner { parts, transport, token: Mutex::new(None) })))
     }
 
     /// The same for another endpoint alone, over the same connections.
-    pub(crate) fn at(&self, endpoint: Endpoint) -> Self {
+    ///
+    /// # Errors
+    /// `InvalidInput` for an endpoint that must not see the credential.
+    pub(crate) fn at(&self, endpoint: Endpoint) -> Result<Self> {
+        let known = &self.0.parts;
+        known.credential.check_destination(&endpoint, known.plain)?;
         let parts = PipelineParts { primary: endpoint, secondary: None, ..self.0.parts.clone() };
-        Self(Arc::new(Inner { parts, transport: self.0.transport.clone(), token: Mutex::new(None) }))
+        Ok(Self(Arc::new(Inner { parts, transport: self.0.transport.clone(), token: Mutex::new(None) })))
     }
 
     /// The service's endpoint.

@@ -89,7 +89,7 @@ impl AzureQueues {
     /// A client of an endpoint, such as `https://contoso.queue.core.windows.net`. Nothing is sent.
     ///
     /// # Errors
-    /// `InvalidInput` if it is no endpoint.
+    /// `InvalidInput` if it is no endpoint, or if the credential would be sent there in the clear (ACC-1).
     pub fn new(endpoint: &str, credential: Credential) -> Result<Self> {
         Self::with_options(endpoint, credential, Options::default())
     }
@@ -111,6 +111,7 @@ impl AzureQueues {
             scope: SCOPE,
             retry: options.retry,
             clock: options.clock,
+            plain: options.plain,
         })?;
         Ok(Self(Arc::new(Inner { pipeline, runtime: Runtime::default(), target })))
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use table_core::Result;
+use table_core::{Error, ErrorCode, Result};
 
 use super::caller;
 use super::instant;
@@ -106,18 +106,24 @@ impl AccountSas {
     /// Signs it.
     ///
     /// # Errors
-    /// `InvalidInput` for addresses that are none (SAS-1).
+    /// `InvalidInput` if no service, resource type or permission is named, under a version before 2015-04-05 (ASAS-1), or for
+    /// addresses that are none (SAS-1).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
         caller::check(&self.addresses)?;
+        let (no_services, no_types) = (self.services == Services::NONE, self.types == ResourceTypes::NONE);
+        if no_services || no_types || self.permissions == AccountPermissions::NONE {
+            let why = "a signature of an account needs services, resource types and permissions";
+            return Err(Error::new(ErrorCode::InvalidInput, why).with_rule("ASAS-1"));
+        }
         let mut parameters = Parameters::default();
         parameters.put("sv", self.version.as_str());
         parameters.put("ss", self.services.to_string());
         parameters.put("srt", self.types.to_string());
         parameters.put("sp", self.permissions.to_string());
-        parameters.say("st", self.lifetime.start.map(instant::write).unwrap_or_default());
+        parameters.put("st", self.lifetime.start.map(instant::write).unwrap_or_default());
         parameters.put("se", instant::write(self.lifetime.expiry));
-        parameters.say("sip", self.addresses.as_str());
-        parameters.say("spr", self.protocol.as_str());
+        parameters.put("sip", self.addresses.as_str());
+        parameters.put("spr", self.protocol.as_str());
         let signature = key.sign(&parameters.string_of_account(key.account())?);
         parameters.put("sig", signature);
         Ok(SasToken(parameters))

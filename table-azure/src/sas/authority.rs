@@ -7,13 +7,13 @@ use chrono::{DateTime, Utc};
 use table_core::{Clock, Error, ErrorCode, Result, TableName, TableStore};
 
 use super::account::{ResourceTypes, Services};
-use super::caller::Caller;
+use super::caller::{self, Caller};
 use super::grant::{AccountGrant, Grant, TableGrant};
 use super::instant;
 use super::parameters::Parameters;
 use super::permissions::{AccountPermissions, TablePermissions};
 use super::policy::{AccessPolicy, StoredAccessPolicy};
-use super::range::{End, SignedRange};
+use super::range::SignedRange;
 use super::scoped::Scoped;
 use super::token::SasToken;
 use crate::auth::AccountKey;
@@ -144,9 +144,7 @@ impl Authority {
                 "the signature is not of this account's key, or the token was altered",
             ));
         }
-        if let Some(caller) = self.caller {
-            caller.admit(parameters)?;
-        }
+        caller::admit(self.caller, parameters)?;
         if is_table {
             self.table(parameters).map(Grant::Table)
         } else {
@@ -172,9 +170,7 @@ impl Authority {
             return Err(failed("SAS-10", "the token and its policy do not say both permissions and expiry"));
         };
         self.in_time(start, expiry)?;
-        let range =
-            SignedRange { start: end(parameters, "spk", "srk")?, end: end(parameters, "epk", "erk")? };
-        Ok(TableGrant { table, range, permissions })
+        Ok(TableGrant { table, range: SignedRange::read(parameters)?, permissions })
     }
 
     fn account(&self, parameters: &Parameters) -> Result<AccountGrant> {
@@ -217,15 +213,4 @@ fn one<T>(name: &str, own: Option<T>, stored: Option<T>) -> Result<Option<T>> {
         return Err(failed("SAS-10", &format!("`{name}` stands in the token and in its policy")));
     }
     Ok(own.or(stored))
-}
-
-fn end(parameters: &Parameters, partition_key: &str, row_key: &str) -> Result<Option<End>> {
-    match (parameters.find(partition_key), parameters.find(row_key)) {
-        (Some(partition_key), row_key) => End::new(partition_key, row_key).map(Some),
-        (None, None) => Ok(None),
-        (None, Some(_)) => {
-            let why = format!("the token has `{row_key}` without `{partition_key}`");
-            Err(failed("SAS-7", &why))
-        }
-    }
 }

@@ -39,35 +39,28 @@ pub struct Caller {
     pub secure: bool,
 }
 
-impl Caller {
-    /// Holds what a token says against the caller (ASAS-5).
-    ///
-    /// # Errors
-    /// `AuthorizationSourceIPMismatch`, `AuthorizationProtocolMismatch`; `InvalidInput` for a text that is neither.
-    pub(super) fn admit(self, parameters: &Parameters) -> Result<()> {
-        let refuse = |code, why: &str| Err(Error::new(code, why).with_rule("ASAS-5"));
-        if let Some(addresses) = parameters.find("sip") {
-            let (first, last) = range(addresses)?;
-            // The address of an IPv4 caller may stand in one of IPv6; any other IPv6 is in no range of these.
-            let within = match self.address.to_canonical() {
-                IpAddr::V4(address) => (first..=last).contains(&address),
-                IpAddr::V6(_) => false,
-            };
-            if !within {
-                return refuse(ErrorCode::AuthorizationSourceIPMismatch, "the token is for other addresses");
-            }
-        }
-        match parameters.get("spr") {
-            "" => Ok(()),
-            said if said == Protocol::HttpsAndHttp.as_str() => Ok(()),
-            said if said != Protocol::Https.as_str() => {
-                let message = format!("`{}` is neither `https` nor `https,http`", said.escape_debug());
-                Err(Error::new(ErrorCode::InvalidInput, message).with_rule("SAS-1"))
-            }
-            _ if self.secure => Ok(()),
-            _ => refuse(ErrorCode::AuthorizationProtocolMismatch, "the token is for HTTPS alone"),
-        }
+/// Holds what a token says against the caller, if there is one (ASAS-5).
+///
+/// # Errors
+/// `AuthorizationSourceIPMismatch`, `AuthorizationProtocolMismatch`; `InvalidInput` for texts that are no addresses and no protocol,
+/// whoever calls.
+pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<()> {
+    let refuse = |code, why: &str| Err(Error::new(code, why).with_rule("ASAS-5"));
+    let addresses = parameters.find("sip").map(range).transpose()?;
+    let protocol = Protocol::read(parameters.get("spr"))?;
+    let Some(caller) = caller else { return Ok(()) };
+    // The address of an IPv4 caller may be written as one of IPv6; any other IPv6 address is in no range of these.
+    let within = |(first, last)| match caller.address.to_canonical() {
+        IpAddr::V4(address) => (first..=last).contains(&address),
+        IpAddr::V6(_) => false,
+    };
+    if !addresses.is_none_or(within) {
+        return refuse(ErrorCode::AuthorizationSourceIPMismatch, "the token is for other addresses");
     }
+    if protocol == Protocol::Https && !caller.secure {
+        return refuse(ErrorCode::AuthorizationProtocolMismatch, "the token is for HTTPS alone");
+    }
+    Ok(())
 }
 
 /// Checks what is about to be signed; nothing said is every address.
@@ -96,14 +89,14 @@ mod tests {
 
     fn token(sip: &str, spr: &str) -> Parameters {
         let mut parameters = Parameters::default();
-        parameters.say("sip", sip);
-        parameters.say("spr", spr);
+        parameters.put("sip", sip);
+        parameters.put("spr", spr);
         parameters
     }
 
     fn admitted(parameters: &Parameters, address: &str, secure: bool) -> std::result::Result<(), ErrorCode> {
         let caller = Caller { address: address.parse().unwrap(), secure };
-        caller.admit(parameters).map_err(|error| error.code())
+        admit(Some(caller), parameters).map_err(|error| error.code())
     }
 
     #[test]
@@ -134,7 +127,10 @@ mod tests {
             assert_eq!(admitted(&token("", spr), "10.0.0.1", true), Ok(()), "{spr}");
             assert_eq!(admitted(&token("", spr), "10.0.0.1", false), plain, "{spr}");
         }
-        assert_eq!(admitted(&token("", "http"), "10.0.0.1", true), Err(ErrorCode::InvalidInput));
+        for parameters in [token("", "http"), token("nowhere", ""), token("", "https\n")] {
+            assert_eq!(admitted(&parameters, "10.0.0.1", true), Err(ErrorCode::InvalidInput));
+            assert_eq!(admit(None, &parameters).unwrap_err().code(), ErrorCode::InvalidInput);
+        }
     }
 
     #[test]

@@ -17,7 +17,8 @@ pub(super) fn write(instant: DateTime<Utc>) -> String {
 pub(super) fn read(text: &str) -> Result<DateTime<Utc>> {
     let at = |form: &str| NaiveDateTime::parse_from_str(text, form).ok();
     let date = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0);
-    let digits = text.get(..4).is_some_and(|year| year.bytes().all(|byte| byte.is_ascii_digit()));
+    let digits = text.get(..4).is_some_and(|year| year.bytes().all(|byte| byte.is_ascii_digit()))
+        && !text.contains(char::is_whitespace);
     let found = at("%Y-%m-%dT%H:%M:%SZ").or_else(|| at("%Y-%m-%dT%H:%MZ")).or_else(date);
     found.filter(|_| digits).map(|instant| instant.and_utc()).ok_or_else(|| {
         let message =
@@ -45,9 +46,16 @@ mod tests {
         ] {
             assert_eq!(write(read(text).unwrap()), expected);
         }
-        for text in
-            ["", "2026", "2026-13-01", "2026-11-20T08:05:09", "2026-11-20T08:05:09+01:00", "+26-01-01"]
-        {
+        for text in [
+            "",
+            "2026",
+            "2026-13-01",
+            "2026-11-20T08:05:09",
+            "2026-11-20T08:05:09+01:00",
+            "+26-01-01",
+            "2026-11- 2",
+            "2026-11-\n2",
+        ] {
             assert_eq!(read(text).unwrap_err().rule(), Some("SAS-1"), "{text}");
         }
     }

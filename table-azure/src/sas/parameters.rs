@@ -1,12 +1,15 @@
 //! The parameters of a token and the texts that are signed for them (SAS-1 to SAS-4, ASAS-1, ASAS-2).
 
+use std::collections::BTreeSet;
+
 use table_core::{Error, ErrorCode, Result};
 
 use super::percent::decode;
 use super::version::SignedVersion;
 use crate::http::encode;
 
-/// Decoded names and values, in the order of the query string.
+/// Decoded names and values, in the order of the query string. No value is empty: a string-to-sign has the same line for an empty
+/// value and for none, so the two mean the same everywhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters(Vec<(String, String)>);
 
@@ -20,16 +23,12 @@ impl Parameters {
         self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
-    /// Adds one, unless its value is empty: keys may be, so they are [put](Self::put).
-    pub(super) fn say(&mut self, name: &str, value: impl Into<String>) {
+    /// Adds one, unless its value is empty.
+    pub(super) fn put(&mut self, name: &str, value: impl Into<String>) {
         let value = value.into();
         if !value.is_empty() {
-            self.put(name, value);
+            self.0.push((name.to_owned(), value));
         }
-    }
-
-    pub(super) fn put(&mut self, name: &str, value: impl Into<String>) {
-        self.0.push((name.to_owned(), value.into()));
     }
 
     /// As a query string, without `?`.
@@ -44,16 +43,17 @@ impl Parameters {
     /// `InvalidInput` if it is none, or has a name twice.
     pub(super) fn read(text: &str) -> Result<Self> {
         let refuse = |why: String| Err(Error::new(ErrorCode::InvalidInput, why).with_rule("SAS-1"));
-        let mut read = Self::default();
+        let (mut read, mut names) = (Self::default(), BTreeSet::new());
         for (index, pair) in text.trim_start_matches('?').split('&').enumerate() {
-            let decoded = pair.split_once('=').and_then(|(name, value)| Some((name, decode(value)?)));
+            let decoded =
+                pair.split_once('=').and_then(|(name, value)| Some((decode(name)?, decode(value)?)));
             let Some((name, value)) = decoded else {
                 return refuse(format!("part {} of the signature is no `name=value` of a query", index + 1));
             };
-            if read.find(name).is_some() {
+            read.put(&name, value);
+            if let Some(name) = names.replace(name) {
                 return refuse(format!("the signature has `{}` twice", name.escape_debug()));
             }
-            read.put(name, value);
         }
         Ok(read)
     }
@@ -67,35 +67,55 @@ impl Parameters {
     /// SAS-2 to SAS-4.
     ///
     /// # Errors
-    /// `InvalidInput` for a version that is none.
+    /// `InvalidInput` for a version that is none, for a value that could pass for two lines, and for addresses or a protocol under a
+    /// version that does not sign them.
     pub(super) fn string_of_table(&self, account: &str) -> Result<String> {
         let version = self.version()?;
-        let table = self.get("tn");
-        let resource = if version.names_service() {
-            format!("/table/{account}/{}", table.to_ascii_lowercase())
-        } else {
-            format!("/{account}/{}", table.to_ascii_lowercase())
-        };
-        let mut lines = vec![self.get("sp"), self.get("st"), self.get("se"), &resource, self.get("si")];
+        let table = self.get("tn").to_ascii_lowercase();
+        let service = if version.names_service() { "/table" } else { "" };
+        let resource = format!("{service}/{account}/{table}");
+        let mut lines = self.lines(&["sp", "st", "se"])?;
+        lines.push(&resource);
+        lines.extend(self.lines(&["si"])?);
         if version.signs_address() {
-            lines.extend([self.get("sip"), self.get("spr")]);
+            lines.extend(self.lines(&["sip", "spr"])?);
+        } else if self.find("sip").or(self.find("spr")).is_some() {
+            let why = "addresses and protocols are not signed before version 2015-04-05";
+            return Err(Error::new(ErrorCode::InvalidInput, why).with_rule("SAS-4"));
         }
-        lines.extend(["sv", "spk", "srk", "epk", "erk"].map(|name| self.get(name)));
+        lines.extend(self.lines(&["sv", "spk", "srk", "epk", "erk"])?);
         Ok(lines.join("\n"))
     }
 
     /// ASAS-2.
     ///
     /// # Errors
-    /// `InvalidInput` for a version that is none.
+    /// `InvalidInput` for a version that is none or has no signatures of accounts, and for a value that could pass for two lines.
     pub(super) fn string_of_account(&self, account: &str) -> Result<String> {
         let version = self.version()?;
-        let mut text = format!("{account}\n");
-        let encryption = version.signs_encryption().then_some("ses");
-        for name in ["sp", "ss", "srt", "st", "se", "sip", "spr", "sv"].into_iter().chain(encryption) {
-            text.push_str(self.get(name));
-            text.push('\n');
+        if !version.signs_address() {
+            let why = "signatures of accounts begin with version 2015-04-05";
+            return Err(Error::new(ErrorCode::InvalidInput, why).with_rule("ASAS-1"));
         }
-        Ok(text)
+        let mut lines = vec![account];
+        lines.extend(self.lines(&["sp", "ss", "srt", "st", "se", "sip", "spr", "sv"])?);
+        if version.signs_encryption() {
+            lines.extend(self.lines(&["ses"])?);
+        }
+        lines.push("");
+        Ok(lines.join("\n"))
+    }
+
+    /// The values of these, each a line of what is signed: one with a line break would be two.
+    fn lines(&self, names: &[&str]) -> Result<Vec<&str>> {
+        let line = |name: &&str| {
+            let value = self.get(name);
+            if value.chars().any(char::is_control) {
+                let why = format!("`{name}` of the signature has a control character");
+                return Err(Error::new(ErrorCode::InvalidInput, why).with_rule("SAS-2"));
+            }
+            Ok(value)
+        };
+        names.iter().map(line).collect()
     }
 }

@@ -1,5 +1,7 @@
 //! Letters: what a token permits, and over which protocol.
 
+use table_core::{Error, ErrorCode, Result};
+
 /// A set of letters in the order in which they are written.
 macro_rules! letters {
     ($(#[doc = $doc:literal])* $name:ident, $rule:literal, $what:literal, [$($(#[doc = $letter_doc:literal])* $constant:ident = $letter:literal,)*]) => {
@@ -147,6 +149,16 @@ impl Protocol {
             Self::Https => "https",
             Self::HttpsAndHttp => "https,http",
         }
+    }
+
+    /// # Errors
+    /// `InvalidInput` for a text that is no value of `spr`.
+    pub(super) fn read(text: &str) -> Result<Self> {
+        let all = [Self::Unsaid, Self::Https, Self::HttpsAndHttp];
+        all.into_iter().find(|protocol| protocol.as_str() == text).ok_or_else(|| {
+            let message = format!("`{}` is neither `https` nor `https,http`", text.escape_debug());
+            Error::new(ErrorCode::InvalidInput, message).with_rule("SAS-1")
+        })
     }
 }
 

@@ -40,14 +40,9 @@ impl StoredAccessPolicy {
     /// A policy under a name of 1 to 64 characters.
     ///
     /// # Errors
-    /// `InvalidInput` for another length (ACL-2).
+    /// `InvalidInput` for another length or a control character (ACL-2).
     pub fn new(id: &str, policy: AccessPolicy) -> Result<Self> {
-        let characters = id.encode_utf16().count();
-        if !(1..=64).contains(&characters) {
-            return Err(refuse(&format!(
-                "the name of a policy has {characters} characters; 1 to 64 are allowed"
-            )));
-        }
+        check_id(id)?;
         Ok(Self { id: id.to_owned(), policy })
     }
 
@@ -84,6 +79,23 @@ impl StoredAccessPolicy {
     }
 }
 
+/// Checks the name of a policy.
+///
+/// # Errors
+/// `InvalidInput` for one that is empty, too long, or has a line break: it is a line of what is signed.
+pub(super) fn check_id(id: &str) -> Result<()> {
+    let characters = id.encode_utf16().count();
+    if !(1..=64).contains(&characters) {
+        return Err(refuse(&format!(
+            "the name of a policy has {characters} characters; 1 to 64 are allowed"
+        )));
+    }
+    if id.chars().any(char::is_control) {
+        return Err(refuse(&format!("the name `{}` of a policy has a control character", id.escape_debug())));
+    }
+    Ok(())
+}
+
 fn refuse(why: &str) -> Error {
     Error::new(ErrorCode::InvalidInput, why).with_rule("ACL-2")
 }
@@ -101,6 +113,8 @@ mod tests {
         for refused in [six, vec![policy("a"), policy("a")]] {
             assert_eq!(StoredAccessPolicy::check(&refused).unwrap_err().rule(), Some("ACL-2"));
         }
-        assert!(StoredAccessPolicy::new("", AccessPolicy::default()).is_err());
+        for id in ["", "a\n", "readers\r"] {
+            assert!(StoredAccessPolicy::new(id, AccessPolicy::default()).is_err(), "{id:?}");
+        }
     }
 }

@@ -10,6 +10,8 @@ use table_core::key::order;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::{Error, ErrorCode, PartitionKey, Result, RowKey};
 
+use super::parameters::Parameters;
+
 /// From a key to a key, both included, ordered by partition first and row second: between `('A', '5')` and `('C', '2')` lies
 /// `('B', '9')` (SAS-6).
 ///
@@ -26,21 +28,58 @@ pub struct SignedRange {
     pub(super) end: Option<End>,
 }
 
-/// One end: a partition, and a row of it if the end lies inside.
+/// One end: a partition, and a row of it if the end lies inside. No text of it is empty, because a signature signs an empty key
+/// and an absent one alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct End {
-    pub(super) partition_key: String,
-    pub(super) row_key: Option<String>,
+    partition_key: String,
+    row_key: Option<String>,
 }
 
+/// The keys of one end, as they are said.
+type Said<'a> = (&'a str, Option<&'a str>);
+
 impl End {
+    /// The first key inside. A start in the empty key is the same as none, as no key lies before it.
+    ///
     /// # Errors
-    /// Those of a key.
-    pub(super) fn new(partition_key: &str, row_key: Option<&str>) -> Result<Self> {
+    /// Those of a key; `InvalidInput` for a row of the empty partition.
+    fn first((partition_key, row_key): Said<'_>) -> Result<Option<Self>> {
+        match (partition_key, row_key.filter(|row_key| !row_key.is_empty())) {
+            ("", None) => Ok(None),
+            ("", Some(_)) => Err(ambiguous("start", "PartitionKey")),
+            (partition_key, row_key) => Self::new(partition_key, row_key).map(Some),
+        }
+    }
+
+    /// The last key inside.
+    ///
+    /// # Errors
+    /// Those of a key; `InvalidInput` for an empty one: without it the end is open, and it is signed like none.
+    fn last((partition_key, row_key): Said<'_>) -> Result<Self> {
+        match (partition_key, row_key) {
+            ("", _) => Err(ambiguous("end", "PartitionKey")),
+            (_, Some("")) => Err(ambiguous("end", "RowKey")),
+            _ => Self::new(partition_key, row_key),
+        }
+    }
+
+    fn new(partition_key: &str, row_key: Option<&str>) -> Result<Self> {
         PartitionKey::new(partition_key)?;
         row_key.map(RowKey::new).transpose()?;
         Ok(Self { partition_key: partition_key.to_owned(), row_key: row_key.map(str::to_owned) })
     }
+}
+
+fn refuse(why: &str) -> Error {
+    Error::new(ErrorCode::InvalidInput, why).with_rule("SAS-6")
+}
+
+fn ambiguous(end: &str, key: &str) -> Error {
+    refuse(&format!(
+        "the {end} of the range is an empty {key}, which a signature cannot tell from a range without it: sign the whole \
+         partition, or give these entities keys that are not empty"
+    ))
 }
 
 impl SignedRange {
@@ -50,17 +89,57 @@ impl SignedRange {
     /// From a partition, or a row of it, to a partition, or a row of it.
     ///
     /// # Errors
-    /// Those of a `PartitionKey` and a `RowKey`.
+    /// Those of a `PartitionKey` and a `RowKey`; `InvalidInput` for a range that ends in an empty key: a signature signs an empty
+    /// key and an absent one alike, so that the bearer could remove the end.
+    ///
+    /// ```
+    /// use table_azure::sas::SignedRange;
+    ///
+    /// assert_eq!(SignedRange::new(("Sales", Some("")), ("Sales", None))?, SignedRange::partition("Sales")?);
+    /// assert_eq!(SignedRange::new(("Sales", None), ("Sales", Some(""))).unwrap_err().rule(), Some("SAS-6"));
+    /// assert!(SignedRange::partition("").is_err());
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
     pub fn new(start: (&str, Option<&str>), end: (&str, Option<&str>)) -> Result<Self> {
-        Ok(Self { start: Some(End::new(start.0, start.1)?), end: Some(End::new(end.0, end.1)?) })
+        Self::between(Some(start), Some(end))
+    }
+
+    fn between(start: Option<Said<'_>>, end: Option<Said<'_>>) -> Result<Self> {
+        let start = start.map(End::first).transpose()?.flatten();
+        Ok(Self { start, end: end.map(End::last).transpose()? })
     }
 
     /// One partition.
     ///
     /// # Errors
-    /// Those of a `PartitionKey`.
+    /// Those of a `PartitionKey`; `InvalidInput` for the empty one, as in [`new`](Self::new).
     pub fn partition(partition_key: &str) -> Result<Self> {
         Self::new((partition_key, None), (partition_key, None))
+    }
+
+    /// The range that a token says.
+    ///
+    /// # Errors
+    /// Those of a key; `AuthenticationFailed` for a row without its partition (SAS-7).
+    pub(super) fn read(parameters: &Parameters) -> Result<Self> {
+        let said = |partition_key, row_key| match (parameters.find(partition_key), parameters.find(row_key)) {
+            (None, Some(_)) => {
+                let why = format!("the token has `{row_key}` without `{partition_key}`");
+                Err(Error::new(ErrorCode::AuthenticationFailed, why).with_rule("SAS-7"))
+            }
+            (partition_key, row_key) => Ok(partition_key.map(|partition_key| (partition_key, row_key))),
+        };
+        Self::between(said("spk", "srk")?, said("epk", "erk")?)
+    }
+
+    /// Adds what it says to a token.
+    pub(super) fn write(&self, parameters: &mut Parameters) {
+        let ends = [(&self.start, "spk", "srk"), (&self.end, "epk", "erk")];
+        for (end, partition_key, row_key) in ends {
+            let Some(end) = end else { continue };
+            parameters.put(partition_key, end.partition_key.as_str());
+            parameters.put(row_key, end.row_key.as_deref().unwrap_or_default());
+        }
     }
 
     /// The keys of a range of this library: one partition and a range of its rows, or whole partitions.
@@ -70,23 +149,23 @@ impl SignedRange {
     /// U+FFFD or a character behind it in UTF-16 order at that place. It never reaches more than was asked for.
     ///
     /// # Errors
-    /// `InvalidInput` if no key lies in it, or if it bounds the rows of more than one partition, which a token cannot say.
+    /// `InvalidInput` if no key lies in it, or for what a token cannot say: bounds of the rows of more than one partition, and an end
+    /// in an empty key, as in [`new`](Self::new).
     pub fn of_keys(keys: &KeyRange) -> Result<Self> {
-        let refuse = |why: &str| Err(Error::new(ErrorCode::InvalidInput, why).with_rule("SAS-6"));
         if keys.is_empty() {
-            return refuse("the range holds no key: nothing can be allowed by it");
+            return Err(refuse("the range holds no key: nothing can be allowed by it"));
         }
         let (lower, upper) =
             (bound::first(&keys.partition_key.lower), bound::last(&keys.partition_key.upper));
         let rows = keys.row_key.clone();
         if rows.is_all() {
-            let end = |key: Option<String>| key.map(|key| End::new(&key, None)).transpose();
-            return Ok(Self { start: end(lower)?, end: end(upper)? });
+            let whole = |partition_key| (partition_key, None);
+            return Self::between(lower.as_deref().map(whole), upper.as_deref().map(whole));
         }
         let Some(partition) = keys.partition_key.single() else {
-            return refuse(
+            return Err(refuse(
                 "a signature's range is compound and cannot bound the rows of several partitions: sign one for each",
-            );
+            ));
         };
         let (first, last) = (bound::first(&rows.lower), bound::last(&rows.upper));
         Self::new((partition, first.as_deref()), (partition, last.as_deref()))

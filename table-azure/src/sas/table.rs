@@ -12,6 +12,7 @@ use super::instant;
 use super::lifetime::Lifetime;
 use super::parameters::Parameters;
 use super::permissions::{Protocol, TablePermissions};
+use super::policy;
 use super::range::SignedRange;
 use super::token::SasToken;
 use super::version::SignedVersion;
@@ -154,7 +155,8 @@ impl TableSas {
     ///
     /// # Errors
     /// `InvalidInput` if nothing is permitted or there is no expiry, and no policy that could supply them (SAS-10); for
-    /// addresses that are none (SAS-1); for addresses or a protocol under a version that does not know them (SAS-4).
+    /// addresses that are none (SAS-1) or the name of a policy that cannot be one (ACL-2); for addresses or a protocol under a
+    /// version that does not sign them (SAS-4).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
         let refuse = |rule, why: &str| {
             Err(Error::new(ErrorCode::InvalidInput, why).with_rule(rule).with_table(self.table.as_str()))
@@ -166,31 +168,21 @@ impl TableSas {
                 "a signature needs permissions and an expiry, or a policy that supplies them",
             );
         }
-        caller::check(&self.addresses).map_err(|error| error.with_table(self.table.as_str()))?;
-        let says_address = !self.addresses.is_empty() || self.protocol != Protocol::Unsaid;
-        if says_address && !self.version.signs_address() {
-            return refuse("SAS-4", "addresses and protocols are not signed before version 2015-04-05");
-        }
+        let of_table = |error: Error| error.with_table(self.table.as_str());
+        caller::check(&self.addresses).map_err(of_table)?;
+        self.policy.as_deref().map(policy::check_id).transpose().map_err(of_table)?;
         let mut parameters = Parameters::default();
         let at = |instant: Option<DateTime<Utc>>| instant.map(instant::write).unwrap_or_default();
         parameters.put("sv", self.version.as_str());
         parameters.put("tn", self.table.as_str());
-        parameters.say("sp", self.permissions.to_string());
-        parameters.say("st", at(self.start));
-        parameters.say("se", at(self.expiry));
-        parameters.say("si", self.policy.clone().unwrap_or_default());
-        parameters.say("sip", self.addresses.as_str());
-        parameters.say("spr", self.protocol.as_str());
-        for (end, partition_key, row_key) in
-            [(&self.range.start, "spk", "srk"), (&self.range.end, "epk", "erk")]
-        {
-            let Some(end) = end else { continue };
-            parameters.put(partition_key, end.partition_key.as_str());
-            if let Some(row) = &end.row_key {
-                parameters.put(row_key, row.as_str());
-            }
-        }
-        let signature = key.sign(&parameters.string_of_table(key.account())?);
+        parameters.put("sp", self.permissions.to_string());
+        parameters.put("st", at(self.start));
+        parameters.put("se", at(self.expiry));
+        parameters.put("si", self.policy.clone().unwrap_or_default());
+        parameters.put("sip", self.addresses.as_str());
+        parameters.put("spr", self.protocol.as_str());
+        self.range.write(&mut parameters);
+        let signature = key.sign(&parameters.string_of_table(key.account()).map_err(of_table)?);
         parameters.put("sig", signature);
         Ok(SasToken(parameters))
     }

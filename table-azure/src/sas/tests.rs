@@ -1,5 +1,8 @@
 //! The signature vectors SIG-10 to SIG-14, as tokens that are made, read and verified.
 
+mod alteration;
+mod widening;
+
 use chrono::DateTime;
 use table_core::{Clock, TableName};
 
@@ -104,6 +107,26 @@ fn sas_3_and_4_older_versions_sign_less() {
     );
     let told = sas.clone().protocol(Protocol::Https).version(SignedVersion::new("2015-02-21").unwrap());
     assert_eq!(told.sign(&key()).unwrap_err().rule(), Some("SAS-4"));
+    let account =
+        AccountSas::new(Services::TABLE, ResourceTypes::OBJECT, AccountPermissions::READ, until_2030());
+    let old = account.version(SignedVersion::new("2015-02-21").unwrap());
+    assert_eq!(old.sign(&key()).unwrap_err().rule(), Some("ASAS-1"));
+}
+
+#[test]
+fn asas_1_an_account_signature_says_what_it_allows() {
+    let sign = |services, types, permissions| {
+        AccountSas::new(services, types, permissions, until_2030()).sign(&key()).map_err(|error| error.rule())
+    };
+    let (services, types, permissions) = (Services::TABLE, ResourceTypes::OBJECT, AccountPermissions::READ);
+    assert!(sign(services, types, permissions).is_ok());
+    for refused in [
+        sign(Services::NONE, types, permissions),
+        sign(services, ResourceTypes::NONE, permissions),
+        sign(services, types, AccountPermissions::NONE),
+    ] {
+        assert_eq!(refused.unwrap_err(), Some("ASAS-1"));
+    }
 }
 
 #[test]

@@ -23,7 +23,8 @@ impl SignedVersion {
     /// # Errors
     /// `InvalidInput` if it is no date, or before 2013-08-15.
     pub fn new(version: &str) -> Result<Self> {
-        let is_date = version.len() == 10 && NaiveDate::parse_from_str(version, "%Y-%m-%d").is_ok();
+        let date = NaiveDate::parse_from_str(version, "%Y-%m-%d");
+        let is_date = date.is_ok_and(|date| date.format("%Y-%m-%d").to_string() == version);
         if is_date && version >= "2013-08-15" {
             return Ok(Self(version.to_owned()));
         }
@@ -38,7 +39,7 @@ impl SignedVersion {
         &self.0
     }
 
-    /// Whether the string-to-sign of a table has the lines of `sip` and `spr` (SAS-2).
+    /// Whether the string-to-sign of a table has the lines of `sip` and `spr` (SAS-2), and accounts have signatures at all.
     pub(super) fn signs_address(&self) -> bool {
         *self.0 >= *"2015-04-05"
     }

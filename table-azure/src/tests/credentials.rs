@@ -9,7 +9,10 @@ use table_core::query::{KeyRange, Query, Select};
 use table_core::{Clock, EntityKey, OperationKind, TableStore};
 
 use super::server::*;
-use crate::{AccessToken, AzureTables, Credential, Options, RetryPolicy, TokenFuture, TokenProvider};
+use crate::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
+use crate::{
+    AccessToken, AzureQueues, AzureTables, Credential, Options, RetryPolicy, TokenFuture, TokenProvider,
+};
 
 #[tokio::test]
 async fn sas_12_a_signature_goes_with_every_url_and_into_no_error() {
@@ -102,14 +105,100 @@ async fn auth_12_a_token_is_asked_for_once_and_again_before_it_ends() {
 }
 
 #[test]
-fn auth_12_a_token_is_not_sent_in_the_clear() {
+fn acc_1_and_auth_12_no_credential_is_sent_in_the_clear() {
     let provider = || {
         let start = DateTime::UNIX_EPOCH;
         Credential::token(Counting { count: Arc::default(), lifetime: TimeDelta::zero(), start })
     };
-    let error = AzureTables::new("http://contoso.table.core.windows.net", provider()).unwrap_err();
-    assert_eq!(error.rule(), Some("AUTH-12"));
-    assert!(AzureTables::new("https://contoso.table.core.windows.net", provider()).is_ok());
+    let sas = || Credential::shared_access_signature("sv=2019-02-02&ss=t&srt=o&sp=r&sig=c2VjcmV0");
+    let key = || Credential::shared_key("contoso", "c2VjcmV0").unwrap();
+    let credentials: [&dyn Fn() -> Credential; 3] = [&provider, &sas, &key];
+    let allowed = || Options::new().allow_credentials_over_plain_http(true);
+    let secondary = |endpoint: &str| {
+        Options::new()
+            .read_from_secondary(true)
+            .secondary_endpoint(endpoint.replace(".table.", "-secondary.table."))
+    };
+    let secure = "https://contoso.table.core.windows.net";
+    for credential in credentials {
+        for (host, open) in [
+            ("contoso.table.core.windows.net", false),
+            ("localhost.evil.com", false),
+            ("127.0.0.1.evil.com:10002/contoso", false),
+            ("azurite:10002/contoso", false),
+            ("127.0.0.1:10002/contoso", true),
+            ("[::1]:10002", true),
+            ("localhost", true),
+        ] {
+            let (plain, tls) = (format!("http://{host}"), format!("https://{host}"));
+            for refused in [
+                AzureTables::new(&plain, credential()).map(drop),
+                AzureQueues::new(&plain, credential()).map(drop),
+                AzureTables::with_options(secure, credential(), secondary(&plain)).map(drop),
+            ] {
+                assert_eq!(refused.is_ok(), open, "{plain}");
+                assert!(refused.err().is_none_or(|error| error.rule() == Some("ACC-1")));
+            }
+            assert!(AzureTables::new(&tls, credential()).is_ok(), "{tls}");
+            assert!(AzureTables::with_options(&plain, credential(), allowed()).is_ok(), "{plain}");
+        }
+    }
+    let text = "DefaultEndpointsProtocol=http;AccountName=contoso;SharedAccessSignature=sig=c2VjcmV0";
+    let error = AzureTables::from_connection_string(text).unwrap_err();
+    assert!(!error.to_string().contains("c2VjcmV0"), "{error}");
+}
+
+/// Its secondary is only asked for its stats, and by a key's signature too.
+#[tokio::test]
+async fn acc_1_the_secondary_is_held_to_the_same_when_it_is_asked_for_stats() {
+    let credential = Credential::shared_key("contoso", "c2VjcmV0").unwrap();
+    let options = Options::new().secondary_endpoint("http://contoso-secondary.table.core.windows.net");
+    let tables =
+        AzureTables::with_options("https://contoso.table.core.windows.net", credential, options).unwrap();
+    assert_eq!(tables.service_stats().await.unwrap_err().rule(), Some("ACC-1"));
+}
+
+#[test]
+fn auth_30_the_emulators_key_is_sent_to_emulators_alone() {
+    let key = || Credential::shared_key(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
+    for (endpoint, accepted) in [
+        ("http://127.0.0.1:10002/devstoreaccount1", true),
+        ("http://azurite:10002/devstoreaccount1", true),
+        ("https://contoso.queue.core.windows.net", false),
+        ("https://devstoreaccount1.table.core.windows.net", false),
+        ("https://localhost.evil.com", false),
+    ] {
+        let allowed = Options::new().allow_credentials_over_plain_http(true);
+        for made in [
+            AzureTables::with_options(endpoint, key(), allowed.clone()).map(drop),
+            AzureQueues::with_options(endpoint, key(), allowed.clone()).map(drop),
+        ] {
+            assert_eq!(made.is_ok(), accepted, "{endpoint}");
+            assert!(made.err().is_none_or(|error| error.rule() == Some("AUTH-30")));
+        }
+    }
+}
+
+/// The answer names another place for the same request; its signature, in a header or in the URL, stays here.
+#[tokio::test]
+async fn acc_1_no_redirect_is_followed() {
+    let elsewhere = Server::start([]).await;
+    let location = format!("Location: {}/Employee", elsewhere.endpoint);
+    for status in [301, 302, 303, 307, 308] {
+        for credential in [
+            Credential::shared_key(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap(),
+            Credential::shared_access_signature("sv=2019-02-02&sig=c2VjcmV0"),
+        ] {
+            let server = Server::start([answer(status, &[&location], "")]).await;
+            let options = Options::new().retry(RetryPolicy::NONE);
+            let client = AzureTables::with_options(&server.endpoint, credential, options).unwrap();
+            let refused =
+                client.get(&table(), &EntityKey::new("p", "r").unwrap(), &Select::All).await.unwrap_err();
+            assert!(!format!("{refused:?}").contains("c2VjcmV0"), "{refused:?}");
+            assert_eq!(server.received().len(), 1);
+        }
+    }
+    assert!(elsewhere.received().is_empty());
 }
 
 /// The blocking façade and programs of other executors have no tokio runtime: the client brings its own.

@@ -8,8 +8,8 @@ use crate::{AzureTables, Credential, Options, Target};
 
 /// A client that takes the server for Cosmos DB.
 fn cosmos(server: &Server) -> AzureTables {
-    let key = crate::connection_string::EMULATOR_KEY;
-    let key = Credential::shared_key(crate::connection_string::EMULATOR_ACCOUNT, key).unwrap();
+    let key = crate::auth::EMULATOR_KEY;
+    let key = Credential::shared_key(crate::auth::EMULATOR_ACCOUNT, key).unwrap();
     let options = Options::new().target(Target::Cosmos).clock(clock());
     AzureTables::with_options(&server.endpoint, key, options).unwrap()
 }

@@ -166,8 +166,7 @@ async fn top_2_3_cos_6_and_az_13() {
     let query = |top| Query { top: Some(top), ..Query::new(KeyRange::ALL) };
     assert!(client.query(&table(), &query(0), None).await.unwrap().continuation.is_none()); // AZ-13
     assert_eq!(client.query(&table(), &query(1_001), None).await.unwrap_err().rule(), Some("TOP-2"));
-    let key =
-        crate::Credential::shared_key("devstoreaccount1", crate::connection_string::EMULATOR_KEY).unwrap();
+    let key = crate::Credential::shared_key("devstoreaccount1", crate::auth::EMULATOR_KEY).unwrap();
     let cosmos =
         crate::AzureTables::with_options(&server.endpoint, key, Options::new().target(Target::Cosmos));
     let page = cosmos.unwrap().query(&table(), &query(1_001), None).await.unwrap();

@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::time;
 use crate::auth::AccountKey;
-use crate::connection_string::{EMULATOR_ACCOUNT, EMULATOR_KEY};
+use crate::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use crate::{AzureTables, Credential, Options, Target};
 
 /// What the server does with one request.

@@ -3,8 +3,7 @@
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::*;
-use crate::auth::AccountKey;
-use crate::connection_string::EMULATOR_KEY;
+use crate::auth::{AccountKey, EMULATOR_KEY};
 
 const ACCOUNT: &str = "devstoreaccount1";
 const DATE: &str = "Fri, 20 Nov 2026 08:00:00 GMT";

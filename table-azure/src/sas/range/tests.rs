@@ -15,13 +15,23 @@ fn text() -> impl Strategy<Value = String> {
     select(KEYS.to_vec()).prop_map(str::to_owned)
 }
 
-fn end() -> impl Strategy<Value = Option<End>> {
-    let end = (text(), prop::option::of(text()));
-    prop::option::of(end.prop_map(|(partition_key, row_key)| End { partition_key, row_key }))
+/// The keys of an end, as they are said.
+type Owned = Option<(String, Option<String>)>;
+
+fn end() -> impl Strategy<Value = Owned> {
+    prop::option::of((text(), prop::option::of(text())))
 }
 
-fn range() -> impl Strategy<Value = SignedRange> {
-    (end(), end()).prop_map(|(start, end)| SignedRange { start, end })
+fn said(end: &Owned) -> Option<Said<'_>> {
+    end.as_ref().map(|(partition_key, row_key)| (partition_key.as_str(), row_key.as_deref()))
+}
+
+/// A range that can be signed, and its ends as they were said.
+fn range() -> impl Strategy<Value = (SignedRange, [Owned; 2])> {
+    (end(), end()).prop_filter_map("its end is an empty key", |(start, end)| {
+        let range = SignedRange::between(said(&start), said(&end)).ok()?;
+        Some((range, [start, end]))
+    })
 }
 
 fn bound() -> impl Strategy<Value = Bound<String>> {
@@ -43,24 +53,24 @@ fn texts() -> impl Strategy<Value = TextRange> {
 }
 
 /// SAS-6, word by word.
-fn inside(range: &SignedRange, pk: &str, rk: &str) -> bool {
+fn inside([start, end]: &[Owned; 2], pk: &str, rk: &str) -> bool {
     let utf16 = |text: &str| text.encode_utf16().collect::<Vec<_>>();
     let (pk, rk) = (utf16(pk), utf16(rk));
-    let above = range.start.as_ref().is_none_or(|start| {
-        let spk = utf16(&start.partition_key);
-        pk > spk || pk == spk && start.row_key.as_ref().is_none_or(|srk| rk >= utf16(srk))
+    let above = start.as_ref().is_none_or(|(spk, srk)| {
+        let spk = utf16(spk);
+        pk > spk || pk == spk && srk.as_ref().is_none_or(|srk| rk >= utf16(srk))
     });
-    let below = range.end.as_ref().is_none_or(|end| {
-        let epk = utf16(&end.partition_key);
-        pk < epk || pk == epk && end.row_key.as_ref().is_none_or(|erk| rk <= utf16(erk))
+    let below = end.as_ref().is_none_or(|(epk, erk)| {
+        let epk = utf16(epk);
+        pk < epk || pk == epk && erk.as_ref().is_none_or(|erk| rk <= utf16(erk))
     });
     above && below
 }
 
 proptest! {
     #[test]
-    fn sas_6_and_9_the_range_is_compound_and_in_utf16_order(range in range(), pk in text(), rk in text()) {
-        prop_assert_eq!(range.contains(&pk, &rk), inside(&range, &pk, &rk));
+    fn sas_6_and_9_the_range_is_compound_and_in_utf16_order((range, said) in range(), pk in text(), rk in text()) {
+        prop_assert_eq!(range.contains(&pk, &rk), inside(&said, &pk, &rk));
     }
 
     #[test]
@@ -76,7 +86,7 @@ proptest! {
 
     #[test]
     fn sas_8_a_restricted_query_answers_what_lies_inside_of_the_answer(
-        range in range(), partition_key in texts(), row_key in texts(), stored in vec((text(), text()), 0..12),
+        (range, said) in range(), partition_key in texts(), row_key in texts(), stored in vec((text(), text()), 0..12),
     ) {
         let (engine, table) = (Engine::in_memory(), TableName::new("Ranges").unwrap());
         let query = Query::new(KeyRange { partition_key, row_key });
@@ -92,7 +102,7 @@ proptest! {
             pollster::block_on(engine.submit(&table, upsert)).unwrap();
         }
         let mut expected = keys(&query);
-        expected.retain(|(pk, rk)| inside(&range, pk, rk));
+        expected.retain(|(pk, rk)| inside(&said, pk, rk));
         prop_assert_eq!(keys(&range.restrict(&query)), expected);
     }
 }
@@ -124,4 +134,26 @@ fn sas_6_what_one_range_cannot_say_is_refused() {
     for keys in [many, nothing] {
         assert_eq!(SignedRange::of_keys(&keys).unwrap_err().rule(), Some("SAS-6"));
     }
+}
+
+/// A signature has the same line for an empty key and for none.
+#[test]
+fn sas_6_no_range_ends_in_an_empty_key() {
+    for (start, end) in [
+        (("", None), ("", None)),
+        (("Sales", Some("1")), ("Sales", Some(""))),
+        (("", Some("1")), ("Sales", None)),
+        (("", None), ("", Some("1"))),
+    ] {
+        assert_eq!(SignedRange::new(start, end).unwrap_err().rule(), Some("SAS-6"), "{start:?} {end:?}");
+    }
+    let point = KeyRange::rows("Sales", TextRange::exactly(""));
+    let before = TextRange { lower: Bound::Unbounded, upper: Bound::Excluded(" ".to_owned()) };
+    let empty = KeyRange { partition_key: before, row_key: TextRange::ALL };
+    for keys in [point, KeyRange::partition(""), empty] {
+        assert_eq!(SignedRange::of_keys(&keys).unwrap_err().rule(), Some("SAS-6"), "{keys:?}");
+    }
+    let sales = SignedRange::partition("Sales").unwrap();
+    assert_eq!(SignedRange::new(("Sales", Some("")), ("Sales", None)).unwrap(), sales);
+    assert_eq!(SignedRange::between(Some(("", Some(""))), None).unwrap(), SignedRange::ALL);
 }
