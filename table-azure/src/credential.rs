@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use table_core::Result;
 
 use crate::auth::AccountKey;
+use crate::sas::SasToken;
 
 /// How requests prove who sends them. `Debug` shows what kind it is and of which account, never a secret.
 ///
@@ -65,6 +66,13 @@ impl Credential {
             Self::SharedKey(key) => Some(key.account()),
             Self::SharedAccessSignature(_) | Self::Token(_) => None,
         }
+    }
+}
+
+/// What a client needs to use a token.
+impl From<&SasToken> for Credential {
+    fn from(token: &SasToken) -> Self {
+        Self::SharedAccessSignature(token.query_string())
     }
 }
 

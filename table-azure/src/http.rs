@@ -1,7 +1,6 @@
 //! Requests and answers over HTTP: signed, sent, repeated where that is safe. Every service of an account uses it.
 
 mod answer;
-mod encode;
 mod endpoint;
 mod pipeline;
 mod request;
@@ -10,9 +9,9 @@ mod tls;
 mod transport;
 
 pub(crate) use answer::{Answer, Doubt};
-pub(crate) use encode::encode;
 pub(crate) use endpoint::Endpoint;
 pub(crate) use pipeline::{Pipeline, PipelineParts};
 pub(crate) use request::Request;
 pub(crate) use runtime::Runtime;
+pub(crate) use table_wire::percent::encode;
 pub(crate) use transport::{Transport, TransportError};

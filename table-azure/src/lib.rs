@@ -31,7 +31,6 @@
 
 mod acl;
 mod ascii;
-mod auth;
 mod batch;
 #[cfg(feature = "blobs")]
 mod blob;
@@ -48,7 +47,6 @@ mod queue;
 mod read;
 mod resolve;
 mod retry;
-pub mod sas;
 mod service;
 mod store;
 mod tables;
@@ -56,9 +54,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod write;
-mod xml;
 
-pub use auth::AccountKey;
 #[cfg(feature = "blobs")]
 pub use blob::AzureBlobs;
 pub use client::AzureTables;
@@ -68,6 +64,9 @@ pub use failure::ServiceError;
 pub use options::Options;
 pub use queue::AzureQueues;
 pub use retry::RetryPolicy;
-pub use service::{CorsRule, Logging, Metrics, ServiceProperties, ServiceStats};
+pub use service::ServiceStats;
 pub use table_core::Clock;
+pub use table_wire::auth::AccountKey;
+pub use table_wire::{CorsRule, Logging, Metrics, ServiceProperties, sas};
+use table_wire::{auth, xml};
 pub use target::Target;

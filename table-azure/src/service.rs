@@ -1,12 +1,9 @@
 //! The service itself: its settings, and how far its secondary has come (REQ-1).
 
-mod properties;
-
 use chrono::{DateTime, Utc};
 use reqwest::Method;
 use table_core::{Error, ErrorCode, Result};
-
-pub use properties::{CorsRule, Logging, Metrics, ServiceProperties};
+use table_wire::ServiceProperties;
 
 use crate::auth::parse_http_date;
 use crate::client::AzureTables;

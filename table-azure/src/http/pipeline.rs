@@ -155,7 +155,9 @@ impl Inner {
             Credential::SharedAccessSignature(_) => return Ok((url, headers)),
             Credential::SharedKey(key) => {
                 let method = request.method.as_str();
-                let parts = SignedParts { method, url: &url, headers: &headers, length: request.body.len() };
+                let (path, query) = (url.path(), url.query().unwrap_or_default());
+                let parts =
+                    SignedParts { method, path, query, headers: &headers, length: request.body.len() };
                 self.parts.scheme.authorization(key, parts)
             }
             Credential::Token(_) => format!("Bearer {}", self.token(now).await?),

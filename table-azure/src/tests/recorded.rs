@@ -274,8 +274,9 @@ async fn ex_22_tables_by_prefix() {
 #[tokio::test]
 async fn ex_23_and_acl_1_policies_there_and_back() {
     const BODY: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers><SignedIdentifier><Id>readers</Id><AccessPolicy><Start>2026-01-01T00:00:00Z</Start><Expiry>2030-01-01T00:00:00Z</Expiry><Permission>r</Permission></AccessPolicy></SignedIdentifier></SignedIdentifiers>";
+    let xml = |body: &str| answer(200, &["content-type: application/xml"], body);
     let server =
-        Server::start([answer(204, &[], ""), answer(200, &["content-type: application/xml"], BODY)]).await;
+        Server::start([answer(204, &[], ""), xml(BODY), xml("<SignedIdentifiers/>"), xml("<html/>")]).await;
     let client = server.client(Options::new());
     let at = |text: &str| Some(text.parse().unwrap());
     let policy = AccessPolicy {
@@ -286,6 +287,9 @@ async fn ex_23_and_acl_1_policies_there_and_back() {
     let policies = [StoredAccessPolicy::new("readers", policy).unwrap()];
     client.set_access_policies(&table(), &policies).await.unwrap();
     assert_eq!(client.access_policies(&table()).await.unwrap(), policies);
+    assert_eq!(client.access_policies(&table()).await.unwrap(), []);
+    // A page of a proxy is no list without policies.
+    assert_eq!(client.access_policies(&table()).await.unwrap_err().code(), ErrorCode::InternalError);
     let received = server.received();
     assert_eq!(received[0].body, BODY);
     assert_eq!(received[0].header("content-type"), "application/xml");

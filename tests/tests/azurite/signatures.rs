@@ -36,7 +36,7 @@ impl Account {
 
     /// A client that has nothing but the token.
     fn with(&self, token: &SasToken) -> AzureTables {
-        AzureTables::with_options(self.parsed.table_endpoint().unwrap(), token.credential(), crate::patient())
+        AzureTables::with_options(self.parsed.table_endpoint().unwrap(), token.into(), crate::patient())
             .unwrap()
     }
 }
@@ -137,7 +137,7 @@ fn asas_2_and_4_an_account_token_opens_tables_and_queues() {
 
         let token = everything(Services::QUEUE);
         let queue_endpoint = account.parsed.queue_endpoint().unwrap();
-        let client = AzureQueues::with_options(queue_endpoint, token.credential(), crate::patient()).unwrap();
+        let client = AzureQueues::with_options(queue_endpoint, (&token).into(), crate::patient()).unwrap();
         let queue = queues::fresh_name();
         assert!(client.create_queue(&queue).await.unwrap());
         client.put(&queue, PutMessage::new("x")).await.unwrap();

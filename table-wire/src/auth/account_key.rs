@@ -9,9 +9,9 @@ use sha2::Sha256;
 use table_core::{Error, ErrorCode, Result};
 
 /// The emulator's account (AUTH-30).
-pub(crate) const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
+pub const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
 /// The emulator's key, the same for everyone and printed in the vendor's documentation (AUTH-30).
-pub(crate) const EMULATOR_KEY: &str =
+pub const EMULATOR_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 /// The name of an account and one of its two keys (AUTH-11). `Debug` prints the name alone.
@@ -28,7 +28,7 @@ impl AccountKey {
     /// `AuthenticationFailed` if the key is empty or not base64; the message does not repeat it.
     ///
     /// ```
-    /// use table_azure::AccountKey;
+    /// use table_wire::auth::AccountKey;
     ///
     /// assert_eq!(AccountKey::new("contoso", "a2V5")?.account(), "contoso");
     /// # Ok::<(), table_core::Error>(())
@@ -52,20 +52,37 @@ impl AccountKey {
         &self.account
     }
 
-    /// The key as it was given, for a client that signs itself.
-    pub(crate) fn to_base64(&self) -> String {
+    /// The key as it was given, a secret: for another client that signs itself.
+    ///
+    /// ```
+    /// use table_wire::auth::AccountKey;
+    ///
+    /// assert_eq!(AccountKey::new("contoso", "a2V5")?.to_base64(), "a2V5");
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn to_base64(&self) -> String {
         STANDARD.encode(&self.key)
     }
 
     /// Whether it is the emulator's key, under any account: a signature of it is no secret and proves nothing (AUTH-30).
-    pub(crate) fn is_public(&self) -> bool {
+    ///
+    /// ```
+    /// use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
+    ///
+    /// assert!(AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY)?.is_public());
+    /// assert!(!AccountKey::new(EMULATOR_ACCOUNT, "a2V5")?.is_public());
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_public(&self) -> bool {
         self.to_base64() == EMULATOR_KEY
     }
 
     /// The signature of a text in base64: HMAC-SHA256 under the key (AUTH-1).
     ///
     /// ```
-    /// use table_azure::AccountKey;
+    /// use table_wire::auth::AccountKey;
     ///
     /// let signature = AccountKey::new("contoso", "a2V5")?.sign("what is to be proved");
     /// assert_eq!(signature.len(), 44);
@@ -82,7 +99,7 @@ impl AccountKey {
     /// Whether a signature is that of a text; every wrong one takes as long to tell.
     ///
     /// ```
-    /// use table_azure::AccountKey;
+    /// use table_wire::auth::AccountKey;
     ///
     /// let key = AccountKey::new("contoso", "a2V5")?;
     /// let signature = key.sign("text");

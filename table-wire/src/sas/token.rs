@@ -6,14 +6,13 @@ use std::str::FromStr;
 use table_core::{Error, ErrorCode, Result};
 
 use super::parameters::Parameters;
-use crate::credential::Credential;
 
 /// A shared access signature as it is handed out: whoever has its text may do what it says.
 ///
 /// Hence it has no `Display`, and `Debug` shows no signature: [`query_string`](Self::query_string) is the one way to the text.
 ///
 /// ```
-/// use table_azure::sas::SasToken;
+/// use table_wire::sas::SasToken;
 ///
 /// let token: SasToken = "?sv=2019-02-02&sp=r&se=2030-01-01T00%3A00%3A00Z&tn=Employee&sig=c2VjcmV0".parse()?;
 /// assert_eq!(token.table(), Some("Employee"));
@@ -29,12 +28,6 @@ impl SasToken {
     #[must_use]
     pub fn query_string(&self) -> String {
         self.0.write()
-    }
-
-    /// What a client needs to use it.
-    #[must_use]
-    pub fn credential(&self) -> Credential {
-        Credential::SharedAccessSignature(self.query_string())
     }
 
     /// The table that it is for; `None` for an account signature.

@@ -167,7 +167,7 @@ pub(super) fn apply(pairs: &mut Pairs, alteration: &Alteration, token: &SasToken
             if part {
                 pairs[at].0 = hex(&pairs[at].0);
             } else {
-                let decoded = percent::decode(&pairs[at].1);
+                let decoded = crate::percent::decode(&pairs[at].1);
                 pairs[at].1 = hex(&decoded.unwrap_or_default());
             }
         }

@@ -20,7 +20,7 @@ pub struct AccessPolicy {
 /// A policy under the name that tokens have in `si` (ACL-2).
 ///
 /// ```
-/// use table_azure::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
+/// use table_wire::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
 ///
 /// let readers = AccessPolicy { permissions: Some(TablePermissions::READ), ..AccessPolicy::default() };
 /// assert_eq!(StoredAccessPolicy::new("readers", readers)?.id(), "readers");

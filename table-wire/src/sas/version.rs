@@ -8,7 +8,7 @@ use table_core::{Error, ErrorCode, Result};
 /// The version in `sv`: a date, which says how the string-to-sign is built.
 ///
 /// ```
-/// use table_azure::sas::SignedVersion;
+/// use table_wire::sas::SignedVersion;
 ///
 /// assert_eq!(SignedVersion::default(), SignedVersion::new("2019-02-02")?);
 /// assert!(SignedVersion::new("2012-02-12").is_err()); // older than any that is described (SAS-4)

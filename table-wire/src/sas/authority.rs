@@ -24,8 +24,8 @@ use crate::auth::AccountKey;
 ///
 /// ```
 /// use chrono::DateTime;
-/// use table_azure::AccountKey;
-/// use table_azure::sas::{Authority, Grant, Lifetime, TablePermissions, TableSas};
+/// use table_wire::auth::AccountKey;
+/// use table_wire::sas::{Authority, Grant, Lifetime, TablePermissions, TableSas};
 /// use table_core::{Clock, ErrorCode, TableName};
 ///
 /// let key = AccountKey::new("contoso", "a2V5")?;
@@ -97,8 +97,8 @@ impl Authority {
     /// # pollster::block_on(async {
     /// use std::time::Duration;
     /// use chrono::Utc;
-    /// use table_azure::AccountKey;
-    /// use table_azure::sas::{Authority, TablePermissions, TableSas};
+    /// use table_wire::auth::AccountKey;
+    /// use table_wire::sas::{Authority, TablePermissions, TableSas};
     /// use table_core::{Engine, EntityKey, ErrorCode, TableName, TableStoreExt};
     ///
     /// let key = AccountKey::new("contoso", "a2V5")?;

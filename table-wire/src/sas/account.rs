@@ -18,7 +18,7 @@ letters! {
     /// The services that an account signature is for (ASAS-1).
     ///
     /// ```
-    /// use table_azure::sas::Services;
+    /// use table_wire::sas::Services;
     ///
     /// assert_eq!(Services::TABLE.and(Services::QUEUE).to_string(), "qt");
     /// ```
@@ -50,8 +50,8 @@ letters! {
 ///
 /// ```
 /// use chrono::DateTime;
-/// use table_azure::AccountKey;
-/// use table_azure::sas::{AccountPermissions, AccountSas, Lifetime, ResourceTypes, Services};
+/// use table_wire::auth::AccountKey;
+/// use table_wire::sas::{AccountPermissions, AccountSas, Lifetime, ResourceTypes, Services};
 ///
 /// let key = AccountKey::new("contoso", "a2V5")?;
 /// let lifetime = Lifetime::until(DateTime::from_timestamp(1_893_456_000, 0).unwrap());

@@ -1,6 +1,6 @@
 //! Shared access signatures: made from typed scopes, read, verified and enforced without the service (SAS, ASAS rules).
 //!
-//! [`TableSas`] and [`AccountSas`] say what is allowed and sign it with an [`AccountKey`](crate::AccountKey); the [`SasToken`] that comes out is
+//! [`TableSas`] and [`AccountSas`] say what is allowed and sign it with an [`AccountKey`](crate::auth::AccountKey); the [`SasToken`] that comes out is
 //! what a client puts in its connection string. [`Authority`] is the other side: it verifies tokens as the service does, and
 //! its [`scoped`](Authority::scoped) view of any store, of an embedded engine too, lets through what a token allows and
 //! refuses the rest with the service's codes.
@@ -16,7 +16,6 @@ mod grant;
 mod instant;
 mod lifetime;
 mod parameters;
-mod percent;
 mod permissions;
 mod policy;
 mod range;

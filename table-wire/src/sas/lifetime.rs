@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 /// ```
 /// use std::time::Duration;
 /// use chrono::DateTime;
-/// use table_azure::sas::Lifetime;
+/// use table_wire::sas::Lifetime;
 ///
 /// let now = DateTime::from_timestamp(1_795_161_600, 0).unwrap(); // 2026-11-20T08:00:00Z
 /// let hour = Lifetime::lasting(now, Duration::from_hours(1));

@@ -1,6 +1,6 @@
 //! The signature vectors of the rules, text and signature.
 
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::*;
 use crate::auth::{AccountKey, EMULATOR_KEY};
@@ -28,9 +28,10 @@ fn case(method: &'static str, url: &str, headers: &[(&'static str, &'static str)
 impl Case {
     /// The text to sign and its signature.
     fn sign(&self, text: fn(SignedParts<'_>, &str) -> String) -> (String, String) {
-        let url = Url::parse(&self.url).unwrap();
-        let parts =
-            SignedParts { method: self.method, url: &url, headers: &self.headers, length: self.length };
+        let (url, query) = self.url.split_once('?').unwrap_or((&self.url, ""));
+        let path = url.splitn(4, '/').nth(3).unwrap();
+        let (path, headers) = (format!("/{path}"), &self.headers);
+        let parts = SignedParts { method: self.method, path: &path, query, headers, length: self.length };
         let text = text(parts, ACCOUNT);
         let signature = AccountKey::new(ACCOUNT, EMULATOR_KEY).unwrap().sign(&text);
         (text.replace(DATE, "D"), signature)

@@ -1,4 +1,4 @@
-//! XML as the queue service and table policies use it: records of named texts, read and written.
+//! XML as services use it for messages, policies and settings: records of named texts, read and written.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,19 @@ use quick_xml::escape::{escape, resolve_predefined_entity};
 use quick_xml::events::{BytesRef, Event};
 
 /// The texts of one record by the names of the elements that hold them, however deep.
-pub(crate) type Record = BTreeMap<String, String>;
+pub type Record = BTreeMap<String, String>;
 
-/// The records of this name; `None` if the text is no XML, or uses entities of its own.
-pub(crate) fn read(text: &str, record: &str) -> Option<Vec<Record>> {
+/// The records of this name; `None` if the text is not XML, or uses entities of its own.
+///
+/// ```
+/// use table_wire::xml;
+///
+/// let records = xml::read("<List><M><Id>a &amp; b</Id></M><M><Id/></M></List>", "M").unwrap();
+/// assert_eq!((records[0]["Id"].as_str(), records[1]["Id"].as_str()), ("a & b", ""));
+/// assert_eq!(xml::read("<M>&own;</M>", "M"), None);
+/// ```
+#[must_use]
+pub fn read(text: &str, record: &str) -> Option<Vec<Record>> {
     let mut reader = Reader::from_str(text.trim_start_matches('\u{feff}'));
     let (mut records, mut open, mut text) = (Vec::new(), None::<Record>, String::new());
     let name = |name: &str| name.rsplit(':').next().unwrap_or(name).to_owned();
@@ -35,8 +44,11 @@ pub(crate) fn read(text: &str, record: &str) -> Option<Vec<Record>> {
                 text.clear();
             }
             Event::Empty(element) => {
-                if let Some(record) = &mut open {
-                    record.entry(name(element.name().as_ref())).or_default();
+                let name = name(element.name().as_ref());
+                if name == record {
+                    records.push(Record::new());
+                } else if let Some(record) = &mut open {
+                    record.entry(name).or_default();
                 }
             }
             Event::Eof => return Some(records),
@@ -53,12 +65,26 @@ fn resolve(reference: &BytesRef<'_>) -> Option<String> {
 }
 
 /// The text as the content of an element. A carriage return is named by its number: readers take a bare one for a line feed.
-pub(crate) fn content(text: &str) -> String {
+///
+/// ```
+/// use table_wire::xml;
+///
+/// assert_eq!(xml::content("a < b\r"), "a &lt; b&#13;");
+/// ```
+#[must_use]
+pub fn content(text: &str) -> String {
     escape(text).replace('\r', "&#13;")
 }
 
 /// The first character that XML cannot hold in any way.
-pub(crate) fn first_illegal(text: &str) -> Option<char> {
+///
+/// ```
+/// use table_wire::xml;
+///
+/// assert_eq!(xml::first_illegal("a\u{1}"), Some('\u{1}'));
+/// ```
+#[must_use]
+pub fn first_illegal(text: &str) -> Option<char> {
     text.chars().find(
         |c| matches!(c, '\0'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}'),
     )
@@ -82,9 +108,9 @@ mod tests {
 
         #[test]
         fn no_text_is_too_strange(text in any::<String>(), odd in "[<>/&;#!\\[\\]CDATAM?x1\"' ]{0,60}") {
-            read(&text, "M");
-            read(&odd, "M");
-            read(&format!("<M>{odd}</M>"), "M");
+            for text in [&text, &odd, &format!("<M>{odd}</M>")] {
+                let _ = read(text, "M");
+            }
         }
     }
 
@@ -98,6 +124,7 @@ mod tests {
         );
         assert_eq!(records[1]["Id"], "<b>");
         assert_eq!(read("<L></L>", "P"), Some(Vec::new()));
+        assert_eq!(read("<L><P/></L>", "P"), Some(vec![Record::new()]));
     }
 
     #[test]

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use table_core::{Error, ErrorCode, Result};
 
-use super::percent::decode;
 use super::version::SignedVersion;
-use crate::http::encode;
+use crate::percent::{decode, encode};
 
 /// Decoded names and values, in the order of the query string. No value is empty: a string-to-sign has the same line for an empty
 /// value and for none, so the two mean the same everywhere.

@@ -13,8 +13,8 @@ use super::permissions::Protocol;
 /// use std::net::Ipv4Addr;
 /// use std::time::Duration;
 /// use chrono::Utc;
-/// use table_azure::AccountKey;
-/// use table_azure::sas::{Authority, Caller, Protocol, TablePermissions, TableSas};
+/// use table_wire::auth::AccountKey;
+/// use table_wire::sas::{Authority, Caller, Protocol, TablePermissions, TableSas};
 /// use table_core::{ErrorCode, TableName};
 ///
 /// let key = AccountKey::new("contoso", "a2V5")?;

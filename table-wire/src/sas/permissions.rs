@@ -71,7 +71,7 @@ letters! {
     /// [`UPDATE`](Self::UPDATE).
     ///
     /// ```
-    /// use table_azure::sas::TablePermissions;
+    /// use table_wire::sas::TablePermissions;
     ///
     /// let upsert = TablePermissions::UPDATE.and(TablePermissions::ADD);
     /// assert_eq!(upsert.to_string(), "au");
@@ -93,7 +93,7 @@ letters! {
     /// What the bearer of an account signature may do (ASAS-4), as far as tables and queues know it.
     ///
     /// ```
-    /// use table_azure::sas::AccountPermissions;
+    /// use table_wire::sas::AccountPermissions;
     ///
     /// assert_eq!(AccountPermissions::read("rwdlacup")?.to_string(), "rwdlacup");
     /// # Ok::<(), table_core::Error>(())

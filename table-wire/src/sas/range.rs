@@ -16,7 +16,7 @@ use super::parameters::Parameters;
 /// `('B', '9')` (SAS-6).
 ///
 /// ```
-/// use table_azure::sas::SignedRange;
+/// use table_wire::sas::SignedRange;
 ///
 /// let range = SignedRange::new(("A", Some("5")), ("C", Some("2")))?;
 /// assert!(range.contains("B", "9") && range.contains("A", "5") && !range.contains("A", "4") && !range.contains("C", "3"));
@@ -93,7 +93,7 @@ impl SignedRange {
     /// key and an absent one alike, so that the bearer could remove the end.
     ///
     /// ```
-    /// use table_azure::sas::SignedRange;
+    /// use table_wire::sas::SignedRange;
     ///
     /// assert_eq!(SignedRange::new(("Sales", Some("")), ("Sales", None))?, SignedRange::partition("Sales")?);
     /// assert_eq!(SignedRange::new(("Sales", None), ("Sales", Some(""))).unwrap_err().rule(), Some("SAS-6"));

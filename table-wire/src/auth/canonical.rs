@@ -1,36 +1,42 @@
 //! Strings to sign: the canonical texts of requests (AUTH-2 to AUTH-7, AUTH-20 to AUTH-23).
 
-use reqwest::Url;
-use reqwest::header::{HeaderMap, HeaderName};
+use http::header::{HeaderMap, HeaderName};
 
-/// What of a request is signed: exactly as it will stand on the wire.
+/// What of a request is signed: exactly as it stands on the wire.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SignedParts<'a> {
+pub struct SignedParts<'a> {
     /// The method in upper case.
-    pub(crate) method: &'a str,
-    /// The URL as sent, percent-encoded.
-    pub(crate) url: &'a Url,
+    pub method: &'a str,
+    /// The path as sent, percent-encoded; with an emulator, the account is its first segment.
+    pub path: &'a str,
+    /// The query as sent, percent-encoded, without `?`; empty if there is none.
+    pub query: &'a str,
     /// The headers.
-    pub(crate) headers: &'a HeaderMap,
+    pub headers: &'a HeaderMap,
     /// Bytes of the body.
-    pub(crate) length: usize,
+    pub length: usize,
 }
 
-impl SignedParts<'_> {
-    fn header(&self, name: &str) -> &str {
+impl<'a> SignedParts<'a> {
+    fn header(&self, name: &str) -> &'a str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
     /// `x-ms-date` if it is sent, else `Date` (AUTH-4).
-    fn date(&self) -> &str {
+    pub(super) fn date(&self) -> &'a str {
         let own = self.header("x-ms-date");
         if own.is_empty() { self.header("date") } else { own }
     }
 
+    /// The pairs of the query, decoded.
+    fn pairs(&self) -> form_urlencoded::Parse<'a> {
+        form_urlencoded::parse(self.query.as_bytes())
+    }
+
     /// `/account/path`, and `?comp=…` alone of the query (AUTH-6).
     fn resource(&self, account: &str) -> String {
-        let path = self.url.path();
-        match self.url.query_pairs().find(|(name, _)| name == "comp") {
+        let path = self.path;
+        match self.pairs().find(|(name, _)| name == "comp") {
             Some((_, comp)) => format!("/{account}{path}?comp={comp}"),
             None => format!("/{account}{path}"),
         }
@@ -38,12 +44,12 @@ impl SignedParts<'_> {
 }
 
 /// `SharedKeyLite` of the table service: two lines (AUTH-2).
-pub(crate) fn shared_key_table_lite(parts: SignedParts<'_>, account: &str) -> String {
+pub(super) fn shared_key_table_lite(parts: SignedParts<'_>, account: &str) -> String {
     format!("{}\n{}", parts.date(), parts.resource(account))
 }
 
 /// `SharedKey` of the table service: five lines and no block of headers (AUTH-3).
-pub(crate) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String {
+pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String {
     format!(
         "{}\n{}\n{}\n{}\n{}",
         parts.method,
@@ -56,7 +62,7 @@ pub(crate) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String 
 
 /// `SharedKey` of the queue and blob services: twelve lines, the `x-ms-` headers, the resource with its whole query
 /// (AUTH-20).
-pub(crate) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
+pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     let length = if parts.length == 0 { String::new() } else { parts.length.to_string() };
     let date = if parts.headers.contains_key("x-ms-date") { "" } else { parts.header("date") };
     let lines = [
@@ -76,7 +82,7 @@ pub(crate) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     let mut text = lines.join("\n");
     text.push('\n');
     canonical_headers(parts.headers, &mut text);
-    canonical_resource(parts.url, account, &mut text);
+    canonical_resource(parts, account, &mut text);
     text
 }
 
@@ -97,12 +103,11 @@ fn canonical_headers(headers: &HeaderMap, text: &mut String) {
 }
 
 /// The path as sent, then each query parameter, sorted, its values decoded (AUTH-22, AUTH-23).
-fn canonical_resource(url: &Url, account: &str, text: &mut String) {
+fn canonical_resource(parts: SignedParts<'_>, account: &str, text: &mut String) {
     text.push('/');
     text.push_str(account);
-    text.push_str(url.path());
-    let mut pairs: Vec<_> =
-        url.query_pairs().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
+    text.push_str(parts.path);
+    let mut pairs: Vec<_> = parts.pairs().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
     pairs.sort_unstable();
     let mut before: Option<&str> = None;
     for (name, value) in &pairs {

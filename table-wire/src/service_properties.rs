@@ -1,4 +1,4 @@
-//! The settings of a service as XML, there and back.
+//! The settings of a service as XML, both ways.
 
 use std::fmt::Write;
 use std::num::ParseIntError;
@@ -6,6 +6,14 @@ use std::num::ParseIntError;
 use crate::xml::{self, Record, content};
 
 /// What a service logs, measures, and lets browsers do.
+///
+/// ```
+/// use table_wire::{Logging, ServiceProperties};
+///
+/// let logging = Logging { write: true, retention_days: Some(7), ..Logging::default() };
+/// let properties = ServiceProperties { logging: Some(logging), cors: Some(Vec::new()), ..ServiceProperties::default() };
+/// assert_eq!(ServiceProperties::read(&properties.to_xml()), Some(properties));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceProperties {
     /// Which requests are logged; `None` if the service does not say, or shall stay as it is.
@@ -58,8 +66,9 @@ pub struct CorsRule {
 }
 
 impl ServiceProperties {
-    /// Reads them; `None` for another document, or what is no number or truth where there should be one.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    /// Reads them; `None` for another document, or for a text where a number or a truth value belongs.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
         xml::read(text, "StorageServiceProperties")?.pop()?;
         let logging = all(text, "Logging", read_logging)?.pop();
         let hour_metrics = all(text, "HourMetrics", read_metrics)?.pop();
@@ -67,8 +76,9 @@ impl ServiceProperties {
         Some(Self { logging, hour_metrics, minute_metrics, cors: Some(all(text, "CorsRule", read_rule)?) })
     }
 
-    /// As the body of a request.
-    pub(super) fn to_xml(&self) -> String {
+    /// The body of a request or an answer.
+    #[must_use]
+    pub fn to_xml(&self) -> String {
         let mut xml = String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceProperties>");
         if let Some(Logging { read, write, delete, retention_days }) = self.logging {
             // Writing to a `String` cannot fail.

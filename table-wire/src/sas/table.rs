@@ -23,8 +23,8 @@ use crate::auth::AccountKey;
 /// ```
 /// use std::time::Duration;
 /// use chrono::Utc;
-/// use table_azure::AccountKey;
-/// use table_azure::sas::{TablePermissions, TableSas};
+/// use table_wire::auth::AccountKey;
+/// use table_wire::sas::{TablePermissions, TableSas};
 /// use table_core::Entity;
 ///
 /// #[derive(Entity)]

@@ -1,0 +1,95 @@
+//! The stored access policies of a table as XML, both ways (ACL rules).
+
+use std::fmt::Write;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+
+use crate::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
+use crate::xml::{self, Record};
+
+/// The list of a table's policies as the body of a request or an answer.
+///
+/// ```
+/// use table_wire::acl;
+/// use table_wire::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
+///
+/// let readers = AccessPolicy { permissions: Some(TablePermissions::READ), ..AccessPolicy::default() };
+/// let policies = [StoredAccessPolicy::new("readers", readers)?];
+/// assert_eq!(acl::read(&acl::write(&policies)).as_deref(), Some(&policies[..]));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[must_use]
+pub fn write(policies: &[StoredAccessPolicy]) -> String {
+    let mut xml = "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>".to_owned();
+    // Writing to a `String` cannot fail.
+    let element = |xml: &mut String, name: &str, text: Option<String>| {
+        if let Some(text) = text {
+            let _ = write!(xml, "<{name}>{text}</{name}>");
+        }
+    };
+    let instant = |instant: Option<DateTime<Utc>>| {
+        instant.map(|instant| instant.to_rfc3339_opts(SecondsFormat::Secs, true))
+    };
+    for stored in policies {
+        let policy = stored.policy();
+        xml.push_str("<SignedIdentifier>");
+        element(&mut xml, "Id", Some(xml::content(stored.id())));
+        xml.push_str("<AccessPolicy>");
+        element(&mut xml, "Start", instant(policy.start));
+        element(&mut xml, "Expiry", instant(policy.expiry));
+        element(&mut xml, "Permission", policy.permissions.map(|permissions| permissions.to_string()));
+        xml.push_str("</AccessPolicy></SignedIdentifier>");
+    }
+    xml + "</SignedIdentifiers>"
+}
+
+/// Reads a list; `None` if it is not one, or a policy of it cannot be one. How many there may be, and that each has a name of its own, is
+/// [checked](StoredAccessPolicy::check) apart.
+///
+/// ```
+/// use table_wire::acl;
+///
+/// let body = "<SignedIdentifiers><SignedIdentifier><Id>readers</Id><AccessPolicy/></SignedIdentifier></SignedIdentifiers>";
+/// assert_eq!(acl::read(body).unwrap()[0].id(), "readers");
+/// assert_eq!(acl::read("<SignedIdentifiers/>"), Some(Vec::new()));
+/// assert_eq!(acl::read("no list"), None);
+/// ```
+#[must_use]
+pub fn read(text: &str) -> Option<Vec<StoredAccessPolicy>> {
+    xml::read(text, "SignedIdentifiers")?.pop()?;
+    xml::read(text, "SignedIdentifier")?.iter().map(policy).collect()
+}
+
+fn policy(record: &Record) -> Option<StoredAccessPolicy> {
+    let said = |name: &str| record.get(name).map(|text| text.trim()).filter(|text| !text.is_empty());
+    let instant = |name: &str| match said(name) {
+        Some(text) => DateTime::parse_from_rfc3339(text).ok().map(|instant| Some(instant.to_utc())),
+        None => Some(None),
+    };
+    let permissions = said("Permission").map(TablePermissions::read).transpose().ok()?;
+    let policy = AccessPolicy { start: instant("Start")?, expiry: instant("Expiry")?, permissions };
+    StoredAccessPolicy::new(record.get("Id")?, policy).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acl_2_what_is_written_is_read() {
+        let at = |seconds| DateTime::from_timestamp(seconds, 0);
+        let whole = AccessPolicy {
+            start: at(1_767_225_600),
+            expiry: at(1_893_456_000),
+            permissions: Some(TablePermissions::READ.and(TablePermissions::DELETE)),
+        };
+        let policies = [("a <&> b", whole), ("nothing", AccessPolicy::default())]
+            .map(|(id, policy)| StoredAccessPolicy::new(id, policy).unwrap());
+        let xml = write(&policies);
+        assert!(xml.contains(
+            "<Start>2026-01-01T00:00:00Z</Start><Expiry>2030-01-01T00:00:00Z</Expiry><Permission>rd<"
+        ));
+        assert_eq!(read(&xml).unwrap(), policies);
+        assert_eq!(read(&write(&[])), Some(Vec::new()));
+    }
+}

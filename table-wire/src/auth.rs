@@ -1,0 +1,13 @@
+//! Signatures of requests by an account's key: made, read and verified (AUTH rules).
+
+mod account_key;
+mod authorization;
+mod canonical;
+mod date;
+mod scheme;
+
+pub use account_key::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
+pub use authorization::Authorization;
+pub use canonical::SignedParts;
+pub use date::{parse_http_date, print_http_date};
+pub use scheme::Scheme;

@@ -1,0 +1,215 @@
+//! The `Authorization` header as a server reads and verifies it (AUTH-1, AUTH-9).
+
+use std::fmt;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use table_core::{Error, ErrorCode, Result};
+
+use super::{AccountKey, Scheme, SignedParts, parse_http_date};
+
+/// A key's signature of a request, as the header says it. `Debug` does not print the signature.
+///
+/// ```
+/// use chrono::DateTime;
+/// use http::HeaderMap;
+/// use table_wire::auth::{AccountKey, Authorization, Scheme, SignedParts, print_http_date};
+///
+/// let (key, now) = (AccountKey::new("contoso", "a2V5")?, DateTime::from_timestamp(1_795_161_600, 0).unwrap());
+/// let mut headers = HeaderMap::new();
+/// headers.insert("x-ms-date", print_http_date(now).parse()?);
+/// let parts = SignedParts { method: "GET", path: "/Tables", query: "", headers: &headers, length: 0 };
+/// let header = Scheme::TableLite.authorization(&key, parts);
+///
+/// let authorization = Authorization::read(&header)?;
+/// assert_eq!(authorization.account(), "contoso");
+/// authorization.verify(Scheme::Table, &[key], parts, now)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Authorization<'a> {
+    account: &'a str,
+    signature: &'a str,
+    lite: bool,
+}
+
+impl<'a> Authorization<'a> {
+    /// The largest difference between a request's date and the server's clock (AUTH-9).
+    pub const SKEW: Duration = Duration::from_mins(15);
+
+    /// Reads `SharedKey account:signature`, or `SharedKeyLite account:signature`.
+    ///
+    /// # Errors
+    /// `AuthenticationFailed` for another header; it is not repeated.
+    pub fn read(header: &'a str) -> Result<Self> {
+        let parts = header.split_once(' ').and_then(|(word, rest)| {
+            let lite = [Scheme::Table, Scheme::TableLite].into_iter().find(|scheme| scheme.name() == word)?;
+            let (account, signature) = rest.trim_start().split_once(':')?;
+            Some(Self { account, signature, lite: lite == Scheme::TableLite })
+        });
+        let legal = |own: &Self| !own.account.is_empty() && !own.signature.is_empty();
+        parts.filter(legal).ok_or_else(|| {
+            failed(
+                "AUTH-1",
+                "the header is neither `SharedKey account:signature` nor `SharedKeyLite account:signature`",
+            )
+        })
+    }
+
+    /// The account that it is for.
+    #[must_use]
+    pub const fn account(self) -> &'a str {
+        self.account
+    }
+
+    /// Verifies it by any of the account's keys. `service` is how the service signs, in the long form; a header in the short form is
+    /// held against that form.
+    ///
+    /// # Errors
+    /// `AuthenticationFailed` for a signature that is not that of this request by one of the keys, for a request without a date, or one
+    /// of a time that is more than [`SKEW`](Self::SKEW) away.
+    pub fn verify(
+        self,
+        service: Scheme,
+        keys: &[AccountKey],
+        parts: SignedParts<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let scheme = match (service, self.lite) {
+            (Scheme::Table | Scheme::TableLite, true) => Scheme::TableLite,
+            (Scheme::Table | Scheme::TableLite, false) => Scheme::Table,
+            (Scheme::Storage, false) => Scheme::Storage,
+            (Scheme::Storage, true) => {
+                return Err(failed(
+                    "AUTH-24",
+                    "the short form of a signature is for the table service alone",
+                ));
+            }
+        };
+        let text = scheme.string_to_sign(parts, self.account);
+        let own = keys.iter().filter(|key| key.account() == self.account);
+        // Every key is asked, so that the time does not tell which it was.
+        if own.filter(|key| key.verifies(&text, self.signature)).count() == 0 {
+            return Err(failed(
+                "AUTH-1",
+                "the signature is not that of this request by a key of the account",
+            ));
+        }
+        let date = parse_http_date(parts.date()).ok_or_else(|| {
+            failed("AUTH-9", "the request has no date, or one that is not in the form of HTTP")
+        })?;
+        if now.signed_duration_since(date).abs().to_std().is_ok_and(|skew| skew <= Self::SKEW) {
+            return Ok(());
+        }
+        Err(failed("AUTH-9", "the date of the request is more than 15 minutes away: set the clock"))
+    }
+}
+
+fn failed(rule: &'static str, why: &str) -> Error {
+    Error::new(ErrorCode::AuthenticationFailed, why).with_rule(rule)
+}
+
+impl fmt::Debug for Authorization<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Authorization {{ account: {:?}, lite: {}, signature: *** }}", self.account, self.lite)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderMap;
+
+    use super::*;
+    use crate::auth::print_http_date;
+
+    const NOW: i64 = 1_795_161_600;
+
+    fn at(seconds: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(NOW + seconds, 0).unwrap()
+    }
+
+    fn key(account: &str, key: &str) -> AccountKey {
+        AccountKey::new(account, key).unwrap()
+    }
+
+    fn headers() -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-ms-date", print_http_date(at(0)).parse().unwrap());
+        headers
+    }
+
+    fn parts(headers: &HeaderMap) -> SignedParts<'_> {
+        SignedParts { method: "GET", path: "/Employee()", query: "$top=1&comp=acl", headers, length: 0 }
+    }
+
+    #[test]
+    fn auth_1_2_3_and_20_each_form_is_verified_by_either_key() {
+        let headers = headers();
+        let keys = [key("contoso", "a2V5"), key("contoso", "b3RoZXI=")];
+        for (scheme, service) in [
+            (Scheme::Table, Scheme::Table),
+            (Scheme::TableLite, Scheme::Table),
+            (Scheme::Storage, Scheme::Storage),
+        ] {
+            for own in &keys {
+                let header = scheme.authorization(own, parts(&headers));
+                let read = Authorization::read(&header).unwrap();
+                read.verify(service, &keys, parts(&headers), at(0)).unwrap();
+                assert!(!format!("{read:?}").contains(read.signature));
+                for altered in [
+                    SignedParts { path: "/Other()", ..parts(&headers) },
+                    SignedParts { query: "$top=1&comp=stats", ..parts(&headers) },
+                ] {
+                    let refused = read.verify(service, &keys, altered, at(0)).unwrap_err();
+                    assert_eq!(
+                        (refused.code(), refused.rule()),
+                        (ErrorCode::AuthenticationFailed, Some("AUTH-1"))
+                    );
+                }
+                let others = [key("contoso", "c2VjcmV0"), key("fabrikam", "a2V5")];
+                assert!(read.verify(service, &others, parts(&headers), at(0)).is_err());
+                assert!(read.verify(service, &[], parts(&headers), at(0)).is_err());
+            }
+        }
+        let lite = Scheme::TableLite.authorization(&keys[0], parts(&headers));
+        let lite = Authorization::read(&lite).unwrap();
+        assert_eq!(
+            lite.verify(Scheme::Storage, &keys, parts(&headers), at(0)).unwrap_err().rule(),
+            Some("AUTH-24")
+        );
+    }
+
+    #[test]
+    fn auth_9_a_request_is_good_for_a_quarter_of_an_hour() {
+        let (headers, keys) = (headers(), [key("contoso", "a2V5")]);
+        let header = Scheme::Table.authorization(&keys[0], parts(&headers));
+        let read = Authorization::read(&header).unwrap();
+        for (seconds, accepted) in [(0, true), (900, true), (-900, true), (901, false), (-901, false)] {
+            let verified = read.verify(Scheme::Table, &keys, parts(&headers), at(seconds));
+            assert_eq!(verified.is_ok(), accepted, "{seconds}");
+            assert!(verified.err().is_none_or(|error| error.rule() == Some("AUTH-9")));
+        }
+        let without = HeaderMap::new();
+        let header = Scheme::Table.authorization(&keys[0], parts(&without));
+        let undated =
+            Authorization::read(&header).unwrap().verify(Scheme::Table, &keys, parts(&without), at(0));
+        assert_eq!(undated.unwrap_err().rule(), Some("AUTH-9"));
+    }
+
+    #[test]
+    fn auth_1_another_header_is_refused_without_being_repeated() {
+        for header in [
+            "",
+            "Bearer c2VjcmV0",
+            "SharedKey",
+            "SharedKey contoso",
+            "SharedKey :c2VjcmV0",
+            "sharedkey a:c2VjcmV0",
+            "SharedKey a:",
+        ] {
+            let refused = Authorization::read(header).unwrap_err();
+            assert_eq!((refused.code(), refused.rule()), (ErrorCode::AuthenticationFailed, Some("AUTH-1")));
+            assert!(!refused.to_string().contains("c2VjcmV0"), "{refused}");
+        }
+    }
+}

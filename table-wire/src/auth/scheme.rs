@@ -1,0 +1,56 @@
+//! Which string a service wants signed, and the header that carries the signature.
+
+use super::AccountKey;
+use super::canonical::{SignedParts, shared_key, shared_key_table, shared_key_table_lite};
+
+/// How a service wants its requests signed.
+///
+/// ```
+/// use http::HeaderMap;
+/// use table_wire::auth::{AccountKey, Scheme, SignedParts};
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert("x-ms-date", "Fri, 20 Nov 2026 08:00:00 GMT".parse()?);
+/// let parts = SignedParts { method: "GET", path: "/Tables", query: "$top=1", headers: &headers, length: 0 };
+/// assert_eq!(Scheme::TableLite.string_to_sign(parts, "contoso"), "Fri, 20 Nov 2026 08:00:00 GMT\n/contoso/Tables");
+///
+/// let key = AccountKey::new("contoso", "a2V5")?;
+/// assert!(Scheme::Table.authorization(&key, parts).starts_with("SharedKey contoso:"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// The table service, all that is signed there (AUTH-3).
+    Table,
+    /// The table service, the short form (AUTH-2).
+    TableLite,
+    /// The queue and blob services (AUTH-20).
+    Storage,
+}
+
+impl Scheme {
+    /// The canonical text of a request.
+    #[must_use]
+    pub fn string_to_sign(self, parts: SignedParts<'_>, account: &str) -> String {
+        match self {
+            Self::Table => shared_key_table(parts, account),
+            Self::TableLite => shared_key_table_lite(parts, account),
+            Self::Storage => shared_key(parts, account),
+        }
+    }
+
+    /// The value of the `Authorization` header (AUTH-1).
+    #[must_use]
+    pub fn authorization(self, key: &AccountKey, parts: SignedParts<'_>) -> String {
+        let (name, account) = (self.name(), key.account());
+        format!("{name} {account}:{}", key.sign(&self.string_to_sign(parts, account)))
+    }
+
+    /// The word that the header begins with.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Table | Self::Storage => "SharedKey",
+            Self::TableLite => "SharedKeyLite",
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The wire protocol of tables and queues, for clients and servers alike.
+//!
+//! What both ends of a connection must agree on is here once, as texts and types without a connection: no HTTP client, no TLS, no runtime.
+//! `table-azure` is a client made of it.
+//!
+//! - [`auth`]: an account's key, canonical strings, and signatures of requests, made and verified.
+//! - [`sas`]: shared access signatures, made, read, verified and enforced.
+//! - [`acl`], [`ServiceProperties`], [`xml`]: bodies in XML, written and read.
+//! - [`percent`]: values of a URL.
+//!
+//! A client signs, and a server verifies:
+//!
+//! ```
+//! use chrono::DateTime;
+//! use http::HeaderMap;
+//! use table_wire::auth::{AccountKey, Authorization, Scheme, SignedParts, print_http_date};
+//!
+//! let (key, now) = (AccountKey::new("contoso", "a2V5")?, DateTime::from_timestamp(1_795_161_600, 0).unwrap());
+//! let mut headers = HeaderMap::new();
+//! headers.insert("x-ms-date", print_http_date(now).parse()?);
+//! let parts = SignedParts { method: "GET", path: "/Employee()", query: "$top=1", headers: &headers, length: 0 };
+//! let header = Scheme::Table.authorization(&key, parts);
+//!
+//! Authorization::read(&header)?.verify(Scheme::Table, &[key], parts, now)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod acl;
+pub mod auth;
+pub mod percent;
+pub mod sas;
+mod service_properties;
+pub mod xml;
+
+pub use service_properties::{CorsRule, Logging, Metrics, ServiceProperties};

@@ -1,0 +1,83 @@
+//! Percent-encoding of one value of a URL, and its reading (REQ-5, LIT-4).
+
+use std::fmt::Write;
+
+/// Encodes everything but letters, digits and `-._~` as `%XX` of its UTF-8 bytes; a space is `%20`, never `+` (REQ-5).
+///
+/// ```
+/// use table_wire::percent::encode;
+///
+/// assert_eq!(encode("PartitionKey eq 'O''Neil & co'"), "PartitionKey%20eq%20%27O%27%27Neil%20%26%20co%27");
+/// ```
+#[must_use]
+pub fn encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len() + text.len() / 2);
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(char::from(byte));
+            }
+            _ => {
+                // Writing to a `String` cannot fail.
+                let _ = write!(encoded, "%{byte:02X}");
+            }
+        }
+    }
+    encoded
+}
+
+/// The text that was encoded; `None` if a `%` is not followed by two digits, or the text is not UTF-8. A `+` is a plus.
+///
+/// ```
+/// use table_wire::percent::decode;
+///
+/// assert_eq!(decode("a+b%20c").as_deref(), Some("a+b c"));
+/// assert_eq!(decode("%FF"), None);
+/// ```
+#[must_use]
+pub fn decode(text: &str) -> Option<String> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' {
+            let mut digit = || char::from(bytes.next()?).to_digit(16);
+            let value = digit()? * 16 + digit()?;
+            decoded.push(u8::try_from(value).ok()?);
+        } else {
+            decoded.push(byte);
+        }
+    }
+    String::from_utf8(decoded).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lit_4_a_filter_is_encoded_once() {
+        let filter = "PartitionKey eq 'O''Neil & co'";
+        assert_eq!(encode(filter), "PartitionKey%20eq%20%27O%27%27Neil%20%26%20co%27");
+        assert_eq!(encode("a+b%é/~"), "a%2Bb%25%C3%A9%2F~");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_is_decoded(text in any::<String>()) {
+            let encoded = encode(&text);
+            prop_assert!(encoded.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte)));
+            prop_assert_eq!(decode(&encoded), Some(text));
+        }
+    }
+
+    #[test]
+    fn what_is_malformed_is_refused() {
+        assert_eq!(encode("a b+é"), "a%20b%2B%C3%A9");
+        assert_eq!(decode("a+b%2b"), Some("a+b+".to_owned()));
+        for malformed in ["%", "%4", "%zz", "%+1", "%FF"] {
+            assert_eq!(decode(malformed), None, "{malformed}");
+        }
+    }
+}
