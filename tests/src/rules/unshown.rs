@@ -32,11 +32,6 @@ const ADVICE: &str =
 /// All of them.
 pub const UNSHOWN: &[Unshown] = &[
     Unshown {
-        family: "AUTH",
-        numbers: &[24],
-        reason: "not needed: blobs and queues are signed in the long form (AUTH-20)",
-    },
-    Unshown {
         family: "BLB",
         numbers: &[4],
         reason: "limits of gigabytes and of old versions: the service's own",
