@@ -12,7 +12,7 @@ use table_patterns::outbox::Intent;
 use table_patterns::work::{ARCHIVE, Archive, Worker, archive};
 use tests::faults::{Control, Death};
 
-use crate::company::{Company, Store};
+use crate::outbox::company::{Company, Store};
 
 fn current() -> TableName {
     TableName::new("Current").unwrap()

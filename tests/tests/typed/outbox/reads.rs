@@ -5,7 +5,7 @@ use table_core::query::{KeyRange, Query};
 use table_core::{Entity, Selection, TableEntity, TableStore, TableStoreExt};
 use tests::faults::Control;
 
-use crate::company::{Company, employees};
+use crate::outbox::company::{Company, employees};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Employee")]

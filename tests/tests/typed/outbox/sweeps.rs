@@ -8,7 +8,7 @@ use table_patterns::outbox::{Outbox, REGISTRY};
 use table_patterns::work::{Sweep, SweepReport};
 use tests::faults::Control;
 
-use crate::company::{Company, Store, employees};
+use crate::outbox::company::{Company, Store, employees};
 
 fn lose_messages(outbox: &Outbox<Store, Store>) {
     block_on(outbox.queues().clear(outbox.queue())).unwrap();

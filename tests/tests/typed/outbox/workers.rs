@@ -10,7 +10,7 @@ use table_core::{PartitionKey, QueueStore};
 use table_patterns::work::{Sweep, Worker};
 use tests::faults::{Control, Death};
 
-use crate::company::{Company, Store, employees};
+use crate::outbox::company::{Company, Store, employees};
 
 #[derive(Clone, Debug)]
 enum Event {

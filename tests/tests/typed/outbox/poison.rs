@@ -13,7 +13,7 @@ use table_patterns::outbox::{Intent, Step};
 use table_patterns::work::{Call, Handler, Sweep};
 use tests::faults::Control;
 
-use crate::company::{Company, employees};
+use crate::outbox::company::{Company, employees};
 
 /// Fails so many times, then succeeds.
 #[derive(Clone, Default)]
@@ -54,7 +54,7 @@ fn record_mail(company: &Company) {
 /// Delivers until nothing shows, letting time pass between the deliveries.
 fn deliveries(
     company: &Company,
-    worker: &table_patterns::work::Worker<crate::company::Store, crate::company::Store>,
+    worker: &table_patterns::work::Worker<crate::outbox::company::Store, crate::outbox::company::Store>,
 ) {
     for _ in 0..12 {
         block_on(worker.run_until_idle()).unwrap();

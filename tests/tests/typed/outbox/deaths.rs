@@ -6,7 +6,7 @@ use pollster::block_on;
 use table_patterns::work::Sweep;
 use tests::faults::{Control, Death};
 
-use crate::company::Company;
+use crate::outbox::company::Company;
 
 const DEATHS: [Death; 2] = [Death::Before, Death::After];
 

@@ -1,0 +1,15 @@
+//! The typed table and the patterns on the engine in memory, one module a subject. One binary, because each is linked anew with all packages.
+
+mod catalogue;
+mod employee;
+mod generics;
+mod indexes;
+mod layout;
+mod levels;
+mod lock;
+mod outbox;
+mod selections;
+mod sets;
+mod table;
+mod transactions;
+mod untyped;
