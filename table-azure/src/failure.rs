@@ -1,6 +1,6 @@
 //! What failed: a service's refusal or no answer at all, whether another attempt may help, and the error to return.
 
-mod body;
+use table_wire as body;
 mod class;
 mod code;
 mod service;

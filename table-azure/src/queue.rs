@@ -2,7 +2,7 @@
 
 mod client;
 mod failure;
-mod lease;
+use table_wire::queue as lease;
 mod messages;
 mod store;
 

@@ -5,7 +5,9 @@
 //!
 //! - [`auth`]: an account's key, canonical strings, and signatures of requests, made and verified.
 //! - [`sas`]: shared access signatures, made, read, verified and enforced.
-//! - [`acl`], [`ServiceProperties`], [`xml`]: bodies in XML, written and read.
+//! - [`batch`]: the multipart bodies of transactions and of their answers.
+//! - [`ErrorBody`], [`NewError`]: bodies of errors in JSON and XML.
+//! - [`acl`], [`queue`], [`ServiceProperties`], [`xml`]: policies, messages and settings in XML.
 //! - [`percent`]: values of a URL.
 //!
 //! A client signs, and a server verifies:
@@ -27,9 +29,13 @@
 
 pub mod acl;
 pub mod auth;
+pub mod batch;
+mod error_body;
 pub mod percent;
+pub mod queue;
 pub mod sas;
 mod service_properties;
 pub mod xml;
 
+pub use error_body::{ErrorBody, NewError};
 pub use service_properties::{CorsRule, Logging, Metrics, ServiceProperties};

@@ -35,13 +35,13 @@ fn body(target: Target, queue: &QueueName, text: &str) -> Result<String> {
         );
         return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("QUE-4"));
     }
-    let body = format!("<QueueMessage><MessageText>{}</MessageText></QueueMessage>", xml::content(text));
+    let body = super::lease::write_text(text);
     Ok(if target == Target::Emulator { ascii::xml(body) } else { body })
 }
 
 fn records(queue: &QueueName, operation: &str, answer: &Answer) -> Result<Vec<Record>> {
     let text = std::str::from_utf8(&answer.body).ok();
-    text.and_then(|text| xml::read(text, "QueueMessage")).ok_or_else(|| of_answer(queue, operation))
+    text.and_then(|text| xml::read(text, super::lease::RECORD)).ok_or_else(|| of_answer(queue, operation))
 }
 
 impl AzureQueues {

@@ -1,30 +1,42 @@
-//! Reads the body of an error: JSON, two shapes of XML, or anything else (ERR-1, ERR-2).
+//! The body of an error: JSON, two shapes of XML, or anything else (ERR-1, ERR-2), read and written.
 
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::xml::content;
 
 /// Characters of a service's message that are kept.
 const MOST_TEXT: usize = 1_000;
 
 /// What the body of an error says.
+///
+/// ```
+/// use table_wire::ErrorBody;
+///
+/// let body = ErrorBody::read(br#"{"odata.error":{"code":"EntityAlreadyExists","message":{"lang":"en-US","value":"3:It exists.\nRequestId:x"}}}"#);
+/// assert_eq!((body.code.as_deref(), body.message.as_str(), body.index), (Some("EntityAlreadyExists"), "It exists.", Some(3)));
+/// assert!(!ErrorBody::read(b"<html>").known);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ErrorBody {
+pub struct ErrorBody {
     /// The service's code.
-    pub(crate) code: Option<String>,
+    pub code: Option<String>,
     /// The message, without the index, request id and time that the service writes into it.
-    pub(crate) message: String,
+    pub message: String,
     /// The position of the operation that failed, from the front of the message (EGT-34).
-    pub(crate) index: Option<usize>,
-    /// Whether it was the body of a storage service at all: a proxy's page is none.
-    pub(crate) known: bool,
+    pub index: Option<usize>,
+    /// Whether it was the body of a storage service at all: a proxy's page is not.
+    pub known: bool,
 }
 
 impl ErrorBody {
-    /// Reads a body of whatever form.
-    pub(crate) fn read(body: &[u8]) -> Self {
+    /// Reads a body of any form.
+    #[must_use]
+    pub fn read(body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
         let text = text.trim_start_matches('\u{feff}').trim();
-        let (code, message) = json(text).or_else(|| xml(text)).unwrap_or_default();
+        let (code, message) = of_json(text).or_else(|| of_xml(text)).unwrap_or_default();
         let known = code.is_some() || message.is_some();
         let message = message.unwrap_or_default();
         // Text, request id and time stand in one string, a line each (ERR-1).
@@ -59,7 +71,7 @@ fn scrub(message: &str) -> String {
 
 type Read = (Option<String>, Option<String>);
 
-fn json(text: &str) -> Option<Read> {
+fn of_json(text: &str) -> Option<Read> {
     #[derive(Deserialize)]
     struct Envelope {
         #[serde(rename = "odata.error", alias = "error")]
@@ -79,7 +91,7 @@ fn json(text: &str) -> Option<Read> {
     Some((error.code, message))
 }
 
-fn xml(text: &str) -> Option<Read> {
+fn of_xml(text: &str) -> Option<Read> {
     // The OData shape writes its names in lower case, with a prefix.
     let root = text.contains("<Error>") || text.contains("<Error ") || text.contains("<m:error");
     let find = |upper: &str, lower: &str| element(text, upper).or_else(|| element(text, lower));
@@ -106,6 +118,72 @@ fn unescape(text: &str) -> String {
         .replace("&quot;", "\"")
         .replace("&apos;", "'")
         .replace("&amp;", "&")
+}
+
+/// An error as a service answers it.
+///
+/// ```
+/// use chrono::DateTime;
+/// use table_wire::{ErrorBody, NewError};
+///
+/// let time = DateTime::from_timestamp(1_795_161_600, 0).unwrap();
+/// let error = NewError { code: "TableNotFound", message: "There is no such table.", index: Some(0), request_id: "c0ffee", time };
+/// for body in [error.to_json(), error.to_odata_xml(), error.to_storage_xml()] {
+///     let read = ErrorBody::read(body.as_bytes());
+///     assert_eq!((read.code.as_deref(), read.message.as_str(), read.index), (Some(error.code), error.message, Some(0)));
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewError<'a> {
+    /// The service's code.
+    pub code: &'a str,
+    /// One line of text.
+    pub message: &'a str,
+    /// The position of the operation that failed in its batch (EGT-34).
+    pub index: Option<usize>,
+    /// The identifier of the request.
+    pub request_id: &'a str,
+    /// When it failed.
+    pub time: DateTime<Utc>,
+}
+
+impl NewError<'_> {
+    /// As the table service writes it, at every level of metadata (ERR-1).
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let error = json!({ "code": self.code, "message": { "lang": "en-US", "value": self.text() } });
+        json!({ "odata.error": error }).to_string()
+    }
+
+    /// As the table service writes it for who did not ask for JSON (ERR-2).
+    #[must_use]
+    pub fn to_odata_xml(&self) -> String {
+        format!(
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\
+             <m:error xmlns:m=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\">\
+             <m:code>{}</m:code><m:message xml:lang=\"en-US\">{}</m:message></m:error>",
+            content(self.code),
+            content(&self.text()),
+        )
+    }
+
+    /// As the queue service writes it, and the table service where it refuses a request before it reads it (ERR-2, QUE-1).
+    #[must_use]
+    pub fn to_storage_xml(&self) -> String {
+        format!(
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>{}</Code><Message>{}</Message></Error>",
+            content(self.code),
+            content(&self.text()),
+        )
+    }
+
+    /// Text, request id and time are one string, a line each.
+    fn text(&self) -> String {
+        let index = self.index.map(|index| format!("{index}:")).unwrap_or_default();
+        // Seven digits, which no format of the calendar has.
+        let (time, ticks) = (self.time.format("%Y-%m-%dT%H:%M:%S"), self.time.timestamp_subsec_nanos() / 100);
+        format!("{index}{}\nRequestId:{}\nTime:{time}.{ticks:07}Z", self.message, self.request_id)
+    }
 }
 
 #[cfg(test)]
@@ -169,9 +247,24 @@ mod tests {
     proptest! {
         #[test]
         fn no_body_is_too_strange(body in prop::collection::vec(any::<u8>(), 0..200), text in "[<>/A-Za-z:&;{}\"]{0,80}") {
-            ErrorBody::read(&body);
-            ErrorBody::read(text.as_bytes());
-            ErrorBody::read(format!("<Error><Code>{text}</Code><Message>{text}sig={text}</Message></Error>").as_bytes());
+            let whole = format!("<Error><Code>{text}</Code><Message>{text}sig={text}</Message></Error>");
+            for body in [&*body, text.as_bytes(), whole.as_bytes()] {
+                let _ = ErrorBody::read(body);
+            }
+        }
+
+        #[test]
+        fn err_1_2_and_egt_34_what_is_written_is_read(
+            code in "[A-Z][A-Za-z]{0,20}", message in "[A-Z][ -~]{0,60}", index in prop::option::of(0_usize..100),
+        ) {
+            // A signature is not repeated, and a message has no blanks at its ends.
+            prop_assume!(!message.contains("sig=") && message.trim() == message);
+            let time = DateTime::from_timestamp(1_795_161_600, 0).unwrap();
+            let error = NewError { code: &code, message: &message, index, request_id: "c0ffee", time };
+            for body in [error.to_json(), error.to_odata_xml(), error.to_storage_xml()] {
+                prop_assert_eq!(read(&body), (Some(code.clone()), message.clone(), index, true), "{}", body);
+                prop_assert!(body.contains("Time:2026-11-20T08:00:00.0000000Z"), "{}", body);
+            }
         }
     }
 }

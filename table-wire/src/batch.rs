@@ -1,0 +1,12 @@
+//! Entity group transactions on the wire: several requests in one multipart body, and their answers (EGT-20 to EGT-39).
+
+mod multipart;
+mod request;
+mod response;
+
+pub use multipart::{Split, split};
+pub use request::{Batch, NewRequest, RequestPart, read_requests, write_requests};
+pub use response::{NewResponse, ResponsePart, read_responses, write_responses};
+
+#[cfg(test)]
+mod tests;

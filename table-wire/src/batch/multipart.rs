@@ -1,0 +1,103 @@
+//! Multipart bodies: parts inside parts, lines that end with CRLF or LF.
+//!
+//! What is looked for is found in the bytes of the body, and nothing is made of what is not looked for: an answer to 100 operations has
+//! some thousand lines of headers, of which 100 are read.
+
+use memchr::{memchr, memmem};
+
+/// The boundary of a multipart type.
+pub(super) fn boundary(content_type: &str) -> Option<&str> {
+    let mut parameters = content_type.split(';').map(str::trim);
+    let kind = parameters.next()?;
+    if !kind.get(..10)?.eq_ignore_ascii_case("multipart/") {
+        return None;
+    }
+    let is_boundary = |(name, _): &(&str, &str)| name.trim().eq_ignore_ascii_case("boundary");
+    let (_, value) = parameters.filter_map(|parameter| parameter.split_once('=')).find(is_boundary)?;
+    Some(value.trim().trim_matches('"')).filter(|value| !value.is_empty())
+}
+
+/// The parts of a multipart body.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Split<'a> {
+    /// Each with its headers.
+    pub parts: Vec<&'a [u8]>,
+    /// Whether the closing delimiter was there.
+    pub closed: bool,
+}
+
+/// Splits a body at the delimiters of a boundary, each of which has a line for itself, ended by CRLF or LF (EGT-39).
+///
+/// ```
+/// use table_wire::batch::split;
+///
+/// let body = b"--b\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--\r\n";
+/// let split = split(body, "b");
+/// assert!(split.closed);
+/// assert_eq!(split.parts, [b"\r\none\r\n", b"\r\ntwo\r\n"]);
+/// ```
+#[must_use]
+pub fn split<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
+    let delimiter = format!("--{boundary}");
+    let (mut parts, mut start) = (Vec::new(), None);
+    for at in memmem::find_iter(body, &delimiter) {
+        let Some((before, found)) = body.split_at_checked(at) else { continue };
+        if before.last().is_some_and(|byte| *byte != b'\n') {
+            continue;
+        }
+        let (line, _) = line(found);
+        let rest = line.get(delimiter.len()..).unwrap_or_default().trim_ascii_end();
+        if !matches!(rest, b"" | b"--") {
+            continue;
+        }
+        parts.extend(start.and_then(|start| body.get(start..at)));
+        start = Some(at + line.len());
+        if rest == b"--" {
+            return Split { parts, closed: true };
+        }
+    }
+    // What follows the last delimiter has no end: it is cut off.
+    parts.extend(start.and_then(|start| body.get(start..)));
+    Split { parts, closed: false }
+}
+
+/// The first line with its end, and what follows.
+pub(super) fn line(bytes: &[u8]) -> (&[u8], &[u8]) {
+    memchr(b'\n', bytes).and_then(|end| bytes.split_at_checked(end + 1)).unwrap_or((bytes, b""))
+}
+
+/// Headers up to an empty line, and what follows.
+pub(super) fn head(part: &[u8]) -> (&[u8], &[u8]) {
+    let mut rest = part;
+    while !rest.is_empty() {
+        let (first, others) = line(rest);
+        if first.trim_ascii().is_empty() {
+            let headers = part.len() - rest.len();
+            return (part.get(..headers).unwrap_or_default(), others);
+        }
+        rest = others;
+    }
+    (part, b"")
+}
+
+/// The value of a header among others; empty if it is missing or no text.
+pub(super) fn find<'a>(mut headers: &'a [u8], name: &str) -> &'a str {
+    while !headers.is_empty() {
+        let (first, others) = line(headers);
+        if let Some(value) = value_of(first.trim_ascii_start(), name) {
+            return std::str::from_utf8(value.trim_ascii()).unwrap_or_default();
+        }
+        headers = others;
+    }
+    ""
+}
+
+/// What follows the name and its colon.
+fn value_of<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let (found, rest) = header.split_at_checked(name.len())?;
+    if found.eq_ignore_ascii_case(name.as_bytes()) {
+        rest.trim_ascii_start().strip_prefix(b":")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,171 @@
+//! The request of a batch: one change set in one multipart body, CRLF throughout (EGT-20 to EGT-25).
+
+use std::fmt::Write;
+
+use table_core::{Error, ErrorCode, Result};
+
+use super::multipart::{boundary, find, head, line, split};
+
+/// A write of a batch, as a client writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewRequest<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// After the endpoint's base, percent-encoded.
+    pub path: &'a str,
+    /// The condition; none for an insert or an upsert (UPS-1).
+    pub if_match: Option<&'a str>,
+    /// Whether it is a merge in the dress of a `POST` (REQ-2).
+    pub tunnelled: bool,
+    /// Whether the stored entity must be asked not to come back (INS-3).
+    pub no_content: bool,
+    /// JSON; none for a delete.
+    pub body: Option<&'a str>,
+}
+
+/// The body of a batch of the type `multipart/mixed; boundary=batch_{id}`. `base` begins the URLs of its parts, which are absolute
+/// (EGT-22); `id` is part of its boundaries and so must be new each time.
+///
+/// ```
+/// use table_wire::batch::{Batch, NewRequest, read_requests, write_requests};
+///
+/// let path = "/Employee(PartitionKey='Sales',RowKey='1')";
+/// let delete =
+///     NewRequest { method: "DELETE", path, if_match: Some("*"), tunnelled: false, no_content: false, body: None };
+/// let body = write_requests("https://contoso.table.core.windows.net", &[delete], "7");
+///
+/// let Batch::ChangeSet(parts) = read_requests("multipart/mixed; boundary=batch_7", body.as_bytes())? else { unreachable!() };
+/// assert_eq!((parts[0].method, parts[0].target(), parts[0].header("if-match")), ("DELETE", path, "*"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[must_use]
+pub fn write_requests(base: &str, requests: &[NewRequest<'_>], id: &str) -> String {
+    let bytes: usize = requests.iter().map(|request| request.body.map_or(0, str::len)).sum();
+    let mut body = String::with_capacity(bytes + requests.len() * 512 + 256);
+    // Writing to a `String` cannot fail.
+    let _ = write!(body, "--batch_{id}\r\nContent-Type: multipart/mixed; boundary=changeset_{id}\r\n\r\n");
+    let begin = format!(
+        "--changeset_{id}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n"
+    );
+    for NewRequest { method, path, if_match, tunnelled, no_content, body: entity } in requests {
+        body.extend([begin.as_str(), method, " ", base, path, " HTTP/1.1\r\n"]);
+        body.push_str("Accept: application/json;odata=minimalmetadata\r\nDataServiceVersion: 3.0\r\n");
+        if let Some(condition) = if_match {
+            body.extend(["If-Match: ", condition, "\r\n"]);
+        }
+        if *tunnelled {
+            body.push_str("X-HTTP-Method: MERGE\r\n");
+        }
+        if *no_content {
+            body.push_str("Prefer: return-no-content\r\n");
+        }
+        match entity {
+            Some(entity) => body.extend(["Content-Type: application/json\r\n\r\n", entity, "\r\n"]),
+            None => body.push_str("\r\n\r\n"),
+        }
+    }
+    let _ = write!(body, "--changeset_{id}--\r\n--batch_{id}--\r\n");
+    body
+}
+
+/// One request of a batch, as a server reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestPart<'a> {
+    /// The method as it stands on the request line.
+    pub method: &'a str,
+    uri: &'a str,
+    head: &'a [u8],
+    /// The body.
+    pub body: &'a [u8],
+}
+
+impl<'a> RequestPart<'a> {
+    /// Path and query as they were sent, without the scheme and the host that an absolute URL has (EGT-22).
+    #[must_use]
+    pub fn target(&self) -> &'a str {
+        let Some((_, rest)) = self.uri.split_once("://").filter(|_| !self.uri.starts_with('/')) else {
+            return self.uri;
+        };
+        rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")
+    }
+
+    /// A header; empty if it is missing or not text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> &'a str {
+        find(self.head, name)
+    }
+}
+
+/// What a batch holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Batch<'a> {
+    /// Writes: all are applied or none (EGT-9). At least one.
+    ChangeSet(Vec<RequestPart<'a>>),
+    /// One point query, outside of any change set (EGT-7).
+    Query(RequestPart<'a>),
+}
+
+/// Reads a batch of a type such as `multipart/mixed; boundary=batch_…`.
+///
+/// # Errors
+/// `InvalidInput` for another type, a part that is not a request, more than one change set (EGT-8), a query beside anything else (EGT-7),
+/// no operation (EGT-12), and a body that is cut off before its end: what is not whole must not be applied.
+pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>> {
+    let outer = boundary(content_type)
+        .ok_or_else(|| refuse("EGT-20", "the type of a batch is `multipart/mixed` with a boundary"))?;
+    let outer = split(body, outer);
+    let parts = whole(&outer.parts, outer.closed)?;
+    let [only] = parts else {
+        let rule = if parts.is_empty() { "EGT-12" } else { "EGT-8" };
+        return Err(refuse(rule, "a batch has one change set, or one query"));
+    };
+    let (headers, content) = head(only);
+    let Some(inner) = boundary(find(headers, "content-type")) else {
+        let query = request(content)?;
+        return match query.method {
+            "GET" => Ok(Batch::Query(query)),
+            _ => Err(refuse("EGT-7", "outside of a change set a batch has a point query alone")),
+        };
+    };
+    let inner = split(content, inner);
+    let requests: Vec<_> =
+        whole(&inner.parts, inner.closed)?.iter().map(|part| request(head(part).1)).collect::<Result<_>>()?;
+    if requests.is_empty() {
+        return Err(refuse("EGT-12", "the change set has no operations"));
+    }
+    if requests.iter().any(|request| request.method == "GET") {
+        return Err(refuse("EGT-7", "a change set has writes alone"));
+    }
+    Ok(Batch::ChangeSet(requests))
+}
+
+fn whole<'a, 'b>(parts: &'b [&'a [u8]], closed: bool) -> Result<&'b [&'a [u8]]> {
+    if closed { Ok(parts) } else { Err(refuse("EGT-21", "the batch is cut off before its closing boundary")) }
+}
+
+/// A request line, headers, a body.
+fn request(content: &[u8]) -> Result<RequestPart<'_>> {
+    let (first, rest) = line(content.trim_ascii_start());
+    let mut words = std::str::from_utf8(first).unwrap_or_default().split_ascii_whitespace();
+    let (method, uri, version) = (words.next(), words.next(), words.next());
+    let (Some(method), Some(uri), Some(version), None) = (method, uri, version, words.next()) else {
+        return Err(refuse(
+            "EGT-21",
+            "a part of the batch does not begin with a method, a URL and a version",
+        ));
+    };
+    let token = method.bytes().all(|byte| byte.is_ascii_uppercase());
+    let absolute = ["http://", "https://"].iter().any(|scheme| uri.starts_with(scheme));
+    if !token || !version.starts_with("HTTP/1.") || !(absolute || uri.starts_with('/')) {
+        return Err(refuse(
+            "EGT-21",
+            "a part of the batch is not a request of HTTP/1.1 with a URL or a path",
+        ));
+    }
+    let (head, body) = head(rest);
+    Ok(RequestPart { method, uri, head, body: body.trim_ascii() })
+}
+
+fn refuse(rule: &'static str, why: &str) -> Error {
+    Error::new(ErrorCode::InvalidInput, why).with_rule(rule)
+}

@@ -1,0 +1,111 @@
+//! The answer to a batch (EGT-30 to EGT-39).
+
+use std::fmt::Write;
+
+use http::StatusCode;
+
+use super::multipart::{boundary, find, head, line, split};
+
+/// The answer to one operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResponsePart<'a> {
+    /// The status.
+    pub status: u16,
+    head: &'a [u8],
+    /// The body.
+    pub body: &'a [u8],
+}
+
+impl<'a> ResponsePart<'a> {
+    /// A header; empty if it is missing or not text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> &'a str {
+        find(self.head, name)
+    }
+}
+
+/// Reads the answers in a body of a type such as `multipart/mixed; boundary=batchresponse_…`. How many there must be is the caller's to
+/// know (EGT-37).
+///
+/// ```
+/// use table_wire::batch::{NewResponse, read_responses, write_responses};
+///
+/// let done = NewResponse { status: 204, headers: vec![("ETag", "W/\"1\"".to_owned())], body: String::new() };
+/// let body = write_responses("7", &[done]);
+/// let parts = read_responses("multipart/mixed; boundary=batchresponse_7", body.as_bytes()).unwrap();
+/// assert_eq!((parts[0].status, parts[0].header("etag")), (204, "W/\"1\""));
+/// ```
+///
+/// # Errors
+/// Why it cannot be read: another type, a part without an answer, or cut off before its end.
+pub fn read_responses<'a>(content_type: &str, body: &'a [u8]) -> Result<Vec<ResponsePart<'a>>, String> {
+    let outer = boundary(content_type).ok_or_else(|| format!("its type is `{content_type}`"))?;
+    let mut answers = Vec::new();
+    // Inside the outer parts there are change sets, and in these the answers: two levels and no more.
+    for part in split(body, outer).parts {
+        let (headers, content) = head(part);
+        let Some(inner) = boundary(find(headers, "content-type")) else {
+            answers.push(answer(content)?);
+            continue;
+        };
+        let split = split(content, inner);
+        for part in &split.parts {
+            let (_, content) = head(part);
+            answers.push(answer(content)?);
+        }
+        if !split.closed {
+            return Err("it is cut off".to_owned());
+        }
+    }
+    if answers.is_empty() { Err("it has no parts".to_owned()) } else { Ok(answers) }
+}
+
+/// A status line, headers, a body.
+fn answer(content: &[u8]) -> Result<ResponsePart<'_>, String> {
+    let (first, rest) = line(content.trim_ascii_start());
+    let status = std::str::from_utf8(first)
+        .ok()
+        .filter(|line| line.starts_with("HTTP/"))
+        .and_then(|line| line.split_ascii_whitespace().nth(1)?.parse().ok())
+        .ok_or_else(|| "a part has no status".to_owned())?;
+    let (head, body) = head(rest);
+    Ok(ResponsePart { status, head, body: body.trim_ascii() })
+}
+
+/// The answer to one operation, as a server writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewResponse {
+    /// The status.
+    pub status: u16,
+    /// Names and values, written as they stand here: there are clients that look for `ETag` in this spelling.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body; empty if there is none.
+    pub body: String,
+}
+
+/// The body of the answer to a batch: one part for each operation, or one for the operation that failed (EGT-31, EGT-33). Its type is
+/// `multipart/mixed; boundary=batchresponse_{id}`, its status 202 in either case (EGT-30).
+#[must_use]
+pub fn write_responses(id: &str, responses: &[NewResponse]) -> String {
+    let mut text = String::with_capacity(responses.iter().map(|response| response.body.len() + 512).sum());
+    // Writing to a `String` cannot fail.
+    let _ = write!(
+        text,
+        "--batchresponse_{id}\r\nContent-Type: multipart/mixed; boundary=changesetresponse_{id}\r\n\r\n"
+    );
+    for NewResponse { status, headers, body } in responses {
+        let reason = StatusCode::from_u16(*status).ok().and_then(|status| status.canonical_reason());
+        let _ = write!(
+            text,
+            "--changesetresponse_{id}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
+             HTTP/1.1 {status} {}\r\n",
+            reason.unwrap_or("Unknown"),
+        );
+        for (name, value) in headers {
+            text.extend([name, ": ", value, "\r\n"]);
+        }
+        text.extend(["\r\n", body, "\r\n"]);
+    }
+    let _ = write!(text, "--changesetresponse_{id}--\r\n--batchresponse_{id}--\r\n");
+    text
+}
