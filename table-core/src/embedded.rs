@@ -3,7 +3,7 @@
 //! How to think of it:
 //! - The **journal** makes a write durable: frames in append-only files, one sync for all who wait.
 //! - **Recent** holds what was written since the last checkpoint, in a map whose clone is a snapshot; the **base** holds the
-//!   rest, in a B-tree on disk, and is fed by checkpoints in the background.
+//!   rest, in sorted runs on disk, and is fed by checkpoints and merged in slices in the background.
 //! - One thread, the committer, changes the **state**; readers load it whole and never wait.
 //!
 //! The files' formats are in `docs/format.md`.
@@ -29,6 +29,7 @@ mod recover;
 mod shared;
 mod snapshot;
 mod state;
+mod statistics;
 mod store;
 mod timestamps;
 mod waker;
@@ -37,6 +38,8 @@ mod waker;
 mod tests;
 
 pub use crate::clock::Clock;
+pub use base::Verification;
 pub use engine::Engine;
 pub use options::{Durability, EngineOptions, Faults};
 pub use snapshot::Snapshot;
+pub use statistics::Statistics;

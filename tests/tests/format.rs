@@ -10,7 +10,8 @@ use chrono::{DateTime, Utc};
 use futures_util::TryStreamExt;
 use pollster::block_on;
 use table_core::{
-    EdmType, Engine, Error, IfMatch, Result, Selection, TableEntity, TableStoreExt, UntypedTable, Value,
+    EdmType, Engine, Error, ErrorCode, IfMatch, Result, Selection, TableEntity, TableStoreExt, UntypedTable,
+    Value,
 };
 use uuid::Uuid;
 
@@ -24,7 +25,7 @@ fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))
 }
 
-/// Runs of one byte this long are packed: a base is mostly such.
+/// Runs of one byte this long are packed: a journal is mostly such.
 const RUN: usize = 16;
 
 /// Again and again: `u32` length of bytes as they are, these, `u32` length of a run of one byte, that byte.
@@ -140,10 +141,13 @@ fn a_folder_of_format_2_has_what_a_reader_can_be_wrong_about() {
     for edm in EdmType::ALL {
         assert!(expected.contains(&format!(" {edm} ")), "{edm}");
     }
-    let file = |end| unpack(&files.iter().find(|(name, _)| name.ends_with(end)).unwrap().1);
+    let file = |end| {
+        let named = files.iter().filter(|(name, _)| name.ends_with(end));
+        named.flat_map(|(_, bytes)| unpack(bytes)).collect::<Vec<u8>>()
+    };
     let holds = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
-    let (base, journal) = (file(".base"), file(".journal"));
-    assert!(holds(&base, "extremes") && !holds(&base, "Later"), "blocks");
+    let (runs, journal) = (file(".rows"), file(".journal"));
+    assert!(holds(&runs, "extremes") && !holds(&runs, "Later"), "blocks");
     assert!(holds(&journal, "Later") && !holds(&journal, "extremes"), "frames that the base does not hold");
 }
 

@@ -14,8 +14,8 @@ use crate::stage::Stage;
 
 /// Checkpoints, each after a tenth of the entities was replaced.
 const CHECKPOINTS: u32 = 30;
-/// How the name of the base ends.
-const BASE: &str = ".base";
+/// How the names of the base's runs end.
+const BASE: &str = ".rows";
 /// Threads that replace.
 const WRITERS: u32 = 8;
 

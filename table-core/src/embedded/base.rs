@@ -1,155 +1,332 @@
-//! The base: the rows of the last checkpoint, in blocks, in a redb database. Only this file and those below it know redb.
+//! The base: the rows that the journal need not hold any more, in runs on disk (`docs/format.md`, "Base").
+//!
+//! A flush writes what was recent as new runs on top of the others. Merges, a slice at a time, bring what lies in several layers into
+//! one. Either ends with a new version, which is recorded before it is seen.
 
-mod backend;
 mod block;
 mod cache;
 mod cursor;
+mod filter;
+mod merge;
 mod meta;
-mod rows;
+mod pool;
+mod run;
+mod verify;
+mod version;
 
-use std::ops::Bound;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use redb::{Database, ReadOnlyTable, ReadableDatabase, TableDefinition, WriteTransaction};
-
-use crate::embedded::disk::DiskFile;
-use crate::embedded::key::Span;
+use crate::embedded::disk::Disk;
+use crate::embedded::failpoint::{Hook, Step, reach};
+use crate::embedded::journal::failed;
+use crate::embedded::key::{self, Span};
+use crate::embedded::statistics::Statistics;
 use crate::error::{Error, ErrorCode, Result};
-use crate::row::Row;
+use crate::row::{Row, RowView};
 
-use backend::Backend;
-use cache::{Block, Cache, Found};
+use block::Found;
 pub(crate) use cursor::BaseCursor;
+pub(crate) use merge::{Debt, Merged};
 pub(crate) use meta::Meta;
-pub(crate) use rows::{BaseRows, Change};
+pub use verify::Verification;
+pub(crate) use version::stored::{BASE, BASE_NEW};
 
-const ROWS: TableDefinition<'static, &[u8], &[u8]> = TableDefinition::new("rows");
-const META: TableDefinition<'static, &str, &[u8]> = TableDefinition::new("meta");
+use merge::Merges;
+use pool::Pool;
+use run::{Run, RunWriter};
+use version::Version;
+use version::stored::Stored;
 
-fn failed(error: impl Into<redb::Error>) -> Error {
-    let error = error.into();
-    let code = match &error {
-        redb::Error::Corrupted(_) => ErrorCode::Corrupted,
-        redb::Error::Io(_) | redb::Error::PreviousIo => ErrorCode::Io,
-        redb::Error::DatabaseClosed => ErrorCode::EngineClosed,
-        _ => ErrorCode::InternalError,
-    };
-    Error::new(code, format!("the base cannot be read or written: {error}")).with_source(error)
+/// Where a base is, and how it is to behave.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) folder: Arc<Path>,
+    pub(crate) cache_bytes: usize,
+    /// The bytes at which a run of several ends: what a slice of a merge writes.
+    pub(crate) run_bytes: u64,
+    pub(crate) hook: Option<Hook>,
 }
 
-/// The database.
-#[derive(Debug)]
+impl Place {
+    fn pool(&self) -> Arc<Pool> {
+        Arc::new(Pool::new(Arc::clone(&self.disk), self.folder.to_path_buf(), self.cache_bytes))
+    }
+}
+
+/// The base as the one thread has it that changes it.
 pub(crate) struct Base {
-    database: Database,
-    /// Shared with every view, to know whether there are any.
-    views: Arc<()>,
-    /// Bytes of blocks that a view holds.
-    block_bytes: usize,
+    pool: Arc<Pool>,
+    run_bytes: u64,
+    hook: Option<Hook>,
+    stored: Stored,
+    version: Arc<Version>,
+    merges: Merges,
+    /// Runs that no version names any more, kept while a view may read them.
+    obsolete: Vec<Arc<Run>>,
+    /// Ends what is under way.
+    stop: Arc<AtomicBool>,
+}
+
+/// What a flush or merge that was told to stop fails with.
+fn stopped() -> Error {
+    Error::new(ErrorCode::EngineClosed, "the engine was closed")
 }
 
 impl Base {
-    /// Opens the database in a file, or makes one in an empty file.
-    pub(crate) fn open(file: Arc<dyn DiskFile>, cache_bytes: usize) -> Result<Self> {
-        // Half for pages of the tree, half for blocks that look-ups have found.
-        let block_bytes = cache_bytes / 2;
-        let database = Database::builder()
-            .set_cache_size(cache_bytes - block_bytes)
-            .create_with_backend(Backend(file))
-            .map_err(failed)?;
-        Ok(Self { database, views: Arc::new(()), block_bytes })
+    /// The base of a folder that has none: it records this, and holds no rows.
+    pub(crate) fn create(place: &Place, meta: Meta) -> Result<Self> {
+        let stored = Stored { meta, next: 1, version: Version::default() };
+        let base = Self::of(place.pool(), place, stored);
+        base.stored.write(&*base.pool.disk, &base.pool.folder)?;
+        Ok(base)
     }
 
-    /// Writes what a checkpoint needs before its first view, in a base that was just made.
-    pub(crate) fn initialize(&self, meta: &Meta) -> Result<()> {
-        self.begin()?.commit(meta)
+    /// The base of a folder.
+    pub(crate) fn open(place: &Place) -> Result<Self> {
+        let pool = place.pool();
+        let stored = Stored::read(&pool)?;
+        Ok(Self::of(pool, place, stored))
     }
 
-    /// What the last commit recorded.
-    pub(crate) fn meta(&self) -> Result<Meta> {
-        let transaction = self.database.begin_read().map_err(failed)?;
-        let table = transaction.open_table(META).map_err(failed)?;
-        Meta::read(|name| Ok(table.get(name).map_err(failed)?.map(|value| value.value().to_vec())))
+    fn of(pool: Arc<Pool>, place: &Place, stored: Stored) -> Self {
+        Self {
+            pool,
+            run_bytes: place.run_bytes,
+            hook: place.hook.clone(),
+            version: Arc::new(stored.version.clone()),
+            stored,
+            merges: Merges::default(),
+            obsolete: Vec::new(),
+            stop: Arc::default(),
+        }
     }
 
-    /// The rows as of the last commit. It pins the pages it sees: published states are short-lived, snapshots are the user's.
-    pub(crate) fn view(&self) -> Result<BaseView> {
-        let transaction = self.database.begin_read().map_err(failed)?;
-        let rows = Arc::new(transaction.open_table(ROWS).map_err(failed)?);
-        let blocks = Arc::new(Cache::new(self.block_bytes));
-        Ok(BaseView { rows, blocks, _of: Arc::clone(&self.views) })
+    /// What the last version recorded.
+    pub(crate) fn meta(&self) -> &Meta {
+        &self.stored.meta
     }
 
-    /// Whether any view is open. Once the base is dropped, views fail with `EngineClosed`.
-    pub(crate) fn has_views(&self) -> bool {
-        Arc::strong_count(&self.views) > 1
+    /// The rows as of the last version.
+    pub(crate) fn view(&self) -> BaseView {
+        BaseView { pool: Arc::clone(&self.pool), version: Arc::clone(&self.version) }
     }
 
-    /// Begins a change of the base. Waits for no one: the checkpoint thread is the only writer.
-    pub(crate) fn begin(&self) -> Result<BaseWriter> {
-        let mut transaction = self.database.begin_write().map_err(failed)?;
-        // Reopening after a crash takes no walk over the whole file.
-        transaction.set_quick_repair(true);
-        Ok(BaseWriter(transaction))
+    /// Once set, whatever is under way ends with an error, and leaves no trace.
+    pub(crate) fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
     }
 
-    /// Moves pages to the front of the file and cuts it. No view may be open.
-    pub(crate) fn compact(&mut self) -> Result<()> {
-        self.database.compact().map(drop).map_err(failed)
-    }
-}
-
-/// One durable change of the base; dropped without a commit it leaves no trace.
-pub(crate) struct BaseWriter(WriteTransaction);
-
-impl BaseWriter {
-    /// The rows, to be changed.
-    pub(crate) fn rows(&self) -> Result<BaseRows<'_>> {
-        self.0.open_table(ROWS).map(BaseRows).map_err(failed)
+    fn check_running(&self) -> Result<()> {
+        if self.stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
     }
 
-    /// Makes the change and the record of it durable together.
-    pub(crate) fn commit(self, meta: &Meta) -> Result<()> {
-        {
-            let mut table = self.0.open_table(META).map_err(failed)?;
-            self.0.open_table(ROWS).map_err(failed)?;
-            for (name, value) in meta.write() {
-                table.insert(name, value.as_slice()).map_err(failed)?;
+    /// Whether a file of the folder is a run that nothing needs.
+    pub(crate) fn is_left_over(&self, name: &str) -> bool {
+        name == BASE_NEW
+            || pool::number(name)
+                .is_some_and(|number| !self.version.runs().iter().any(|run| run.number == number))
+    }
+
+    /// Puts rows and deletions, in key order, on top of all others, and records what the base then holds. `meta.dropped` are
+    /// tables dropped since the last flush.
+    ///
+    /// # Errors
+    /// After `DiskFull` the base is as it was, and the flush may be tried again. After anything else nothing is to be written.
+    pub(crate) fn flush<'r>(
+        &mut self,
+        rows: impl Iterator<Item = (&'r [u8], Option<RowView<'r>>)>,
+        mut meta: Meta,
+    ) -> Result<()> {
+        reach(self.hook.as_ref(), Step::CheckpointWrite)?;
+        meta.dropped.extend(&self.stored.meta.dropped);
+        let mut writer = RunsWriter::new(&self.pool, self.stored.next, self.run_bytes);
+        let mut segment = None;
+        for (key, row) in rows {
+            self.check_running()?;
+            // Rows of a table dropped by now would only be reclaimed.
+            if !key::table_of(key).is_some_and(|table| meta.catalog.contains(table)) {
+                continue;
+            }
+            let index = self.version.find(key);
+            if row.is_none() && !self.version.may_hold(index, key) {
+                continue;
+            }
+            // Blocks end where segments do: what a run has of a segment is then known from its index.
+            if segment.replace(index) != Some(index) {
+                writer.end_block()?;
+            }
+            writer.push(key, row)?;
+        }
+        let (runs, next) = writer.finish()?;
+        let mut version = Version::clone(&self.version);
+        for run in &runs {
+            version.add(run)?;
+        }
+        reach(self.hook.as_ref(), Step::CheckpointCommit)?;
+        // IMPORTANT: rows and journal position become durable at once: replay never begins too late, and what it does twice has
+        // the same result.
+        let bytes = runs.iter().map(|run| run.length).sum();
+        self.record(Stored { meta, next, version })?;
+        self.pool.counters.flush(bytes);
+        Ok(())
+    }
+
+    /// Makes a version the one in use, durably, without what no table has any more.
+    fn record(&mut self, mut stored: Stored) -> Result<()> {
+        stored.version.drop_dead(&stored.meta.catalog);
+        stored.version.join_empty();
+        if let Err(error) = stored.write(&*self.pool.disk, &self.pool.folder) {
+            if error.code() == ErrorCode::DiskFull {
+                // What was written for it gives its room back.
+                let old = self.version.runs();
+                let is_new = |run: &Arc<Run>| old.iter().all(|old| old.number != run.number);
+                self.obsolete.extend(stored.version.runs().into_iter().filter(is_new));
+                // Another run must not have the number of one that is yet to be removed.
+                self.stored.next = stored.next;
+            }
+            return Err(error);
+        }
+        let old = std::mem::replace(&mut self.version, Arc::new(stored.version.clone())).runs();
+        let kept = stored.version.runs();
+        let is_kept = |run: &Arc<Run>| kept.binary_search_by_key(&run.number, |kept| kept.number).is_ok();
+        self.obsolete.extend(old.into_iter().filter(|run| !is_kept(run)));
+        self.stored = stored;
+        Ok(())
+    }
+
+    /// Removes the files of runs that no version and no view has any more.
+    pub(crate) fn remove_obsolete(&mut self) {
+        let (kept, gone) =
+            std::mem::take(&mut self.obsolete).into_iter().partition(|run| Arc::strong_count(run) > 1);
+        self.obsolete = kept;
+        for run in gone {
+            let removed = reach(self.hook.as_ref(), Step::RunDelete)
+                .and_then(|()| run.remove().map_err(|error| failed("a run cannot be removed", error)));
+            if let Err(error) = removed {
+                // Harmless: the next open removes them.
+                tracing::warn!(target: "table_core::engine", %error, "an obsolete run was not removed");
             }
         }
-        self.0.commit().map_err(failed)
     }
 }
 
-/// The rows of one commit. Cloning is O(1).
+/// Writes runs, one behind the other.
+struct RunsWriter<'p> {
+    pool: &'p Arc<Pool>,
+    /// The number of the first run, and the one that comes next.
+    numbers: std::ops::Range<u64>,
+    /// The bytes at which a run ends.
+    most: u64,
+    current: Option<RunWriter>,
+    runs: Vec<Arc<Run>>,
+    finished: bool,
+}
+
+impl<'p> RunsWriter<'p> {
+    fn new(pool: &'p Arc<Pool>, next: u64, most: u64) -> Self {
+        Self { pool, numbers: next..next, most, current: None, runs: Vec::new(), finished: false }
+    }
+
+    /// Bytes of the run that is being written.
+    fn bytes(&self) -> u64 {
+        self.current.as_ref().map_or(0, RunWriter::bytes)
+    }
+
+    fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) -> Result<()> {
+        if self.bytes() >= self.most {
+            self.end_run()?;
+        }
+        let run = match &mut self.current {
+            Some(run) => run,
+            current @ None => {
+                self.numbers.end += 1;
+                current.insert(RunWriter::create(self.pool, self.numbers.end - 1)?)
+            }
+        };
+        run.push(key, row)
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        self.current.as_mut().map_or(Ok(()), RunWriter::end_block)
+    }
+
+    fn end_run(&mut self) -> Result<()> {
+        let Some(run) = self.current.take() else { return Ok(()) };
+        self.runs.push(Arc::new(run.finish()?));
+        Ok(())
+    }
+
+    /// The runs, whole, and the number that comes next.
+    fn finish(mut self) -> Result<(Vec<Arc<Run>>, u64)> {
+        self.end_run()?;
+        self.finished = true;
+        Ok((std::mem::take(&mut self.runs), self.numbers.end))
+    }
+}
+
+impl Drop for RunsWriter<'_> {
+    /// What was not finished gives its room back.
+    fn drop(&mut self) {
+        if !self.finished {
+            for number in self.numbers.clone() {
+                let _ = self.pool.remove(number);
+            }
+        }
+    }
+}
+
+/// The rows of one version. Cloning is O(1).
 #[derive(Clone)]
 pub(crate) struct BaseView {
-    rows: Arc<ReadOnlyTable<&'static [u8], &'static [u8]>>,
-    blocks: Arc<Cache>,
-    _of: Arc<()>,
+    pool: Arc<Pool>,
+    version: Arc<Version>,
 }
 
 impl BaseView {
     /// One row.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
-        if let Found::Row(row) = self.blocks.get(key)? {
-            return Ok(row);
+        let Some(segment) = self.version.segments().get(self.version.find(key)) else { return Ok(None) };
+        let hash = filter::hash(key);
+        for layer in &segment.layers {
+            match layer.run.get(key, hash)? {
+                Found::Nothing => {}
+                Found::Deletion => return Ok(None),
+                Found::Row(row) => return Ok(Some(row)),
+            }
         }
-        let from = (Bound::Included(key), Bound::Unbounded);
-        let found = self.rows.range::<&[u8]>(from).map_err(failed)?.next();
-        let Some((largest, bytes)) = found.transpose().map_err(failed)? else { return Ok(None) };
-        let block = Block::read(bytes)?;
-        let found = block.get(largest.value(), key)?;
-        self.blocks.insert(largest.value().to_vec(), block);
-        Ok(match found {
-            Found::Row(row) => row,
-            Found::Unknown => None,
-        })
+        Ok(None)
     }
 
     /// The rows of a span.
     pub(crate) fn range(&self, span: &Span) -> Result<BaseCursor> {
-        let from = (Bound::Included(span.start.as_slice()), Bound::Unbounded);
-        let blocks = self.rows.range::<&[u8]>(from).map_err(failed)?;
-        BaseCursor::new(blocks, &span.start, span.end.clone())
+        BaseCursor::new(&self.version, span)
+    }
+
+    /// What it has, and what was done with it.
+    pub(crate) fn describe(&self, statistics: &mut Statistics) {
+        let (runs, segments) = (self.version.runs(), self.version.segments());
+        statistics.runs = runs.len();
+        statistics.base_bytes = runs.iter().map(|run| run.length).sum();
+        statistics.segments = segments.len();
+        statistics.layers = segments.iter().map(|segment| segment.layers.len()).max().unwrap_or_default();
+        statistics.unmerged_bytes = segments.iter().map(|segment| segment.newer_bytes()).sum();
+        (statistics.cache_hits, statistics.cache_misses) = self.pool.cache.hits_and_misses();
+        self.pool.counters.describe(statistics);
+    }
+
+    /// Whether it may have rows of a span. Looks at no file.
+    pub(crate) fn may_hold(&self, span: &Span) -> bool {
+        let index = self.version.find(&span.start);
+        let segments = self.version.segments().get(index..).unwrap_or_default();
+        segments.iter().take_while(|segment| *segment.start < *span.end).any(|segment| {
+            let within = |run: &Run| *run.first < *span.end && *run.last >= *span.start;
+            segment.layers.iter().any(|layer| within(&layer.run))
+        })
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,6 +1,6 @@
 //! The catalog: which tables there are, their ids, and which names are still being deleted.
 
-use std::ops::Bound;
+use std::ops::{Bound, RangeInclusive};
 use std::sync::Arc;
 
 use imbl::OrdMap;
@@ -131,6 +131,11 @@ impl Catalog {
     /// Whether a table of this id is there.
     pub(crate) fn contains(&self, id: u32) -> bool {
         self.names.contains_key(&id)
+    }
+
+    /// Whether a table of an id in this range is there.
+    pub(crate) fn contains_any(&self, ids: RangeInclusive<u32>) -> bool {
+        !ids.is_empty() && self.names.range(ids).next().is_some()
     }
 
     /// The id that the next table gets.

@@ -10,7 +10,8 @@ use async_channel::Sender;
 use futures_channel::oneshot;
 
 use crate::clock::Clock;
-use crate::embedded::checkpointer::Checkpointer;
+use crate::embedded::base::{BaseView, Verification};
+use crate::embedded::checkpointer::{Checkpointer, Wake};
 use crate::embedded::committer::request::Request;
 use crate::embedded::committer::{Checkpoints, Committer, OnDisk, Thresholds};
 use crate::embedded::options::EngineOptions;
@@ -18,6 +19,7 @@ use crate::embedded::recover::{self, Recovered};
 use crate::embedded::shared::Shared;
 use crate::embedded::snapshot::Snapshot;
 use crate::embedded::state::State;
+use crate::embedded::statistics::Statistics;
 use crate::embedded::timestamps::steady;
 use crate::embedded::waker::contained;
 use crate::error::{Error, ErrorCode, Result};
@@ -103,7 +105,7 @@ impl Engine {
 
     pub(crate) fn start_on_disk(options: EngineOptions, folder: &Path) -> Result<Self> {
         let recovered = recover::open(&options, folder)?;
-        let Recovered { state, timestamp, dropped, journal, base, base_number, meta, lock } = recovered;
+        let Recovered { state, timestamp, dropped, journal, base, lock } = recovered;
         let (requests, queue) = async_channel::bounded(QUEUE);
         let (jobs, job_queue) = mpsc::channel();
         let (done, done_queue) = mpsc::channel();
@@ -111,19 +113,19 @@ impl Engine {
             disk: Arc::clone(&options.disk),
             folder: folder.to_owned(),
             hook: options.hook.clone(),
-            cache_bytes: options.cache_bytes,
             base,
-            number: base_number,
-            retired: Vec::new(),
-            meta,
             jobs: job_queue,
             done,
-            wake: requests.clone(),
+            wake: Wake(requests.clone()),
+            resting: false,
+            no_room: false,
+            unmerged: None,
         };
+        let stop = checkpointer.base.stop();
         let thread = spawn("tables-checkpoint", move || checkpointer.run())?;
         let thresholds =
             Thresholds { checkpoint_bytes: options.checkpoint_bytes, recent_bytes: options.recent_bytes };
-        let checkpoints = Checkpoints::new(thresholds, (jobs, done_queue), thread, dropped);
+        let checkpoints = Checkpoints::new(thresholds, (jobs, done_queue), (thread, stop), dropped);
         let disk = OnDisk { journal, checkpoints, _lock: lock };
         let steady = steady(options.clock.clone(), timestamp);
         let committer = Committer::new(&options, queue, state, timestamp, steady.clone(), Some(disk));
@@ -170,13 +172,41 @@ impl Engine {
         self.ask(|answer| Request::Checkpoint { compact: false, answer }).await
     }
 
-    /// Does a checkpoint and writes the base anew, without holes, into a file of its own, which then takes the place of the
-    /// old one. Readers and writers go on meanwhile; needs room for a second copy.
+    /// Does a checkpoint and merges the base, so that it has each row once, and nothing of what was replaced or deleted before. It
+    /// goes slice by slice beside readers and writers, and needs room for a slice.
     ///
     /// # Errors
-    /// `EnginePoisoned`, `EngineClosed`.
+    /// `Corrupted` if a part of the base cannot be read: that part is left as it is, the rest is compact. `EnginePoisoned`,
+    /// `EngineClosed`; `Io`, after which the engine works on as before.
     pub async fn compact(&self) -> Result<()> {
         self.ask(|answer| Request::Checkpoint { compact: true, answer }).await
+    }
+
+    /// Figures of what the engine holds, and of what it has done since it was opened.
+    ///
+    /// # Errors
+    /// `EngineClosed`.
+    pub fn statistics(&self) -> Result<Statistics> {
+        Ok(Statistics::of(&*self.inner.shared.state()?))
+    }
+
+    /// Reads all that the base has from the disk and checks it: every checksum, the order of keys, every row. Readers and writers
+    /// go on meanwhile. It blocks for as long as the disk takes to read the folder. The journal is checked by the next open.
+    ///
+    /// ```
+    /// use table_core::embedded::Engine;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let engine = Engine::open(folder.path())?;
+    /// assert!(engine.verify()?.is_whole());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `EngineClosed`. What is broken is no error but part of the answer.
+    pub fn verify(&self) -> Result<Verification> {
+        let state = self.inner.shared.state_to_keep()?;
+        Ok(state.base.as_ref().map(BaseView::verify).unwrap_or_default())
     }
 
     /// Makes everything durable, stops, and frees the folder. Handles and snapshots that are left answer `EngineClosed`.

@@ -21,27 +21,25 @@ pub enum Step {
     JournalCreate,
     /// Begin a checkpoint: what is recent is frozen, the journal is rotated.
     Freeze,
-    /// Write frozen rows into the base.
+    /// Write frozen rows as new runs of the base.
     CheckpointWrite,
-    /// Commit the checkpoint.
+    /// Record the version of the base that has them.
     CheckpointCommit,
     /// Publish the base with the checkpoint in it.
     CheckpointPublish,
     /// Delete a journal file that the base covers.
     JournalDelete,
-    /// Write a compacted copy of the base.
-    CompactWrite,
-    /// Give the compacted copy its name.
-    CompactRename,
-    /// Delete the base that was compacted.
-    CompactDelete,
-    /// Remove a slice of a dropped table's rows from the base.
-    Reclaim,
+    /// Write a slice of a merge of runs.
+    MergeWrite,
+    /// Record the version of the base that has it.
+    MergeCommit,
+    /// Delete a run that was merged, or whose tables were dropped.
+    RunDelete,
 }
 
 impl Step {
     /// All steps.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 13] = [
         Self::JournalWrite,
         Self::JournalSync,
         Self::Publish,
@@ -52,10 +50,9 @@ impl Step {
         Self::CheckpointCommit,
         Self::CheckpointPublish,
         Self::JournalDelete,
-        Self::CompactWrite,
-        Self::CompactRename,
-        Self::CompactDelete,
-        Self::Reclaim,
+        Self::MergeWrite,
+        Self::MergeCommit,
+        Self::RunDelete,
     ];
 }
 

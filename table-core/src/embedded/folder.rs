@@ -1,34 +1,11 @@
-//! The files of a folder: names of bases, and how files are made and deleted durably (`docs/format.md`, "Folder").
+//! How folders are made, and files deleted, durably.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::embedded::base::Base;
 use crate::embedded::disk::Disk;
 use crate::embedded::journal::failed;
-use crate::error::{Error, ErrorCode, Result};
-
-const SUFFIX: &str = ".base";
-const NEW_SUFFIX: &str = ".base.new";
-
-fn base_path(folder: &Path, number: u64) -> PathBuf {
-    folder.join(format!("{number:010}{SUFFIX}"))
-}
-
-/// Where a base is written before it is whole.
-pub(crate) fn base_new_path(folder: &Path, number: u64) -> PathBuf {
-    folder.join(format!("{number:010}{NEW_SUFFIX}"))
-}
-
-/// The number in a base's name; `None` if it is none, or not whole.
-pub(crate) fn base_number(name: &str) -> Option<u64> {
-    name.strip_suffix(SUFFIX)?.parse().ok()
-}
-
-/// Whether a file was being written when the engine stopped.
-pub(crate) fn is_unfinished(name: &str) -> bool {
-    name.ends_with(NEW_SUFFIX)
-}
+use crate::error::Result;
 
 /// Makes a folder and those above it, durably, also where an earlier engine made them and stopped.
 pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
@@ -49,37 +26,6 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
         Ok(())
     };
     make().map_err(|error| failed(&format!("the folder {} cannot be made", folder.display()), error))
-}
-
-/// Makes a base without rows in a file of this path.
-pub(crate) fn create_base(disk: &dyn Disk, path: &Path, cache_bytes: usize) -> Result<Base> {
-    let file = disk.open(path, true).map_err(|error| failed("the base cannot be created", error))?;
-    Base::open(file, cache_bytes)
-}
-
-/// Opens the base of a number.
-pub(crate) fn open_base(disk: &dyn Disk, folder: &Path, number: u64, cache_bytes: usize) -> Result<Base> {
-    let path = base_path(folder, number);
-    let io = |error| failed("the base cannot be opened", error);
-    let file = disk.open(&path, false).map_err(io)?;
-    // IMPORTANT: an empty file would be made a base without rows, and nothing but its name tells that rows are lost.
-    if file.is_empty().map_err(io)? {
-        let message = format!("the base {} is empty: restore the folder from a copy", path.display());
-        return Err(Error::new(ErrorCode::Corrupted, message));
-    }
-    Base::open(file, cache_bytes)
-}
-
-/// Gives a new base, whole and closed, its name, durably.
-pub(crate) fn name_base(disk: &dyn Disk, folder: &Path, number: u64) -> Result<()> {
-    let new = base_new_path(folder, number);
-    let name = || {
-        // IMPORTANT: what is renamed is whole on the disk: closing a base writes to it once more.
-        disk.open(&new, false)?.sync_data()?;
-        disk.rename(&new, &base_path(folder, number))?;
-        disk.sync_dir(folder)
-    };
-    name().map_err(|error| failed("the base cannot be renamed", error))
 }
 
 /// Deletes the files of these names, durably.

@@ -54,7 +54,7 @@ pub(crate) fn failed(what: &str, error: io::Error) -> Error {
 }
 
 /// Where no room is why nothing was written, `DiskFull`. A sync that found no room is a sync that failed.
-fn refused(what: &str, error: io::Error) -> Error {
+pub(crate) fn refused(what: &str, error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             let message = format!("{what}: {error}; nothing was written: make room, and write again");

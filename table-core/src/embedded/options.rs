@@ -112,10 +112,10 @@ impl EngineOptions {
         self
     }
 
-    /// Memory for the base, in bytes: half for pages of its tree, half for blocks that look-ups found.
+    /// Memory for blocks of the base, in bytes, shared by all readers and snapshots.
     ///
-    /// Point gets at random places want twice the base here: one that finds its block takes a few microseconds, one that does not reads
-    /// 16 KiB from the file, which takes five to ten times as long. Pages and scans read each block once, and want less.
+    /// A point get that finds its block takes a few microseconds, one that does not reads 16 KiB from the file, which takes several
+    /// times as long. Beside this, an index and a filter of about three bytes a row are in memory for what was read since the start.
     pub const fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = bytes;
         self
@@ -131,6 +131,11 @@ impl EngineOptions {
     pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
         self.checkpoint_bytes = bytes;
         self
+    }
+
+    /// The bytes at which a run of the base ends: few of them make a checkpoint, and one is a slice of a merge.
+    pub(crate) const fn run_bytes(&self) -> u64 {
+        (self.checkpoint_bytes / 3) as u64
     }
 
     /// How long the name of a deleted table answers `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds as the service does.

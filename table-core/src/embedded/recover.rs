@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::embedded::base::{Base, Meta};
+use crate::embedded::base::{self, Base, Meta, Place};
 use crate::embedded::catalog::Catalog;
 use crate::embedded::disk::{Disk, DiskLock};
 use crate::embedded::folder;
@@ -25,9 +25,6 @@ pub(crate) struct Recovered {
     pub(crate) dropped: Vec<u32>,
     pub(crate) journal: Journal,
     pub(crate) base: Base,
-    pub(crate) base_number: u64,
-    /// What the base recorded last.
-    pub(crate) meta: Meta,
     pub(crate) lock: Lock,
 }
 
@@ -64,42 +61,46 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     // IMPORTANT: what an earlier engine made, renamed or deleted, and could not make durable, is adopted from here on.
     disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
-    let (base, base_number) = open_base(disk, path, &names, options.cache_bytes)?;
-    let meta = base.meta()?;
+    let place = Place {
+        disk: Arc::clone(&options.disk),
+        folder: path.into(),
+        cache_bytes: options.cache_bytes,
+        run_bytes: options.run_bytes(),
+        hook: options.hook.clone(),
+    };
+    let base = open_base(&place, &names)?;
+    let meta = base.meta().clone();
     let mut replay = Replay {
-        state: State { catalog: meta.catalog.clone(), base: Some(base.view()?), ..State::default() },
+        state: State { catalog: meta.catalog.clone(), base: Some(base.view()), ..State::default() },
         timestamp: meta.timestamp,
         dropped: Vec::new(),
     };
     let end = replay_all(disk, path, &names, &meta, &mut replay)?;
     // Nothing was changed so far; from here on the folder is known to be sound.
     folder::delete(disk, path, |name| {
-        folder::is_unfinished(name)
-            || folder::base_number(name).is_some_and(|number| number < base_number)
+        base.is_left_over(name)
             || file::number(name).is_some_and(|number| number < meta.journal || number > end.tail.number)
     })?;
     let tail = mend(end).map_err(|error| failed("the end of the journal cannot be mended", error))?;
     let folder = PathBuf::from(path);
     let journal = Journal::new(Arc::clone(&options.disk), folder, options.hook.clone(), tail);
     let Replay { state, timestamp, dropped } = replay;
-    Ok(Recovered { state, timestamp, dropped, journal, base, base_number, meta, lock })
+    Ok(Recovered { state, timestamp, dropped, journal, base, lock })
 }
 
-fn open_base(disk: &dyn Disk, path: &Path, names: &[String], cache_bytes: usize) -> Result<(Base, u64)> {
-    let newest = names.iter().filter_map(|name| folder::base_number(name)).max();
-    if let Some(number) = newest {
-        return Ok((folder::open_base(disk, path, number, cache_bytes)?, number));
+fn open_base(place: &Place, names: &[String]) -> Result<Base> {
+    if names.iter().any(|name| name == base::BASE) {
+        return Base::open(place);
     }
     if names.iter().any(|name| file::number(name).is_some()) {
-        let message = format!("the base of {} is missing: restore the folder from a copy", path.display());
+        let path = place.folder.join(base::BASE);
+        let message = format!("the file {} is missing: restore the folder from a copy", path.display());
         return Err(Error::new(ErrorCode::Corrupted, message));
     }
+    // IMPORTANT: the base is there before the first journal file: a folder with a journal and no base has lost it.
     let fresh =
         Meta { journal: 1, sequence: 1, timestamp: 0, catalog: Catalog::default(), dropped: Vec::new() };
-    folder::create_base(disk, &folder::base_new_path(path, 1), cache_bytes)?.initialize(&fresh)?;
-    // IMPORTANT: the base is there before the first journal file: a folder with a journal and no base has lost it.
-    folder::name_base(disk, path, 1)?;
-    Ok((folder::open_base(disk, path, 1, cache_bytes)?, 1))
+    Base::create(place, fresh)
 }
 
 struct Replay {

@@ -50,11 +50,11 @@ impl State {
             let next = newer.next();
             if let Some(base) = &mut base {
                 let end = next.map(|(key, _)| &**key);
-                if base.visit(end, |key, row| visit(key, Some(row)))?.is_break() {
+                if base.visit(end, &mut visit)?.is_break() {
                     return Ok(());
                 }
-                if end.is_some() && base.current().map(|(key, _)| key) == end {
-                    base.advance()?;
+                if let Some(key) = end {
+                    base.pass(key)?;
                 }
             }
             let Some((key, entry)) = next else { return Ok(()) };
@@ -100,8 +100,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::embedded::base::{Base, Change, Meta};
-    use crate::embedded::disk::{Disk, RealDisk};
+    use crate::embedded::base;
     use crate::row::RowWriter;
 
     fn key(n: u8) -> Key {
@@ -122,29 +121,21 @@ mod tests {
             to in 0..12_u8,
         ) {
             let folder = tempfile::tempdir().unwrap();
-            let base = Base::open(RealDisk.open(&folder.path().join("base"), true).unwrap(), 1 << 20).unwrap();
-            let meta = Meta { journal: 1, sequence: 1, timestamp: 0, catalog: Catalog::default(), dropped: vec![] };
+            let mut base = base::tests::base(folder.path());
             let (mut recent, mut frozen, mut model) = (Recent::default(), Recent::default(), BTreeMap::new());
-            let writer = base.begin().unwrap();
-            let mut rows = writer.rows().unwrap();
             let mut sorted = writes.clone();
             sorted.sort_by_key(|(_, _, layer)| *layer);
             for (ticks, (n, put, layer)) in sorted.into_iter().enumerate() {
                 let row = put.then(|| row(ticks as u64));
                 match layer {
-                    0 => {
-                        let row = row.as_ref().map(|row| row.as_bytes().to_vec());
-                        rows.apply(std::iter::once(Ok(Change { key: key(n).to_vec(), row }))).unwrap();
-                    }
+                    0 => base::tests::put(&mut base, &key(n), row.as_ref()),
                     1 => frozen.set(key(n), row.clone()),
                     _ => recent.set(key(n), row.clone()),
                 }
                 model.insert(n, row);
             }
-            drop(rows);
-            writer.commit(&meta).unwrap();
             let state = State {
-                catalog: Catalog::default(), recent, frozen: Some(frozen), base: Some(base.view().unwrap()),
+                catalog: Catalog::default(), recent, frozen: Some(frozen), base: Some(base.view()),
             };
             for n in 0..12 {
                 prop_assert_eq!(state.get(&key(n)).unwrap(), model.get(&n).cloned().flatten());

@@ -6,7 +6,7 @@ mod crashes;
 mod faults;
 mod faulty;
 mod folders;
-mod gate;
+pub(in crate::embedded) mod gate;
 mod model;
 mod pages;
 mod power;

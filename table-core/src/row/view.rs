@@ -136,7 +136,7 @@ impl<'a> RowView<'a> {
         self.shape.len() + self.body.len()
     }
 
-    #[cfg(feature = "embedded")]
+    #[cfg(all(test, feature = "embedded"))]
     pub(crate) fn to_vec(self) -> Vec<u8> {
         [self.shape, self.body].concat()
     }

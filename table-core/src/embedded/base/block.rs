@@ -1,7 +1,7 @@
-//! A block: neighbouring rows in one value of the base (`docs/format.md`, "Base").
+//! A block: neighbouring rows of a run in one piece of bytes (`docs/format.md`, "Runs").
 //!
-//! What a tree costs for each of its entries, it costs here for each block: a scan steps from row to row within one value,
-//! and keys share what they have in common, as rows do their shape: the names of properties are half of a row.
+//! A scan steps from row to row within one block. Keys share their common beginning, and rows their shape: the names of
+//! properties are half of a row. A deletion is an entry without a shape.
 
 mod walk;
 mod writer;
@@ -9,9 +9,9 @@ mod writer;
 use std::ops::Range;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::row::RowView;
+use crate::row::{Row, RowView};
 pub(crate) use walk::Walk;
-pub(crate) use writer::{cut, encode, is_small};
+pub(crate) use writer::BlockWriter;
 
 const COUNTS: usize = 4;
 /// Bytes that say where a key ends.
@@ -25,19 +25,8 @@ const SHAPES: usize = 2;
 /// Bytes that say where a shape ends.
 const SHAPE_END: usize = 4;
 
-/// A row with its key, on its way into a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) key: Vec<u8>,
-    pub(crate) row: Vec<u8>,
-}
-
-impl Entry {
-    /// Bytes in a block of its own, about.
-    pub(crate) fn bytes(&self) -> usize {
-        KEY_END + ROW + self.key.len() + self.row.len()
-    }
-}
+/// The shape number of an entry that records a deletion.
+const DELETED: usize = 0xFFFF;
 
 /// Where the parts of a block lie. Made once for each block, so that its rows are found by a few additions.
 ///
@@ -58,7 +47,15 @@ pub(crate) struct Layout {
     bodies: usize,
 }
 
-/// Where a row lies in its block.
+/// What a block or a run says of a key.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Nothing,
+    Deletion,
+    Row(Row),
+}
+
+/// Where a row lies in its block; or that the entry records a deletion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
     shape: Shape,
@@ -74,16 +71,19 @@ struct Shape {
 }
 
 impl Place {
-    /// The row.
+    /// The row; `None` for a deletion.
     #[inline]
-    pub(crate) fn row<'b>(&self, block: &'b [u8]) -> RowView<'b> {
+    pub(crate) fn row<'b>(&self, block: &'b [u8]) -> Option<RowView<'b>> {
+        if self.shape.number == DELETED {
+            return None;
+        }
         let part = |range: &Range<usize>| block.get(range.clone()).unwrap_or_default();
-        RowView::counted(part(&self.shape.bytes), self.shape.count, part(&self.body))
+        Some(RowView::counted(part(&self.shape.bytes), self.shape.count, part(&self.body)))
     }
 }
 
 fn corrupted() -> Error {
-    Error::new(ErrorCode::Corrupted, "a block of the base is broken: restore the folder from a copy")
+    Error::new(ErrorCode::Corrupted, "a block of the base has parts that do not fit together")
 }
 
 #[inline]
@@ -161,6 +161,9 @@ impl Layout {
     }
 
     fn shape(self, block: &[u8], number: usize) -> Option<Shape> {
+        if number == DELETED {
+            return Some(Shape { number, ..Shape::default() });
+        }
         let before = number.checked_sub(1).map_or(Some(0), |before| self.shape_end(block, before))?;
         let range = self.shapes + before..self.shapes + self.shape_end(block, number)?;
         let bytes = block.get(range.clone()).filter(|_| range.end <= self.bodies)?;
@@ -174,15 +177,7 @@ impl Layout {
 
     /// The place of the first row whose key is not below this one, and whether it has this key.
     pub(crate) fn search(self, block: &[u8], key: &[u8]) -> Result<(usize, bool)> {
-        self.search_after(self.prefix(block)?, block, key)
-    }
-
-    /// The same for who has a key of the block at hand, which begins as all do: the block's own prefix is a line of memory more.
-    pub(crate) fn search_beside(self, neighbour: &[u8], block: &[u8], key: &[u8]) -> Result<(usize, bool)> {
-        self.search_after(neighbour.get(..self.prefix).ok_or_else(corrupted)?, block, key)
-    }
-
-    fn search_after(self, prefix: &[u8], block: &[u8], key: &[u8]) -> Result<(usize, bool)> {
+        let prefix = self.prefix(block)?;
         let Some(rest) = key.strip_prefix(prefix) else {
             return Ok((if key < prefix { 0 } else { self.count }, false));
         };
@@ -198,31 +193,52 @@ impl Layout {
         Ok((low, false))
     }
 
-    /// Every entry, with its whole key.
-    pub(crate) fn entries(self, block: &[u8]) -> Result<Vec<Entry>> {
-        let prefix = self.prefix(block)?;
-        (0..self.count)
-            .map(|index| {
-                let (shape, body) = self.row(block, index)?.row(block).parts();
-                Ok(Entry { key: [prefix, self.key(block, index)?].concat(), row: [shape, body].concat() })
-            })
-            .collect()
+    /// What the block says of a key.
+    pub(crate) fn find(self, block: &[u8], key: &[u8]) -> Result<Found> {
+        let (index, here) = self.search(block, key)?;
+        if !here {
+            return Ok(Found::Nothing);
+        }
+        let row = self.row(block, index)?.row(block);
+        Ok(row.map_or(Found::Deletion, |row| Found::Row(row.to_row())))
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn entries() -> impl Strategy<Value = Vec<Entry>> {
+    /// A key with the bytes of its row, or with `None` for a deletion.
+    pub(crate) type Entry = (Vec<u8>, Option<Vec<u8>>);
+
+    pub(crate) fn encode(entries: &[Entry]) -> Vec<u8> {
+        let mut writer = BlockWriter::default();
+        for (key, row) in entries {
+            writer.push(key, row.as_deref().map(RowView::new));
+        }
+        let mut block = Vec::new();
+        writer.finish(&mut block);
+        block
+    }
+
+    pub(crate) fn decode(block: &[u8]) -> Result<Vec<Entry>> {
+        let layout = Layout::read(block)?;
+        let prefix = layout.prefix(block)?;
+        (0..layout.len())
+            .map(|index| {
+                let row = layout.row(block, index)?.row(block).map(RowView::to_vec);
+                Ok(([prefix, layout.key(block, index)?].concat(), row))
+            })
+            .collect()
+    }
+
+    pub(crate) fn entries() -> impl Strategy<Value = Vec<Entry>> {
         let key = prop::collection::vec(prop_oneof![Just(0_u8), Just(1), Just(255)], 0..5);
-        let row = prop_oneof![
-            prop::collection::vec(any::<u8>(), 0..40),
-            crate::row::tests::model().prop_map(|model| crate::row::tests::row(&model).as_bytes().to_vec()),
-        ];
-        prop::collection::btree_map(key, row, 0..30)
-            .prop_map(|map| map.into_iter().map(|(key, row)| Entry { key, row }).collect())
+        let row =
+            crate::row::tests::model().prop_map(|model| crate::row::tests::row(&model).as_bytes().to_vec());
+        prop::collection::btree_map(key, prop::option::weighted(0.9, row), 0..30)
+            .prop_map(|map| map.into_iter().collect())
     }
 
     proptest! {
@@ -230,19 +246,22 @@ mod tests {
         fn what_is_encoded_is_found(entries in entries(), probe in prop::collection::vec(any::<u8>(), 0..5)) {
             let block = encode(&entries);
             let layout = Layout::read(&block).unwrap();
-            prop_assert_eq!(layout.entries(&block).unwrap(), entries.clone());
-            for key in entries.iter().map(|entry| &entry.key).chain([&probe]) {
-                let expected = entries.binary_search_by(|entry| entry.key.cmp(key));
+            prop_assert_eq!(decode(&block).unwrap(), entries.clone());
+            for key in entries.iter().map(|(key, _)| key).chain([&probe]) {
+                let expected = entries.binary_search_by(|(other, _)| other.cmp(key));
                 let found = layout.search(&block, key).unwrap();
                 prop_assert_eq!(found, match expected { Ok(at) => (at, true), Err(at) => (at, false) });
+                let row = |row: &Vec<u8>| Found::Row(Row::from_bytes(row.as_slice().into()));
+                let wanted = expected.map_or(Found::Nothing, |at| entries[at].1.as_ref().map_or(Found::Deletion, row));
+                prop_assert_eq!(layout.find(&block, key).unwrap(), wanted);
             }
         }
 
         #[test]
         fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..60), key in prop::collection::vec(any::<u8>(), 0..5)) {
+            let _ = decode(&bytes);
             if let Ok(layout) = Layout::read(&bytes) {
-                let _ = layout.entries(&bytes);
-                let _ = layout.search(&bytes, &key);
+                let _ = layout.find(&bytes, &key);
             }
         }
     }

@@ -1,18 +1,24 @@
 //! The committer's side of checkpoints: when one begins, what it is given, and what becomes of its result.
 
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use futures_channel::oneshot;
 
-use crate::embedded::base::{BaseView, Meta};
-use crate::embedded::checkpointer::{Done, Job};
+use crate::embedded::base::Meta;
+use crate::embedded::checkpointer::{Checkpoint, Done, Job};
 use crate::embedded::committer::{Committer, OnDisk};
 use crate::embedded::failpoint::{Step, reach};
 use crate::embedded::key::Span;
 use crate::embedded::recent::Recent;
 use crate::embedded::state::State;
 use crate::error::{Error, ErrorCode, Result};
+
+/// How long a group waits, at most, before writers wait for a checkpoint.
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 type Waiting = Vec<oneshot::Sender<Result<()>>>;
 
@@ -29,22 +35,28 @@ pub(crate) struct Checkpoints {
     jobs: Option<Sender<Job>>,
     done: Receiver<Done>,
     thread: Option<JoinHandle<()>>,
+    /// Ends what the thread is at.
+    stop: Arc<AtomicBool>,
     /// Tables dropped since the last checkpoint began, which may have rows in the base.
     dropped: Vec<u32>,
+    /// Why what is frozen is not in the base yet, where the disk is full.
+    no_room: Option<Error>,
     /// A checkpoint is wanted whatever the size of what is recent.
     wanted: bool,
-    compact: bool,
     /// Who waits for the checkpoint to come.
     next: Waiting,
     /// Who waits for the one that runs.
     running: Waiting,
+    /// Who waits for the compaction that is to begin with the next one, and for the one under way.
+    next_compaction: Waiting,
+    compacting: Waiting,
 }
 
 impl Checkpoints {
     pub(crate) fn new(
         thresholds: Thresholds,
         (jobs, done): (Sender<Job>, Receiver<Done>),
-        thread: JoinHandle<()>,
+        (thread, stop): (JoinHandle<()>, Arc<AtomicBool>),
         dropped: Vec<u32>,
     ) -> Self {
         Self {
@@ -52,25 +64,32 @@ impl Checkpoints {
             jobs: Some(jobs),
             done,
             thread: Some(thread),
+            stop,
             dropped,
+            no_room: None,
             wanted: false,
-            compact: false,
             next: Waiting::new(),
             running: Waiting::new(),
+            next_compaction: Waiting::new(),
+            compacting: Waiting::new(),
         }
     }
 
-    /// Begins one as soon as it can; answers when the base has what is recent now.
+    /// Begins one as soon as it can; answers when the base has what is recent now, or has it in one layer.
     pub(super) fn ask(&mut self, compact: bool, answer: oneshot::Sender<Result<()>>) {
         self.wanted = true;
-        self.compact |= compact;
-        self.next.push(answer);
+        if compact { self.next_compaction.push(answer) } else { self.next.push(answer) }
+    }
+
+    /// Everyone who waits for something.
+    pub(super) fn waiting(&mut self) -> impl Iterator<Item = oneshot::Sender<Result<()>>> {
+        let all = [&mut self.next, &mut self.running, &mut self.next_compaction, &mut self.compacting];
+        all.into_iter().flat_map(std::mem::take)
     }
 
     /// A table was dropped: its rows in the base go, if it has any.
     pub(super) fn dropped(&mut self, id: u32, state: &State) {
-        let empty = |base: &BaseView| base.range(&Span::table(id)).is_ok_and(|rows| rows.current().is_none());
-        let in_base = !state.base.as_ref().is_none_or(empty);
+        let in_base = state.base.as_ref().is_some_and(|base| base.may_hold(&Span::table(id)));
         // What is frozen is on its way into the base.
         if in_base || state.frozen.is_some() {
             self.dropped.push(id);
@@ -81,8 +100,7 @@ impl Checkpoints {
     /// No checkpoint can begin. Writes go on as long as there is room.
     fn put_off(&mut self, error: &Error) {
         self.wanted = !self.dropped.is_empty();
-        self.compact = false;
-        for answer in self.next.drain(..) {
+        for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
             let _ = answer.send(Err(error.clone()));
         }
     }
@@ -98,6 +116,16 @@ impl Checkpoints {
         held >= self.thresholds.recent_bytes || journal_bytes >= 4 * self.thresholds.recent_bytes as u64
     }
 
+    /// How long the next group waits: the fuller memory is, the longer, so that writers come to the pace of the disk by and by,
+    /// and not to a stop.
+    fn pause(&self, state: &State) -> Duration {
+        let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
+        let (half, over) =
+            (self.thresholds.recent_bytes / 2, held.saturating_sub(self.thresholds.recent_bytes / 2));
+        let part = u32::try_from(over * 1_000 / half.max(1)).unwrap_or(1_000).min(1_000);
+        LONGEST_PAUSE * part / 1_000
+    }
+
     fn send(&self, job: Job) -> Result<()> {
         self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or_else(stopped)
     }
@@ -108,8 +136,9 @@ fn stopped() -> Error {
 }
 
 impl Drop for Checkpoints {
-    /// Lets the checkpoint thread finish what it is at.
+    /// Ends what the checkpoint thread is at: the journal has what it was to write.
     fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -123,12 +152,12 @@ impl Committer {
         self.refusal = None;
         let Some(disk) = &mut self.disk else { return Ok(()) };
         if let Err(error) = self.shared.check_writable() {
-            for answer in disk.checkpoints.next.drain(..).chain(disk.checkpoints.running.drain(..)) {
+            for answer in disk.checkpoints.waiting() {
                 let _ = answer.send(Err(error.clone()));
             }
             return Ok(());
         }
-        while let Some(done) = self.finished() {
+        while let Some(done) = self.finished()? {
             self.finish(done)?;
         }
         loop {
@@ -151,6 +180,11 @@ impl Committer {
                 return Ok(());
             }
             if !disk.checkpoints.is_full(&self.state, bytes) {
+                std::thread::sleep(disk.checkpoints.pause(&self.state));
+                return Ok(());
+            }
+            if disk.checkpoints.no_room.is_some() {
+                self.refusal.clone_from(&disk.checkpoints.no_room);
                 return Ok(());
             }
             let done = disk.checkpoints.done.recv().map_err(|_| stopped())?;
@@ -158,14 +192,28 @@ impl Committer {
         }
     }
 
-    fn finished(&self) -> Option<Done> {
-        self.disk.as_ref().and_then(|disk| disk.checkpoints.done.try_recv().ok())
+    fn finished(&self) -> Result<Option<Done>> {
+        let Some(disk) = &self.disk else { return Ok(None) };
+        match disk.checkpoints.done.try_recv() {
+            Ok(done) => Ok(Some(done)),
+            Err(TryRecvError::Empty) => Ok(None),
+            // Whoever waits for a checkpoint would wait for ever.
+            Err(TryRecvError::Disconnected) => Err(stopped()),
+        }
     }
 
     fn finish(&mut self, done: Done) -> Result<()> {
         let Some(disk) = &mut self.disk else { return Ok(()) };
         match done {
+            Done::NoRoom(error) => {
+                for answer in disk.checkpoints.waiting() {
+                    let _ = answer.send(Err(error.clone()));
+                }
+                disk.checkpoints.no_room = Some(error);
+                Ok(())
+            }
             Done::Checkpointed(view) => {
+                disk.checkpoints.no_room = None;
                 reach(self.hook.as_ref(), Step::CheckpointPublish)?;
                 let view = self.state.base.replace(view);
                 let frozen = self.state.frozen.take();
@@ -177,9 +225,15 @@ impl Committer {
                 }
                 Ok(())
             }
-            Done::Reclaimed(view) => {
-                self.state.base = Some(view);
+            Done::Merged(view) => {
+                let view = self.state.base.replace(view);
                 self.shared.publish(self.state.clone());
+                disk.checkpoints.send(Job::Discard(None, view))
+            }
+            Done::Compacted(outcome) => {
+                for answer in disk.checkpoints.compacting.drain(..) {
+                    let _ = answer.send(outcome.clone());
+                }
                 Ok(())
             }
             Done::Failed(error) => Err(error),
@@ -196,10 +250,11 @@ impl OnDisk {
         let frozen = std::mem::take(&mut state.recent);
         let dropped = std::mem::take(&mut checkpoints.dropped);
         let meta = Meta { journal, sequence, timestamp, catalog: state.catalog.clone(), dropped };
-        let compact = std::mem::take(&mut checkpoints.compact);
+        let compact = !checkpoints.next_compaction.is_empty();
+        checkpoints.compacting.append(&mut checkpoints.next_compaction);
         state.frozen = Some(frozen.clone());
         checkpoints.wanted = false;
         checkpoints.running = std::mem::take(&mut checkpoints.next);
-        checkpoints.send(Job::Checkpoint { frozen, meta, compact })
+        checkpoints.send(Job::Checkpoint(Checkpoint { frozen, meta, compact }))
     }
 }

@@ -8,10 +8,10 @@ use std::sync::{Arc, RwLock};
 use crate::embedded::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
 /// Shut while the lock is held for writing.
-pub(super) type Gate = Arc<RwLock<()>>;
+pub(in crate::embedded) type Gate = Arc<RwLock<()>>;
 
 #[derive(Debug, Default)]
-pub(super) struct GatedDisk(pub(super) Gate);
+pub(in crate::embedded) struct GatedDisk(pub(in crate::embedded) Gate);
 
 #[derive(Debug)]
 struct GatedFile(Gate, Arc<dyn DiskFile>);

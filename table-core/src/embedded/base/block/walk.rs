@@ -57,9 +57,9 @@ impl Walk {
         Some(rest)
     }
 
-    /// The row stood on.
+    /// The row stood on; `None` for a deletion.
     #[inline]
-    pub(crate) fn row<'b>(&self, block: &'b [u8]) -> RowView<'b> {
+    pub(crate) fn row<'b>(&self, block: &'b [u8]) -> Option<RowView<'b>> {
         self.row.row(block)
     }
 }
@@ -68,29 +68,23 @@ impl Walk {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Entry, encode};
+    use super::super::tests::{encode, entries};
     use super::*;
 
     /// The key and the row at a place, looked up alone.
-    fn alone(layout: Layout, block: &[u8], index: usize) -> Option<(Vec<u8>, Vec<u8>)> {
+    fn alone(layout: Layout, block: &[u8], index: usize) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
         let key = [layout.prefix(block).ok()?, layout.key(block, index).ok()?].concat();
-        Some((key, layout.row(block, index).ok()?.row(block).to_vec()))
+        Some((key, layout.row(block, index).ok()?.row(block).map(RowView::to_vec)))
     }
 
     proptest! {
         /// Whatever is broken, a walk never gives another row than a look-up of it, nor one where the look-up fails.
         #[test]
         fn a_walk_gives_what_each_look_up_gives(
-            models in prop::collection::btree_map("[ab]{0,3}", crate::row::tests::model(), 1..12),
+            entries in entries(),
             from in any::<prop::sample::Index>(),
             flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
         ) {
-            let entries: Vec<Entry> = models
-                .iter()
-                .map(|(key, model)| {
-                    Entry { key: key.as_bytes().to_vec(), row: crate::row::tests::row(model).as_bytes().to_vec() }
-                })
-                .collect();
             let mut block = encode(&entries);
             for (at, flip) in flips {
                 let at = at.index(block.len());
@@ -107,7 +101,7 @@ mod tests {
                 if walked.is_err() {
                     return Ok(());
                 }
-                prop_assert_eq!(Some((key.clone(), walk.row(&block).to_vec())), found);
+                prop_assert_eq!(Some((key.clone(), walk.row(&block).map(RowView::to_vec))), found);
             }
             prop_assert!(!walk.advance(&block, &mut key).unwrap());
         }

@@ -1,141 +1,132 @@
-//! Makes blocks: cuts rows into them, each to fit a page of the tree, and writes their bytes.
+//! Writes the bytes of a block, row after row.
 
-use crate::embedded::base::block::{COUNTS, Entry, KEY_END, ROW, SHAPE_END, SHAPES};
+use std::ops::Range;
+
+use crate::embedded::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 use crate::row::RowView;
 
-/// Bytes of a page of the tree that one full block fills, with its key: a power of two, as the tree's pages are.
-const PAGE: usize = 16 << 10;
-/// What the tree itself needs in such a page.
-const RESERVE: usize = 64;
-/// A block below this is joined with its neighbour when it is written.
-const SMALL: usize = PAGE / 4;
-/// So many shapes back one is looked for before it is written once more: rows of one type are neighbours.
+/// The bytes that a block of several rows has at most.
+const BLOCK: usize = 16 << 10;
+/// How many shapes back an equal one is looked for: rows of one type are neighbours.
 const SHAPES_BACK: usize = 8;
 
-/// The shapes of a block in the making.
-#[derive(Default)]
-struct Shapes<'e>(Vec<&'e [u8]>);
+/// A block in the making: rows in key order.
+#[derive(Debug, Default)]
+pub(crate) struct BlockWriter {
+    /// The keys, nothing between.
+    keys: Vec<u8>,
+    key_ends: Vec<usize>,
+    /// For each row the end of its body and the number of its shape.
+    rows: Vec<(usize, usize)>,
+    shapes: Vec<u8>,
+    shape_ends: Vec<usize>,
+    bodies: Vec<u8>,
+}
 
-impl<'e> Shapes<'e> {
-    /// The place of a shape, and whether it is new.
-    fn place(&mut self, shape: &'e [u8]) -> (usize, bool) {
-        let known = self.0.iter().rev().take(SHAPES_BACK).position(|known| *known == shape);
-        if let Some(back) = known {
-            return (self.0.len() - 1 - back, false);
+fn last(ends: &[usize]) -> usize {
+    ends.last().copied().unwrap_or_default()
+}
+
+fn between(ends: &[usize], index: usize) -> Range<usize> {
+    let start = index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or_default();
+    start..ends.get(index).copied().unwrap_or_default()
+}
+
+impl BlockWriter {
+    /// Whether it has no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The first and the last key.
+    pub(crate) fn ends(&self) -> (&[u8], &[u8]) {
+        let key = |index| self.keys.get(between(&self.key_ends, index)).unwrap_or_default();
+        (key(0), key(self.key_ends.len().saturating_sub(1)))
+    }
+
+    /// The bytes of the block, at most: the common beginning of its keys is not known yet.
+    pub(crate) fn bytes(&self) -> usize {
+        COUNTS
+            + self.keys.len()
+            + self.rows.len() * (KEY_END + ROW)
+            + SHAPES
+            + self.shape_ends.len() * SHAPE_END
+            + self.shapes.len()
+            + self.bodies.len()
+    }
+
+    /// Whether one more row goes beyond the size of a block.
+    pub(crate) fn is_full(&self, key: &[u8], row: Option<RowView<'_>>) -> bool {
+        let row = row.map_or(0, |row| {
+            let (shape, body) = row.parts();
+            let new = self.shape(shape).is_none();
+            body.len() + if new { SHAPE_END + shape.len() } else { 0 }
+        });
+        !self.is_empty() && self.bytes() + KEY_END + ROW + key.len() + row > BLOCK
+    }
+
+    /// Appends a row, or a deletion, whose key is above all others.
+    pub(crate) fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) {
+        self.keys.extend_from_slice(key);
+        self.key_ends.push(self.keys.len());
+        let shape = row.map_or(DELETED, |row| {
+            let (shape, body) = row.parts();
+            self.bodies.extend_from_slice(body);
+            self.shape(shape).unwrap_or_else(|| {
+                self.shapes.extend_from_slice(shape);
+                self.shape_ends.push(self.shapes.len());
+                self.shape_ends.len() - 1
+            })
+        });
+        self.rows.push((self.bodies.len(), shape));
+    }
+
+    /// The number of an equal shape among the last ones.
+    fn shape(&self, shape: &[u8]) -> Option<usize> {
+        let numbers = (0..self.shape_ends.len()).rev().take(SHAPES_BACK);
+        numbers.into_iter().find(|number| self.shapes.get(between(&self.shape_ends, *number)) == Some(shape))
+    }
+
+    /// Appends the bytes of the block to a buffer, and begins the next block.
+    pub(crate) fn finish(&mut self, out: &mut Vec<u8>) {
+        let (first, final_) = self.ends();
+        let prefix = first.iter().zip(final_).take_while(|(l, r)| l == r).count();
+        out.reserve(self.bytes());
+        for number in [self.rows.len(), prefix] {
+            out.extend_from_slice(&u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes());
         }
-        self.0.push(shape);
-        (self.0.len() - 1, true)
-    }
-}
-
-/// The bytes of a block in the making, at most: what keys share is not known yet.
-struct Room<'e> {
-    bytes: usize,
-    shapes: Shapes<'e>,
-}
-
-impl<'e> Room<'e> {
-    fn new() -> Self {
-        Self { bytes: COUNTS + SHAPES, shapes: Shapes::default() }
-    }
-
-    fn of(entries: &'e [Entry]) -> Self {
-        let mut room = Self::new();
-        for entry in entries {
-            room.add(entry);
+        out.extend_from_slice(first.get(..prefix).unwrap_or_default());
+        // Several keys fit a block together, and one key alone has no rest.
+        for (index, end) in self.key_ends.iter().enumerate() {
+            let end = end - (index + 1) * prefix;
+            out.extend_from_slice(&u16::try_from(end).unwrap_or(u16::MAX).to_le_bytes());
         }
-        room
-    }
-
-    fn add(&mut self, entry: &'e Entry) {
-        let (shape, body) = RowView::new(&entry.row).parts();
-        let (_, new) = self.shapes.place(shape);
-        self.bytes += KEY_END + ROW + entry.key.len() + body.len();
-        self.bytes += if new { SHAPE_END + shape.len() } else { 0 };
-    }
-}
-
-/// Whether the block of these entries should be joined with its neighbour.
-pub(crate) fn is_small(entries: &[Entry]) -> bool {
-    !entries.is_empty() && Room::of(entries).bytes < SMALL
-}
-
-/// The block of these entries, which are in key order.
-pub(crate) fn encode(entries: &[Entry]) -> Vec<u8> {
-    let prefix = match entries {
-        [first, .., last] => first.key.iter().zip(&last.key).take_while(|(l, r)| l == r).count(),
-        [only] => only.key.len(),
-        [] => 0,
-    };
-    let shared = entries.first().and_then(|first| first.key.get(..prefix)).unwrap_or_default();
-    let mut block = Vec::with_capacity(PAGE);
-    for number in [entries.len(), prefix] {
-        block.extend_from_slice(&u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes());
-    }
-    block.extend_from_slice(shared);
-    // Keys of several rows fit a page together, and one key alone has no rest.
-    let mut end = 0_u16;
-    for entry in entries {
-        end = end.saturating_add(u16::try_from(entry.key.len() - prefix).unwrap_or(u16::MAX));
-        block.extend_from_slice(&end.to_le_bytes());
-    }
-    for entry in entries {
-        block.extend_from_slice(entry.key.get(prefix..).unwrap_or_default());
-    }
-    let (mut end, mut shapes) = (0, Shapes::default());
-    for entry in entries {
-        let (shape, body) = RowView::new(&entry.row).parts();
-        end += body.len();
-        block.extend_from_slice(&u32::try_from(end).unwrap_or(u32::MAX).to_le_bytes());
-        // There are no more shapes than rows, which a page has few of.
-        let (shape, _) = shapes.place(shape);
-        block.extend_from_slice(&u16::try_from(shape).unwrap_or(u16::MAX).to_le_bytes());
-    }
-    block.extend_from_slice(&u16::try_from(shapes.0.len()).unwrap_or(u16::MAX).to_le_bytes());
-    let mut end = 0;
-    for shape in &shapes.0 {
-        end += shape.len();
-        block.extend_from_slice(&u32::try_from(end).unwrap_or(u32::MAX).to_le_bytes());
-    }
-    for shape in shapes.0 {
-        block.extend_from_slice(shape);
-    }
-    for entry in entries {
-        block.extend_from_slice(RowView::new(&entry.row).parts().1);
-    }
-    block
-}
-
-/// Cuts entries into the blocks to write: each with its key fits a page, but for a row that is larger by itself.
-///
-/// `dense` fills each block but the last, for rows that come in key order, up to some room for rows that grow: a block cut in
-/// two takes two pages. Else the blocks are of about one size, so that each has room for rows that come at random.
-pub(crate) fn cut(entries: &[Entry], dense: bool) -> Vec<&[Entry]> {
-    let total = Room::of(entries).bytes;
-    // The largest key stands in the tree beside its block.
-    let most = PAGE - RESERVE - entries.iter().map(|entry| entry.key.len()).max().unwrap_or_default();
-    let aim = if dense { most / 8 * 7 } else { total.div_ceil(total.div_ceil(most).max(1)) };
-    if total <= most {
-        return if entries.is_empty() { Vec::new() } else { vec![entries] };
-    }
-    let (mut blocks, mut rest) = (Vec::new(), entries);
-    while !rest.is_empty() {
-        let (mut room, mut count) = (Room::new(), 0);
-        for entry in rest {
-            room.add(entry);
-            if count > 0 && room.bytes > most {
-                break;
-            }
-            count += 1;
-            if room.bytes >= aim {
-                break;
-            }
+        for index in 0..self.key_ends.len() {
+            let key = self.keys.get(between(&self.key_ends, index)).unwrap_or_default();
+            out.extend_from_slice(key.get(prefix..).unwrap_or_default());
         }
-        let (block, left) = rest.split_at(count);
-        blocks.push(block);
-        rest = left;
+        for (end, shape) in &self.rows {
+            out.extend_from_slice(&u32::try_from(*end).unwrap_or(u32::MAX).to_le_bytes());
+            out.extend_from_slice(&u16::try_from(*shape).unwrap_or(u16::MAX).to_le_bytes());
+        }
+        out.extend_from_slice(&u16::try_from(self.shape_ends.len()).unwrap_or(u16::MAX).to_le_bytes());
+        for end in &self.shape_ends {
+            out.extend_from_slice(&u32::try_from(*end).unwrap_or(u32::MAX).to_le_bytes());
+        }
+        out.extend_from_slice(&self.shapes);
+        out.extend_from_slice(&self.bodies);
+        debug_assert!(last(&self.shape_ends) == self.shapes.len(), "the last shape ends with the shapes");
+        self.clear();
     }
-    blocks
+
+    fn clear(&mut self) {
+        self.keys.clear();
+        self.key_ends.clear();
+        self.rows.clear();
+        self.shapes.clear();
+        self.shape_ends.clear();
+        self.bodies.clear();
+    }
 }
 
 #[cfg(test)]
@@ -143,61 +134,46 @@ mod tests {
     use super::*;
     use crate::row::RowWriter;
     use crate::value::ValueRef;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn cuts_keep_every_entry_and_fit_a_page(
-            sizes in prop::collection::vec((0..20_000_usize, prop::option::of(0..12_usize)), 0..60),
-            dense: bool,
-        ) {
-            let row = |(size, name): (usize, Option<usize>)| match name {
-                None => vec![7; size],
-                Some(name) => {
-                    let mut row = RowWriter::new();
-                    row.property(&"n".repeat(name * 90), ValueRef::Binary(&vec![7; size]));
-                    row.finish().as_bytes().to_vec()
-                }
-            };
-            let entries: Vec<Entry> = (0_u32..).zip(sizes)
-                .map(|(n, size)| Entry { key: n.to_be_bytes().to_vec(), row: row(size) })
-                .collect();
-            let blocks = cut(&entries, dense);
-            prop_assert_eq!(blocks.concat(), entries.clone());
-            for block in blocks {
-                let key = block.last().map_or(0, |entry| entry.key.len());
-                prop_assert!(block.len() == 1 || encode(block).len() + key + RESERVE <= PAGE);
-            }
-        }
-    }
 
     #[test]
-    fn two_keys_that_share_little_leave_room_for_the_counts() {
-        for size in PAGE / 2 - 200..PAGE / 2 {
-            let entries: Vec<Entry> =
-                [[0; 4], [1; 4]].map(|key| Entry { key: key.to_vec(), row: vec![7; size] }).to_vec();
-            for block in cut(&entries, true) {
-                assert!(encode(block).len() + 4 + RESERVE <= PAGE, "two rows of {size} bytes");
+    fn blocks_of_several_rows_have_at_most_their_size() {
+        let row = |size: usize| {
+            let mut row = RowWriter::new();
+            row.property("Bytes", ValueRef::Binary(&vec![7; size]));
+            row.finish()
+        };
+        let mut writer = BlockWriter::default();
+        for n in 0..2_000_usize {
+            let (key, row) = (n.to_be_bytes(), row(n * 37 % 3_000));
+            let full = writer.is_full(&key, Some(row.view()));
+            if full {
+                let mut block = Vec::new();
+                writer.finish(&mut block);
+                assert!(block.len() <= BLOCK && block.len() > BLOCK / 2, "{}", block.len());
             }
+            writer.push(&key, Some(row.view()));
         }
+        assert!(!BlockWriter::default().is_full(b"k", Some(row(BLOCK).view())));
     }
 
     #[test]
     fn golden_bytes_of_a_block() {
-        let entry = |key: &[u8], row: &[u8]| Entry { key: key.to_vec(), row: row.to_vec() };
         let row = |name, active| {
             let mut row = RowWriter::new();
             row.property(name, ValueRef::Boolean(active));
-            row.finish().with_timestamp(7).as_bytes().to_vec()
+            row.finish().with_timestamp(7)
         };
-        let block = encode(&[
-            entry(b"ka", &row("A", true)),
-            entry(b"kb", &row("A", false)),
-            entry(b"kc", &row("B", true)),
-        ]);
-        let mut wanted = vec![3, 0, 1, 0, b'k']; // three rows; what all keys begin with
-        wanted.extend([1, 0, 2, 0, 3, 0, b'a', b'b', b'c']); // ends of the rests of the keys; the rests
-        wanted.extend([13, 0, 0, 0, 0, 0, 26, 0, 0, 0, 0, 0, 39, 0, 0, 0, 1, 0]); // ends of the bodies, their shapes
+        let mut writer = BlockWriter::default();
+        writer.push(b"ka", Some(row("A", true).view()));
+        writer.push(b"kb", Some(row("A", false).view()));
+        writer.push(b"kc", None);
+        writer.push(b"kd", Some(row("B", true).view()));
+        let mut block = Vec::new();
+        writer.finish(&mut block);
+        let mut wanted = vec![4, 0, 1, 0, b'k']; // four rows; the common beginning of their keys
+        wanted.extend([1, 0, 2, 0, 3, 0, 4, 0, b'a', b'b', b'c', b'd']); // ends of the rests of the keys; the rests
+        wanted.extend([13, 0, 0, 0, 0, 0, 26, 0, 0, 0, 0, 0]); // ends of the bodies, their shapes
+        wanted.extend([26, 0, 0, 0, 255, 255, 39, 0, 0, 0, 1, 0]); // a deletion; a row of the second shape
         wanted.extend([2, 0, 9, 0, 0, 0, 18, 0, 0, 0]); // two shapes, their ends
         wanted.extend(b"\x01\0\x01\0\x05\x01\0\0A\x01\0\x01\0\x05\x01\0\0B");
         for active in [1, 0, 1] {

@@ -1,0 +1,205 @@
+//! A run: rows in key order in a file that never changes once it is whole (`docs/format.md`, "Runs").
+//!
+//! Every part of the file has a checksum over its bytes and its place, which is checked whenever the part is read from the disk.
+
+mod directory;
+mod writer;
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use crate::embedded::base::block::Found;
+use crate::embedded::base::cache::Block;
+use crate::embedded::base::filter;
+use crate::embedded::base::pool::{self, Pool};
+use crate::embedded::bytes::{Reader, Writer};
+use crate::embedded::disk::DiskFile;
+use crate::error::{Error, ErrorCode, Result};
+pub(super) use directory::Directory;
+pub(super) use writer::RunWriter;
+
+const MAGIC: &[u8; 8] = b"TBLROWS\0";
+const VERSION: u32 = 1;
+/// Bytes of the first part, without its checksum.
+const HEADER: usize = 20;
+/// Bytes of the last part, without its checksum.
+const FOOTER: usize = 24;
+/// Bytes of a checksum.
+const SUM: usize = 4;
+
+/// A run that a version of the base names.
+#[derive(Debug)]
+pub(super) struct Run {
+    pool: Arc<Pool>,
+    /// Its number, as in the name of its file. No other run ever has it.
+    pub(super) number: u64,
+    /// The length of its file.
+    pub(super) length: u64,
+    /// Its first key.
+    pub(super) first: Box<[u8]>,
+    /// Its last key.
+    pub(super) last: Box<[u8]>,
+    directory: OnceLock<Directory>,
+}
+
+/// The checksum of a part of a run: it belongs to these bytes at this place alone.
+fn sum(number: u64, offset: u64, bytes: &[u8]) -> u32 {
+    let place = crc32c::crc32c_append(crc32c::crc32c(&number.to_le_bytes()), &offset.to_le_bytes());
+    crc32c::crc32c_append(place, bytes)
+}
+
+/// The bytes of the header of a run.
+fn header(number: u64) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.raw(MAGIC);
+    out.u32(VERSION);
+    out.u64(number);
+    out.into_bytes()
+}
+
+/// What the footer of a run says.
+struct Footer {
+    filter: u64,
+    index: u64,
+    entries: u64,
+}
+
+impl Footer {
+    fn write(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.u64(self.filter);
+        out.u64(self.index);
+        out.u64(self.entries);
+        out.into_bytes()
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        Some(Self { filter: reader.u64()?, index: reader.u64()?, entries: reader.u64()? })
+    }
+}
+
+impl Run {
+    /// A run that was written before. Nothing is read yet.
+    pub(super) fn new(
+        pool: &Arc<Pool>,
+        (number, length): (u64, u64),
+        (first, last): (Box<[u8]>, Box<[u8]>),
+    ) -> Self {
+        Self { pool: Arc::clone(pool), number, length, first, last, directory: OnceLock::new() }
+    }
+
+    /// What is wrong, with the file and the place.
+    pub(super) fn corrupted(&self, offset: u64, what: &str) -> Error {
+        let name = pool::name(self.number);
+        let message = format!(
+            "{name} of {} is broken at byte {offset} ({what}): rows there are lost, restore the folder from a copy",
+            self.pool.folder.display()
+        );
+        Error::new(ErrorCode::Corrupted, message)
+    }
+
+    fn failed(&self, offset: u64, error: io::Error) -> Error {
+        match error.kind() {
+            io::ErrorKind::NotFound => self.corrupted(offset, "the file is missing"),
+            io::ErrorKind::UnexpectedEof => self.corrupted(offset, "the file is too short"),
+            _ => {
+                let name = pool::name(self.number);
+                Error::new(ErrorCode::Io, format!("{name} cannot be read: {error}")).with_source(error)
+            }
+        }
+    }
+
+    /// A part of the file whose checksum is right.
+    fn part(&self, file: &dyn DiskFile, offset: u64, bytes: usize) -> Result<Vec<u8>> {
+        let mut part = vec![0; bytes + SUM];
+        file.read_at(offset, &mut part).map_err(|error| self.failed(offset, error))?;
+        let stored = part.split_off(bytes);
+        if stored != sum(self.number, offset, &part).to_le_bytes() {
+            return Err(self.corrupted(offset, "its checksum is wrong"));
+        }
+        Ok(part)
+    }
+
+    fn file(&self) -> Result<Arc<dyn DiskFile>> {
+        self.pool.file(self.number).map_err(|error| self.failed(0, error))
+    }
+
+    /// Where its blocks are. Read from the file once.
+    pub(super) fn directory(&self) -> Result<&Directory> {
+        if let Some(directory) = self.directory.get() {
+            return Ok(directory);
+        }
+        let directory = self.read_directory()?;
+        Ok(self.directory.get_or_init(|| directory))
+    }
+
+    /// Reads header, footer, filter and index from the disk, and checks them.
+    pub(super) fn read_directory(&self) -> Result<Directory> {
+        let file = self.file()?;
+        if self.part(&*file, 0, HEADER)? != header(self.number) {
+            return Err(self.corrupted(0, "it has another header"));
+        }
+        let sum = SUM as u64;
+        let (blocks, end) = (HEADER as u64 + sum, self.length.saturating_sub(FOOTER as u64 + sum));
+        let broken = || self.corrupted(end, "its parts do not fit together");
+        let footer = Footer::read(&self.part(&*file, end, FOOTER)?).ok_or_else(broken)?;
+        let bytes = |from: u64, to: u64| {
+            let bytes = to.checked_sub(from)?.checked_sub(sum)?;
+            (to <= end).then(|| usize::try_from(bytes).ok())?
+        };
+        let filter = bytes(footer.filter, footer.index).ok_or_else(broken)?;
+        let index = bytes(footer.index, end).ok_or_else(broken)?;
+        let filter = self.part(&*file, footer.filter, filter)?;
+        let index = self.part(&*file, footer.index, index)?;
+        let directory = Directory::read(&index, blocks, filter, footer.entries)
+            .ok_or_else(|| self.corrupted(footer.index, "its index is not one"))?;
+        if directory.end() != footer.filter {
+            return Err(broken());
+        }
+        Ok(directory)
+    }
+
+    /// Reads a block from the disk.
+    pub(super) fn read_block(&self, index: usize) -> Result<Block> {
+        let (offset, bytes) = self.directory()?.place(index);
+        let part = self.part(&*self.file()?, offset, bytes)?;
+        Block::read(part.into()).map_err(|error| self.corrupted(offset, &error.to_string()))
+    }
+
+    /// A block. `keep` says whether it is likely to be wanted again.
+    pub(super) fn block(&self, index: usize, keep: bool) -> Result<Arc<Block>> {
+        let place = (self.number, u32::try_from(index).unwrap_or(u32::MAX));
+        if !keep {
+            return self.read_block(index).map(Arc::new);
+        }
+        if let Some(block) = self.pool.cache.get(place) {
+            return Ok(block);
+        }
+        let block = Arc::new(self.read_block(index)?);
+        self.pool.cache.insert(place, Arc::clone(&block));
+        Ok(block)
+    }
+
+    /// What the run says of a key with this hash.
+    pub(super) fn get(&self, key: &[u8], hash: u64) -> Result<Found> {
+        if key < &*self.first || key > &*self.last {
+            return Ok(Found::Nothing);
+        }
+        let directory = self.directory()?;
+        if !filter::may_hold(directory.filter(), hash) {
+            return Ok(Found::Nothing);
+        }
+        let index = directory.search(key);
+        if index >= directory.len() {
+            return Ok(Found::Nothing);
+        }
+        let block = self.block(index, true)?;
+        block.layout.find(&block.bytes, key)
+    }
+
+    /// Removes the file.
+    pub(super) fn remove(&self) -> io::Result<()> {
+        self.pool.remove(self.number)
+    }
+}

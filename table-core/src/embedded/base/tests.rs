@@ -1,0 +1,230 @@
+//! Does the base hold what a plain map holds, whatever is flushed, merged, dropped and read again?
+
+mod rot;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::embedded::catalog::{Catalog, TableEntry};
+use crate::embedded::tests::gate::GatedDisk;
+use crate::name::TableName;
+
+/// A place for a base.
+pub(crate) fn place(folder: &Path) -> Place {
+    Place {
+        disk: Arc::new(GatedDisk::default()),
+        folder: folder.into(),
+        cache_bytes: 1 << 20,
+        run_bytes: 2_000,
+        hook: None,
+    }
+}
+
+/// What a base with tables of these ids records.
+pub(crate) fn meta(tables: &[u32]) -> Meta {
+    let mut catalog = Catalog::default();
+    for id in tables {
+        catalog.add(TableEntry { id: *id, name: TableName::new(&format!("Table{id}")).unwrap(), created: 1 });
+    }
+    Meta { journal: 1, sequence: 1, timestamp: 0, catalog, dropped: Vec::new() }
+}
+
+/// A new base with the table of id 1.
+pub(crate) fn base(folder: &Path) -> Base {
+    Base::create(&place(folder), meta(&[1])).unwrap()
+}
+
+/// Flushes one row or deletion.
+pub(crate) fn put(base: &mut Base, key: &[u8], row: Option<&Row>) {
+    base.flush(std::iter::once((key, row.map(Row::view))), meta(&[1])).unwrap();
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Flush(Vec<(u16, Option<u16>)>),
+    Merge(usize),
+    MergeAll,
+    /// Another table of the same keys takes the place of table 1.
+    Drop,
+    Reopen,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let change = (0..400_u16, prop::option::weighted(0.8, 0..600_u16));
+    prop_oneof![
+        8 => prop::collection::vec(change, 0..120).prop_map(Act::Flush),
+        // Neighbouring keys only.
+        4 => (0..400_u16, 1..60_u16).prop_map(|(from, count)| {
+            Act::Flush((from..from + count).map(|n| (n, Some(40))).collect())
+        }),
+        4 => (0..6_usize).prop_map(Act::Merge),
+        1 => Just(Act::MergeAll),
+        1 => Just(Act::Drop),
+        2 => Just(Act::Reopen),
+    ]
+}
+
+fn key_of(table: u32, n: u16) -> Vec<u8> {
+    [&table.to_be_bytes()[..], format!("Sales\0{n:05}").as_bytes()].concat()
+}
+
+/// A row that is told from others by its Timestamp, with a value of so many bytes.
+fn row_of(ticks: u64, bytes: u16) -> Row {
+    let mut row = crate::row::RowWriter::new();
+    row.property("Bytes", crate::value::ValueRef::Binary(&vec![7; bytes.into()]));
+    row.finish().with_timestamp(ticks)
+}
+
+type Model = BTreeMap<u16, Row>;
+
+fn scanned(view: &BaseView, span: &Span) -> Vec<(Vec<u8>, Row)> {
+    let mut found = Vec::new();
+    let visit = |key: &[u8], row: Option<RowView<'_>>| {
+        found.extend(row.map(|row| (key.to_vec(), row.to_row())));
+        Ok(ControlFlow::Continue(()))
+    };
+    assert!(view.range(span).unwrap().visit(None, visit).unwrap().is_continue());
+    found
+}
+
+fn check(view: &BaseView, table: u32, model: &Model, probe: u16) {
+    let wanted: Vec<_> = model.iter().map(|(n, row)| (key_of(table, *n), row.clone())).collect();
+    assert_eq!(scanned(view, &Span::table(table)), wanted);
+    let part = Span { start: key_of(table, probe), end: key_of(table, probe + 50) };
+    let within: Vec<_> =
+        wanted.iter().filter(|(key, _)| part.start <= *key && *key < part.end).cloned().collect();
+    assert_eq!(scanned(view, &part), within);
+    for n in probe..probe + 50 {
+        assert_eq!(view.get(&key_of(table, n)).unwrap(), model.get(&n).cloned(), "{n}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_base_agrees_with_a_map_whatever_is_flushed_merged_dropped_and_read_again(
+        acts in prop::collection::vec(act(), 1..40),
+        probe in 0..400_u16,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut base = base(folder.path());
+        let (mut table, mut model, mut ticks) = (1, Model::new(), 0);
+        // A view of before, and what it holds.
+        let mut before: Option<(BaseView, u32, Model)> = None;
+        for act in acts {
+            match act {
+                Act::Flush(changes) => {
+                    let mut flushed = BTreeMap::new();
+                    for (n, bytes) in changes {
+                        ticks += 1;
+                        flushed.insert(n, bytes.map(|bytes| row_of(ticks, bytes)));
+                    }
+                    let keys: Vec<Vec<u8>> = flushed.keys().map(|n| key_of(table, *n)).collect();
+                    let rows = keys.iter().zip(flushed.values());
+                    let rows = rows.map(|(key, row)| (key.as_slice(), row.as_ref().map(Row::view)));
+                    base.flush(rows, meta(&[table])).unwrap();
+                    for (n, row) in flushed {
+                        match row {
+                            Some(row) => model.insert(n, row),
+                            None => model.remove(&n),
+                        };
+                    }
+                }
+                Act::Merge(slices) => {
+                    for _ in 0..slices {
+                        prop_assert!(!matches!(base.merge().unwrap(), Merged::Failed(_)));
+                    }
+                }
+                Act::MergeAll => {
+                    base.merge_all();
+                    while !matches!(base.merge().unwrap(), Merged::All) {}
+                    prop_assert!(base.version.segments().iter().all(|segment| segment.layers.len() <= 1));
+                }
+                Act::Drop => {
+                    let mut meta = meta(&[table + 1]);
+                    meta.dropped.push(table);
+                    base.flush(std::iter::empty(), meta).unwrap();
+                    prop_assert!(!base.view().may_hold(&Span::table(table)), "it held no other table");
+                    table += 1;
+                    model.clear();
+                }
+                Act::Reopen => {
+                    drop(base);
+                    before = None;
+                    base = Base::open(&place(folder.path())).unwrap();
+                    for file in std::fs::read_dir(folder.path()).unwrap() {
+                        let file = file.unwrap();
+                        if base.is_left_over(&file.file_name().to_string_lossy()) {
+                            std::fs::remove_file(file.path()).unwrap();
+                        }
+                    }
+                }
+            }
+            check(&base.view(), table, &model, probe);
+            if let Some((view, table, model)) = &before {
+                check(view, *table, model, probe);
+            }
+            if before.is_none() || ticks % 3 == 0 {
+                before = Some((base.view(), table, model.clone()));
+            }
+            base.remove_obsolete();
+        }
+    }
+}
+
+#[test]
+fn what_is_told_to_stop_leaves_no_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut base = base(folder.path());
+    let rows: Vec<_> = (0..200).map(|n| (key_of(1, n), row_of(n.into(), 100))).collect();
+    let rows = || rows.iter().map(|(key, row)| (key.as_slice(), Some(row.view())));
+    base.flush(rows().step_by(2), meta(&[1])).unwrap();
+    base.flush(rows().step_by(3), meta(&[1])).unwrap();
+    let names = || {
+        let mut names: Vec<_> =
+            std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = (names(), scanned(&base.view(), &Span::table(1)));
+    base.stop().store(true, Ordering::Relaxed);
+    assert_eq!(base.flush(rows(), meta(&[1])).unwrap_err().code(), ErrorCode::EngineClosed);
+    base.merge_all();
+    assert!(matches!(base.merge().unwrap(), Merged::Failed(_)));
+    assert_eq!((names(), scanned(&base.view(), &Span::table(1))), before);
+}
+
+#[test]
+fn rows_in_order_are_never_merged_and_a_slice_is_all_that_one_merge_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut base = base(folder.path());
+    let flush = |base: &mut Base, numbers: &[u16]| {
+        let rows: Vec<_> = numbers.iter().map(|n| (key_of(1, *n), row_of(1, 300))).collect();
+        base.flush(rows.iter().map(|(key, row)| (key.as_slice(), Some(row.view()))), meta(&[1])).unwrap();
+    };
+    for n in 0..20 {
+        flush(&mut base, &(n * 20..n * 20 + 20).collect::<Vec<_>>());
+        assert_eq!(base.debt(), Debt::None);
+    }
+    assert!(base.version.segments().iter().all(|segment| segment.layers.len() == 1));
+    // One great layer on all: it is merged in slices, each on its own.
+    flush(&mut base, &(0..400).collect::<Vec<_>>());
+    let mut slices = 0;
+    base.merge_all();
+    loop {
+        let before: Vec<u64> = base.version.runs().iter().map(|run| run.number).collect();
+        match base.merge().unwrap() {
+            Merged::Slice => slices += 1,
+            other => break assert!(matches!(other, Merged::All)),
+        }
+        let runs = base.version.runs();
+        let written: u64 =
+            runs.iter().filter(|run| !before.contains(&run.number)).map(|run| run.length).sum();
+        assert!(written <= 3 * base.run_bytes, "{written}");
+    }
+    assert!(slices > 20, "{slices}");
+}

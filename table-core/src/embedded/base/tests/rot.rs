@@ -1,0 +1,176 @@
+//! Does a bit that flips at rest, in any byte of any file of the base, cost at most the rows there, and never give a wrong answer?
+
+use super::*;
+
+/// A folder whose base has several segments, some with several layers, and what it holds.
+fn folder() -> (tempfile::TempDir, Model) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut base = base(folder.path());
+    let mut model = Model::new();
+    let mut flush = |numbers: &[u16], bytes: Option<u16>| {
+        let row = |n: u16| bytes.map(|bytes| row_of(u64::from(n) + u64::from(bytes), bytes));
+        let keys: Vec<_> = numbers.iter().map(|n| (key_of(1, *n), row(*n))).collect();
+        base.flush(keys.iter().map(|(key, row)| (key.as_slice(), row.as_ref().map(Row::view))), meta(&[1]))
+            .unwrap();
+        for n in numbers {
+            match row(*n) {
+                Some(row) => model.insert(*n, row),
+                None => model.remove(n),
+            };
+        }
+    };
+    flush(&(0..60).collect::<Vec<_>>(), Some(50));
+    flush(&[7, 30, 31], Some(20));
+    flush(&[8, 31, 59], None);
+    assert!(base.version.segments().len() > 1);
+    (folder, model)
+}
+
+/// The row of every key, where it can be read: as it should be, or the error, which must say where it comes from.
+fn read(base: &Base, model: &Model) -> Vec<u16> {
+    let view = base.view();
+    let mut lost = Vec::new();
+    for n in 0..60 {
+        match view.get(&key_of(1, n)) {
+            Ok(row) => assert_eq!(row, model.get(&n).cloned(), "{n}"),
+            Err(error) => {
+                assert_eq!(error.code(), ErrorCode::Corrupted, "{error}");
+                assert!(error.to_string().contains(".rows of "), "{error}");
+                lost.push(n);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    let mut cursor = match view.range(&Span::table(1)) {
+        Ok(cursor) => cursor,
+        Err(error) => {
+            assert!(error.code() == ErrorCode::Corrupted && !lost.is_empty(), "{error}");
+            return lost;
+        }
+    };
+    let visit = |key: &[u8], row: Option<RowView<'_>>| {
+        found.extend(row.map(|row| (key.to_vec(), row.to_row())));
+        Ok(ControlFlow::Continue(()))
+    };
+    let outcome = cursor.visit(None, visit);
+    let wanted: Vec<_> = model.iter().map(|(n, row)| (key_of(1, *n), row.clone())).collect();
+    assert!(wanted.starts_with(&found), "rows before the error");
+    match outcome {
+        Ok(_) => assert_eq!(found, wanted),
+        Err(error) => assert!(error.code() == ErrorCode::Corrupted && !lost.is_empty(), "{error}"),
+    }
+    lost
+}
+
+#[test]
+fn a_flipped_bit_costs_the_rows_of_its_block_at_most_and_is_never_merged_away() {
+    let (folder, model) = folder();
+    let names: Vec<String> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .filter(|name| pool::number(name).is_some())
+        .collect();
+    assert!(names.len() >= 4, "{names:?}");
+    for name in &names {
+        let path = folder.path().join(name);
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut broken = whole.clone();
+            broken[at] ^= 1 << (at % 8);
+            std::fs::write(&path, &broken).unwrap();
+            let base = Base::open(&place(folder.path())).unwrap();
+            let lost = read(&base, &model);
+            assert!(lost.len() < 60, "{name}, byte {at}: a run is not the folder");
+            let verified = base.view().verify();
+            assert!(!verified.is_whole(), "{name}, byte {at}");
+            assert!(verified.damage.iter().all(|error| error.to_string().contains(name.as_str())));
+        }
+        std::fs::write(&path, &whole).unwrap();
+    }
+    assert!(Base::open(&place(folder.path())).unwrap().view().verify().is_whole());
+}
+
+#[test]
+fn a_merge_leaves_what_is_broken_as_it_is_and_merges_the_rest() {
+    // In the header, the first block, the index.
+    for place_of in [|_| 3, |_| 30, |length: usize| length - 60] {
+        let (folder, model) = folder();
+        let path = folder.path().join("0000000001.rows");
+        let mut broken = std::fs::read(&path).unwrap();
+        let at = place_of(broken.len());
+        broken[at] ^= 4;
+        std::fs::write(&path, &broken).unwrap();
+        let mut base = Base::open(&place(folder.path())).unwrap();
+        let lost = read(&base, &model);
+        assert!(!lost.is_empty());
+        // What is written later goes on top, within what is broken as well.
+        put(&mut base, &key_of(1, lost[0]), model.get(&lost[0]));
+        let lost = read(&base, &model);
+        base.merge_all();
+        let mut failures = 0;
+        loop {
+            match base.merge().unwrap() {
+                Merged::Failed(error) => {
+                    assert_eq!(error.code(), ErrorCode::Corrupted);
+                    failures += 1;
+                }
+                Merged::All => break,
+                Merged::Slice | Merged::Nothing => {}
+            }
+        }
+        assert!(failures > 0);
+        assert_eq!(read(&base, &model), lost, "neither mended nor spread");
+        let base = Base::open(&place(folder.path())).unwrap();
+        assert_eq!(read(&base, &model), lost, "nor after it was opened again");
+        assert!(!base.view().verify().is_whole());
+    }
+}
+
+#[test]
+fn the_base_file_is_read_with_any_bit_flipped_and_refused_with_both_copies_broken() {
+    let (folder, model) = folder();
+    let path = folder.path().join(BASE);
+    let whole = std::fs::read(&path).unwrap();
+    for at in 0..whole.len() {
+        let mut broken = whole.clone();
+        broken[at] ^= 1 << (at % 8);
+        std::fs::write(&path, &broken).unwrap();
+        let base = Base::open(&place(folder.path())).unwrap();
+        assert_eq!(read(&base, &model), [0_u16; 0], "byte {at}");
+        assert_eq!(base.view().verify().damage.len(), 1, "byte {at}");
+    }
+    for length in 0..whole.len() {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        match Base::open(&place(folder.path())) {
+            Ok(base) => assert_eq!(read(&base, &model), [0_u16; 0], "{length} bytes"),
+            Err(error) => assert_eq!(error.code(), ErrorCode::Corrupted, "{length} bytes"),
+        }
+    }
+    let mut broken = whole.clone();
+    broken[40] ^= 1;
+    broken[40 + whole.len() / 2] ^= 1;
+    std::fs::write(&path, &broken).unwrap();
+    let error = Base::open(&place(folder.path())).map(drop).unwrap_err();
+    assert!(
+        error.code() == ErrorCode::Corrupted && error.to_string().contains("BASE is broken at byte"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_run_that_is_missing_short_or_anothers_is_corrupted() {
+    let (folder, model) = folder();
+    let (path, other) = (folder.path().join("0000000001.rows"), folder.path().join("0000000002.rows"));
+    let whole = std::fs::read(&path).unwrap();
+    let check = |what: &str| {
+        let base = Base::open(&place(folder.path())).unwrap();
+        assert!(!read(&base, &model).is_empty(), "{what}");
+        assert!(!base.view().verify().is_whole(), "{what}");
+    };
+    std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    check("cut");
+    std::fs::write(&path, std::fs::read(&other).unwrap()).unwrap();
+    check("another run's bytes");
+    std::fs::remove_file(&path).unwrap();
+    check("missing");
+}

@@ -1,0 +1,101 @@
+//! Reads everything that a version of the base has from the disk, and says what is broken.
+
+use std::ops::ControlFlow;
+
+use crate::embedded::base::run::Run;
+use crate::embedded::base::version::stored::{self, BASE};
+use crate::embedded::base::{BaseView, filter};
+use crate::error::{Error, ErrorCode, Result};
+
+/// What [`Engine::verify`](crate::embedded::Engine::verify) found.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Verification {
+    /// Files of rows that were read.
+    pub runs: u64,
+    /// Blocks of rows that were read.
+    pub blocks: u64,
+    /// Rows and deletions that were read. A row that was replaced counts until its run is merged.
+    pub entries: u64,
+    /// What is broken, each with the file and the place.
+    pub damage: Vec<Error>,
+}
+
+impl Verification {
+    /// Whether nothing is broken.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.damage.is_empty()
+    }
+
+    fn note(&mut self, outcome: Result<()>) {
+        self.damage.extend(outcome.err());
+    }
+}
+
+impl BaseView {
+    /// Reads and checks everything, past the cache.
+    pub(crate) fn verify(&self) -> Verification {
+        let mut found = Verification::default();
+        found.note(self.verify_base());
+        for run in self.version.runs() {
+            found.runs += 1;
+            let outcome = verify_run(&run, &mut found);
+            found.note(outcome);
+        }
+        found
+    }
+
+    fn verify_base(&self) -> Result<()> {
+        let path = self.pool.folder.join(BASE);
+        let copies = stored::read_copies(&*self.pool.disk, &path)?;
+        let offset = match (&copies.first, &copies.second) {
+            (Some(first), Some(second)) if first == second => return Ok(()),
+            (Some(_), _) => copies.half,
+            (None, _) => 0,
+        };
+        let message = format!(
+            "a copy in {} is broken at byte {offset}: the next checkpoint writes both copies anew",
+            path.display()
+        );
+        Err(Error::new(ErrorCode::Corrupted, message))
+    }
+}
+
+fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
+    let directory = run.read_directory()?;
+    let ends = (directory.first(0), directory.last(directory.len().saturating_sub(1)));
+    if ends != (&*run.first, &*run.last) {
+        return Err(run.corrupted(0, "its keys are not those of the base"));
+    }
+    let mut entries = 0;
+    for index in 0..directory.len() {
+        found.blocks += 1;
+        let (offset, _) = directory.place(index);
+        let outcome = run.read_block(index).and_then(|block| {
+            let (mut first, mut last) = (None, Vec::new());
+            block.visit(|key, row| {
+                let in_order = first.is_none() || last.as_slice() < key;
+                if !in_order || !filter::may_hold(directory.filter(), filter::hash(key)) {
+                    return Err(run.corrupted(offset, "its keys are in disorder"));
+                }
+                if let Some(row) = row {
+                    row.check_version()
+                        .map_err(|error| run.corrupted(offset, &format!("a row in it: {error}")))?;
+                }
+                first.get_or_insert_with(|| key.to_vec());
+                last.clear();
+                last.extend_from_slice(key);
+                entries += 1;
+                Ok(ControlFlow::Continue(()))
+            })?;
+            if first.as_deref() != Some(directory.first(index)) || last != directory.last(index) {
+                return Err(run.corrupted(offset, "its keys are not those of the index"));
+            }
+            Ok(())
+        });
+        found.note(outcome);
+    }
+    found.entries += entries;
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! A version of the base: which runs hold which keys. One immutable value; a change makes another.
+//!
+//! The keys are cut into segments, which follow each other without gaps. A segment has layers, the newest first: of one key the
+//! newest layer with an entry says what it is. A run may be a layer of many segments; what it has outside of a segment is not
+//! seen there. So a segment may be cut in two, and a part of it merged, without a look at the rest.
+
+pub(super) mod stored;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::embedded::base::run::Run;
+use crate::embedded::catalog::Catalog;
+use crate::embedded::key;
+use crate::error::Result;
+
+/// One layer of a segment.
+#[derive(Clone, Debug)]
+pub(super) struct Layer {
+    pub(super) run: Arc<Run>,
+    /// The bytes of its blocks that have keys of the segment.
+    pub(super) bytes: u64,
+}
+
+/// The keys from `start` on, up to the start of the next segment.
+#[derive(Clone, Debug)]
+pub(super) struct Segment {
+    pub(super) start: Arc<[u8]>,
+    /// The newest first.
+    pub(super) layers: Vec<Layer>,
+}
+
+impl Segment {
+    /// The bytes of all layers.
+    pub(super) fn bytes(&self) -> u64 {
+        self.layers.iter().map(|layer| layer.bytes).sum()
+    }
+
+    /// The bytes of all layers but the oldest.
+    pub(super) fn newer_bytes(&self) -> u64 {
+        let newer = self.layers.split_last().map_or(&[][..], |(_, newer)| newer);
+        newer.iter().map(|layer| layer.bytes).sum()
+    }
+}
+
+/// All segments, in key order. The first one starts at the empty key.
+#[derive(Clone, Debug)]
+pub(super) struct Version {
+    segments: Vec<Arc<Segment>>,
+}
+
+/// The first and the last key that a run has within bounds; keys beyond the bounds stand for a first or last one that only
+/// the block knows.
+type Ends = (Vec<u8>, Vec<u8>);
+
+/// The ends of a run within bounds; `None` if it has no block there.
+pub(super) fn ends(run: &Run, start: &[u8], end: Option<&[u8]>) -> Result<Option<Ends>> {
+    // Without a look at its index, which may not be in memory yet.
+    if *run.last < *start || end.is_some_and(|end| *run.first >= *end) {
+        return Ok(None);
+    }
+    let directory = run.directory()?;
+    let blocks = directory.within(start, end);
+    if blocks.is_empty() {
+        return Ok(None);
+    }
+    let first = directory.first(blocks.start).max(start);
+    let last = directory.last(blocks.end - 1);
+    let last = end.map_or(last, |end| last.min(end));
+    Ok(Some((first.to_vec(), last.to_vec())))
+}
+
+fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
+    if *run.last < *start || end.is_some_and(|end| *run.first >= *end) {
+        return Ok(None);
+    }
+    let directory = run.directory()?;
+    let blocks = directory.within(start, end);
+    let bytes = directory.bytes(blocks.clone());
+    Ok((!blocks.is_empty()).then(|| Layer { run: Arc::clone(run), bytes }))
+}
+
+/// The table of a key, or of a bound, which may be cut short.
+fn tables(key: &[u8]) -> u32 {
+    key::table_of(key).unwrap_or_default()
+}
+
+/// The smallest key above another.
+pub(super) fn successor(key: &[u8]) -> Vec<u8> {
+    [key, &[0]].concat()
+}
+
+impl Default for Version {
+    /// One segment without layers.
+    fn default() -> Self {
+        Self { segments: vec![Arc::new(Segment { start: Arc::default(), layers: Vec::new() })] }
+    }
+}
+
+impl Version {
+    pub(super) fn segments(&self) -> &[Arc<Segment>] {
+        &self.segments
+    }
+
+    /// The segment that a key belongs to.
+    pub(super) fn find(&self, key: &[u8]) -> usize {
+        self.segments.partition_point(|segment| &*segment.start <= key).saturating_sub(1)
+    }
+
+    /// Where a segment ends; `None` for the last.
+    pub(super) fn end(&self, index: usize) -> Option<&[u8]> {
+        self.segments.get(index + 1).map(|next| &*next.start)
+    }
+
+    /// All runs, each once, by number.
+    pub(super) fn runs(&self) -> Vec<Arc<Run>> {
+        let layers = self.segments.iter().flat_map(|segment| &segment.layers);
+        let mut runs: Vec<Arc<Run>> = layers.map(|layer| Arc::clone(&layer.run)).collect();
+        runs.sort_by_key(|run| run.number);
+        runs.dedup_by_key(|run| run.number);
+        runs
+    }
+
+    /// Lets a segment begin at a key. No row moves.
+    pub(super) fn cut(&mut self, key: &[u8]) -> Result<()> {
+        let index = self.find(key);
+        let Some(old) = self.segments.get(index).cloned() else { return Ok(()) };
+        if *old.start == *key {
+            return Ok(());
+        }
+        let end = self.end(index).map(<[u8]>::to_vec);
+        let part = |start: Arc<[u8]>, end: Option<&[u8]>| -> Result<_> {
+            let layers = old.layers.iter().map(|old| layer(&old.run, &start, end));
+            let layers = layers.filter_map(Result::transpose).collect::<Result<_>>()?;
+            Ok(Arc::new(Segment { start, layers }))
+        };
+        let parts = [part(Arc::clone(&old.start), Some(key))?, part(key.into(), end.as_deref())?];
+        self.segments.splice(index..=index, parts);
+        Ok(())
+    }
+
+    /// Puts a run on top of all segments that it has keys of.
+    pub(super) fn add(&mut self, run: &Arc<Run>) -> Result<()> {
+        // Rows beside all others make segments of their own: nothing there will ever have to be merged.
+        let above = |ends: Option<Ends>| ends.is_none_or(|(_, last)| *last < *run.first);
+        if self.all_layers(self.find(&run.first), above) {
+            self.cut(&run.first)?;
+        }
+        let below = |ends: Option<Ends>| ends.is_none_or(|(first, _)| *first > *run.last);
+        if self.all_layers(self.find(&run.last), below) {
+            self.cut(&successor(&run.last))?;
+        }
+        for index in self.find(&run.first)..=self.find(&run.last) {
+            let Some(segment) = self.segments.get(index) else { break };
+            if let Some(layer) = layer(run, &segment.start, self.end(index))? {
+                let layers = std::iter::once(layer).chain(segment.layers.iter().cloned()).collect();
+                self.set(index, layers);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a segment has layers, and all of them are as asked for: one whose index cannot be read is not.
+    fn all_layers(&self, index: usize, test: impl Fn(Option<Ends>) -> bool) -> bool {
+        let Some(segment) = self.segments.get(index) else { return false };
+        let test = |layer: &Layer| ends(&layer.run, &segment.start, self.end(index)).is_ok_and(&test);
+        !segment.layers.is_empty() && segment.layers.iter().all(test)
+    }
+
+    /// Gives a segment other layers.
+    pub(super) fn set(&mut self, index: usize, layers: Vec<Layer>) {
+        if let Some(segment) = self.segments.get_mut(index) {
+            *segment = Arc::new(Segment { start: Arc::clone(&segment.start), layers });
+        }
+    }
+
+    /// Replaces the newest `count` layers of some segments by what came of merging them. The segments become one.
+    pub(super) fn replace(
+        &mut self,
+        range: Range<usize>,
+        count: usize,
+        merged: Option<&Arc<Run>>,
+    ) -> Result<()> {
+        let (Some(first), Some(last)) = (self.segments.get(range.start), range.end.checked_sub(1)) else {
+            return Ok(());
+        };
+        let start = Arc::clone(&first.start);
+        let merged = merged.map(|run| layer(run, &start, self.end(last))).transpose()?.flatten();
+        // Several segments are merged with all of their layers only.
+        let below = first.layers.iter().skip(count).cloned();
+        let layers = merged.into_iter().chain(below).collect();
+        self.segments.splice(range, [Arc::new(Segment { start, layers })]);
+        Ok(())
+    }
+
+    /// Whether a segment may have an entry of a key.
+    pub(super) fn may_hold(&self, index: usize, key: &[u8]) -> bool {
+        let spans = |layer: &Layer| *layer.run.first <= *key && *key <= *layer.run.last;
+        self.segments.get(index).is_some_and(|segment| segment.layers.iter().any(spans))
+    }
+
+    /// Takes out the layers that have rows of dropped tables alone.
+    pub(super) fn drop_dead(&mut self, catalog: &Catalog) {
+        for index in 0..self.segments.len() {
+            let end = self.end(index).map(<[u8]>::to_vec);
+            let Some(segment) = self.segments.get(index) else { break };
+            let lives = |layer: &&Layer| {
+                let first = (&*layer.run.first).max(&*segment.start);
+                let last = end.as_deref().map_or(&*layer.run.last, |end| end.min(&*layer.run.last));
+                catalog.contains_any(tables(first)..=tables(last))
+            };
+            let layers: Vec<Layer> = segment.layers.iter().filter(lives).cloned().collect();
+            if layers.len() < segment.layers.len() {
+                self.set(index, layers);
+            }
+        }
+    }
+
+    /// Joins neighbouring segments without layers.
+    pub(super) fn join_empty(&mut self) {
+        self.segments.dedup_by(|next, before| next.layers.is_empty() && before.layers.is_empty());
+    }
+}
