@@ -119,3 +119,18 @@ impl fmt::Debug for AccountKey {
         write!(f, "AccountKey {{ account: {:?}, key: *** }}", self.account)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The signature of an empty key can be made by everybody.
+    #[test]
+    fn auth_11_an_empty_key_is_no_key() {
+        for key in ["", "no base64!", "c2VjcmV0="] {
+            let refused = AccountKey::new("contoso", key).unwrap_err();
+            assert_eq!(refused.rule(), Some("AUTH-11"), "{key}");
+            assert!(key.is_empty() || !refused.to_string().contains(key), "{refused}");
+        }
+    }
+}
