@@ -9,6 +9,7 @@
 //! The files' formats are in `docs/format.md`.
 
 mod apply;
+mod backup;
 mod base;
 mod bytes;
 mod catalog;

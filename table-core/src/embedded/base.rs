@@ -14,6 +14,7 @@ mod run;
 mod verify;
 mod version;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -111,7 +112,8 @@ impl Base {
 
     /// The rows as of the last version.
     pub(crate) fn view(&self) -> BaseView {
-        BaseView { pool: Arc::clone(&self.pool), version: Arc::clone(&self.version) }
+        let record = Arc::new((self.stored.meta.clone(), self.stored.next));
+        BaseView { pool: Arc::clone(&self.pool), version: Arc::clone(&self.version), record }
     }
 
     /// Once set, whatever is under way ends with an error, and leaves no trace.
@@ -123,11 +125,10 @@ impl Base {
         if self.stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
     }
 
-    /// Whether a file of the folder is a run that nothing needs.
-    pub(crate) fn is_left_over(&self, name: &str) -> bool {
-        name == BASE_NEW
-            || pool::number(name)
-                .is_some_and(|number| !self.version.runs().iter().any(|run| run.number == number))
+    /// Which files of the folder are runs that nothing needs.
+    pub(crate) fn left_over(&self) -> impl Fn(&str) -> bool + use<> {
+        let runs: HashSet<u64> = self.version.runs().iter().map(|run| run.number).collect();
+        move |name| name == BASE_NEW || pool::number(name).is_some_and(|number| !runs.contains(&number))
     }
 
     /// Puts rows and deletions, in key order, on top of all others, and records what the base then holds. `meta.dropped` are
@@ -283,9 +284,28 @@ impl Drop for RunsWriter<'_> {
 pub(crate) struct BaseView {
     pool: Arc<Pool>,
     version: Arc<Version>,
+    /// What this version recorded, and the number of the next run.
+    record: Arc<(Meta, u64)>,
 }
 
 impl BaseView {
+    /// Copies it into an empty folder, and checks the copy; what it recorded.
+    pub(crate) fn copy_to(&self, folder: &Path) -> Result<Meta> {
+        let (meta, next) = (*self.record).clone();
+        let pool = Arc::new(Pool::new(Arc::clone(&self.pool.disk), folder.to_owned(), 0));
+        for run in self.version.runs() {
+            run.copy_to(&pool)?;
+        }
+        let stored = Stored { meta, next, version: Version::clone(&self.version) };
+        stored.write(&*pool.disk, &pool.folder)?;
+        let copy =
+            Self { version: Arc::new(Stored::read(&pool)?.version), pool, record: Arc::clone(&self.record) };
+        match copy.verify().damage.into_iter().next() {
+            Some(damage) => Err(damage),
+            None => Ok(stored.meta),
+        }
+    }
+
     /// One row.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
         let Some(segment) = self.version.segments().get(self.version.find(key)) else { return Ok(None) };

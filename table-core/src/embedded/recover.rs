@@ -77,8 +77,9 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     };
     let end = replay_all(disk, path, &names, &meta, &mut replay)?;
     // Nothing was changed so far; from here on the folder is known to be sound.
+    let left_over = base.left_over();
     folder::delete(disk, path, |name| {
-        base.is_left_over(name)
+        left_over(name)
             || file::number(name).is_some_and(|number| number < meta.journal || number > end.tail.number)
     })?;
     let tail = mend(end).map_err(|error| failed("the end of the journal cannot be mended", error))?;

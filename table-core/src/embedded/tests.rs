@@ -1,6 +1,7 @@
 //! Tests of the whole engine, one file a question; and the words they share.
 
 mod answers;
+mod backup;
 mod checkpoints;
 mod crashes;
 mod faults;

@@ -14,6 +14,7 @@ use crate::embedded::base::filter;
 use crate::embedded::base::pool::{self, Pool};
 use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::disk::DiskFile;
+use crate::embedded::journal::refused;
 use crate::error::{Error, ErrorCode, Result};
 pub(super) use directory::Directory;
 pub(super) use writer::RunWriter;
@@ -24,6 +25,8 @@ const VERSION: u32 = 1;
 const HEADER: usize = 20;
 /// Bytes of the last part, without its checksum.
 const FOOTER: usize = 24;
+/// Bytes that are copied at once.
+const COPIED: u64 = 1 << 20;
 /// Bytes of a checksum.
 const SUM: usize = 4;
 
@@ -196,6 +199,20 @@ impl Run {
         }
         let block = self.block(index, true)?;
         block.layout.find(&block.bytes, key)
+    }
+
+    /// Copies the file into the folder of another pool, durably but for its entry.
+    pub(super) fn copy_to(&self, pool: &Pool) -> Result<()> {
+        let (from, to) = (self.file()?, pool.create(self.number));
+        let to = to.map_err(|error| refused("a run cannot be copied", error))?;
+        let (mut at, mut piece) = (0, Vec::new());
+        while at < self.length {
+            piece.resize(usize::try_from((self.length - at).min(COPIED)).unwrap_or_default(), 0);
+            from.read_at(at, &mut piece).map_err(|error| self.failed(at, error))?;
+            to.write_at(at, &piece).map_err(|error| refused("a run cannot be copied", error))?;
+            at += piece.len() as u64;
+        }
+        to.sync_data().map_err(|error| refused("a run cannot be copied", error))
     }
 
     /// Removes the file.

@@ -156,9 +156,10 @@ proptest! {
                     drop(base);
                     before = None;
                     base = Base::open(&place(folder.path())).unwrap();
+                    let left_over = base.left_over();
                     for file in std::fs::read_dir(folder.path()).unwrap() {
                         let file = file.unwrap();
-                        if base.is_left_over(&file.file_name().to_string_lossy()) {
+                        if left_over(&file.file_name().to_string_lossy()) {
                             std::fs::remove_file(file.path()).unwrap();
                         }
                     }
