@@ -11,7 +11,7 @@ use crate::peer::{CACHE, Peer};
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// A cache that holds ten million entities, as half of it holds blocks that look-ups found.
+/// A cache that holds ten million entities.
 const WARM: usize = 6 << 30;
 /// Entities from one look-up to the next that warms the cache: fewer than a block has.
 const STEP: usize = 20;
