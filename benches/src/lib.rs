@@ -1,6 +1,6 @@
 //! Ratios against the storage libraries that a user could take instead, measured in one run on one machine.
 //!
-//! `cargo run --release -p benches --bin ratios` prints them as a Markdown table and fails where a target is missed; with
+//! `cargo run --profile bench -p benches --bin ratios` prints them as a Markdown table and fails where a target is missed; with
 //! `-- --azurite` it measures the client of Azure tables instead, against other clients of one server.
 
 pub mod azurite;

@@ -10,8 +10,7 @@ use chrono::{DateTime, Utc};
 use futures_util::TryStreamExt;
 use pollster::block_on;
 use table_core::{
-    EdmType, Engine, Error, ErrorCode, IfMatch, Result, Selection, TableEntity, TableStoreExt, UntypedTable,
-    Value,
+    EdmType, Engine, Error, IfMatch, Result, Selection, TableEntity, TableStoreExt, UntypedTable, Value,
 };
 use uuid::Uuid;
 

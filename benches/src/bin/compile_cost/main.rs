@@ -1,6 +1,6 @@
 //! What the derives cost the compiler: entities with indexes against the same structs with serde's derives, in one run.
 //!
-//! `cargo run --release -p benches --bin compile_cost -- [rounds]`. Fails above twice the time or the size of serde's.
+//! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]`. Fails above twice the time or the size of serde's.
 
 mod cargo;
 mod source;
