@@ -202,5 +202,8 @@ fn every_recipe_that_the_readme_names_is_there_and_none_is_left_out() {
         rows.flat_map(|row| row.rsplit('|').nth(1).unwrap().split('`').skip(1).step_by(2)).collect();
     let recipes: BTreeSet<&str> =
         cookbook::list().map(|(name, _)| name).filter(|name| !name.starts_with("large-")).collect();
+    let of_accounts = BTreeSet::from(["scoped"]); // compiled with the feature `azure` alone
+    let named: BTreeSet<&str> =
+        if cfg!(feature = "azure") { named } else { named.difference(&of_accounts).copied().collect() };
     assert_eq!(named, recipes);
 }

@@ -1,8 +1,23 @@
-//! The Azure Table service and its wire-compatible kin as a backend.
+//! Azure Table Storage, Cosmos DB for Table and Azurite as backends of `table-core`.
 //!
-//! [`AzureTables`] is a [`TableStore`](table_core::TableStore) over the REST protocol: everything that `table-core` has above
-//! that trait works on it as on the embedded engine. [`AzureQueues`] is a [`QueueStore`](table_core::QueueStore), [`sas`] makes,
-//! verifies and enforces shared access signatures, and with the feature `blobs` there are containers of blobs.
+//! [`AzureTables`] implements [`TableStore`](table_core::TableStore) over the service's REST protocol, [`AzureQueues`] implements
+//! [`QueueStore`](table_core::QueueStore), so that a program written for the embedded engine runs on an account unchanged.
+//!
+//! | for | items |
+//! | --- | --- |
+//! | a client | [`AzureTables`], [`AzureQueues`], `AzureBlobs` with the feature `blobs` |
+//! | where and as whom | [`ConnectionString`], [`Target`], [`Credential`] |
+//! | time, retries, secondary endpoint | [`Options`], [`RetryPolicy`] |
+//! | a signature that grants part of a table | [`sas`] |
+//! | the service's own words for an error | [`ServiceError`], by `Error::source` |
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `blobs` | the blob service, by the crate `object_store` |
+//! | `identity` | bearer tokens from the credentials of the crate `azure_identity` |
+//!
+//! Requests run on the tokio runtime of the caller, or on one of the client's own where the caller has none.
+//! `docs/azure.md` describes endpoints and credentials, `docs/parity.md` compares the package with the vendor's clients.
 //!
 //! ```no_run
 //! use table_azure::AzureTables;

@@ -1,4 +1,63 @@
-//! Typed table storage.
+//! Typed table storage: key encodings, typed queries, transactions and queues, on an embedded engine or on a service.
+//!
+//! Table stores hold entities under two strings, PartitionKey and RowKey, in the order of these strings. A derive turns a struct into
+//! such a layout: attributes say which fields make up the keys and how each is written, so that numbers and dates sort as text.
+//! Queries are typed by the part of the key that they fix, which is what they cost.
+//!
+//! ```
+//! use table_core::blocking::BlockOn;
+//! use table_core::{Engine, Entity, TableStoreExt};
+//!
+//! #[derive(Entity, Clone, Debug, PartialEq)]
+//! #[entity(table = "Orders")]
+//! #[partition_key(customer)]
+//! #[row_key(number)] // 00000042
+//! struct Order {
+//!     customer: String,
+//!     #[digits(8)]
+//!     number: u32,
+//!     total: f64,
+//! }
+//!
+//! async fn program() -> table_core::Result<()> {
+//!     let store = Engine::in_memory(); // or `Engine::open("folder")`
+//!     let orders = store.table::<Order>().create_if_missing().await?;
+//!     orders.insert(&Order { customer: "ada".into(), number: 42, total: 9.5 }).await?;
+//!
+//!     let order = orders.get(Order::key("ada", 42)).await?.expect("the order inserted above");
+//!     let changed = Order { total: 12.0, ..Order::clone(&order) };
+//!     orders.replace(&changed, order.etag().clone()).await?; // fails if another writer was faster
+//!
+//!     let recent = orders.query(Order::rows("ada").number(40..)).collect().await?;
+//!     assert_eq!(recent[0].total, 12.0);
+//!     Ok(())
+//! }
+//!
+//! program().block_on().unwrap(); // any runtime; this one waits in place
+//! ```
+//!
+//! # Modules
+//!
+//! | for | modules |
+//! | --- | --- |
+//! | entities and keys | [`entity`], [`key`], [`property`], [`value`], [`ticks`], [`schema`] |
+//! | reading | [`selection`] (which keys), [`filter`] and [`column`] (which conditions), [`query`] (class, plan, pages, continuation) |
+//! | writing | [`table`] (one entity), [`transaction`] and [`operation`] (entity group transactions), [`etag`] |
+//! | several types in a table | [`set`], [`group`], [`untyped`] and [`bag`] without a type |
+//! | changes of a design | [`lock`] (a layout committed beside the program), [`access`] (questions and what each may cost) |
+//! | backends | [`store`] and [`queue`] (the traits), [`embedded`] (the engine), [`blocking`] (without a runtime) |
+//! | time and conflicts | [`clock`], [`pace`], [`retry`] |
+//! | errors and limits | [`error`], [`limits`] |
+//!
+//! # Features
+//!
+//! | feature | default | adds |
+//! | --- | --- | --- |
+//! | `embedded` | yes | [`Engine`]: tables and queues in a folder or in memory |
+//! | `derive` | yes | `#[derive(Entity)]`, `EntitySet`, `EntityGroup`, `KeyPart`, `Projection` |
+//!
+//! Indexes, copies, feeds and the other patterns are the package `table-patterns`; Azure Table Storage and services with its
+//! protocol are `table-azure`.
 
 // The derives name the crate, also in its own tests.
 extern crate self as table_core;
