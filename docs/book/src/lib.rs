@@ -44,7 +44,7 @@ mod tests {
     /// The Markdown files below `docs`, but for the summary, as the summary names them.
     fn pages() -> BTreeSet<String> {
         let mut pages = BTreeSet::new();
-        for folder in ["", "book/", "rules/"] {
+        for folder in ["", "book/", "decisions/", "rules/"] {
             for entry in fs::read_dir(docs().join(folder)).unwrap() {
                 let name = entry.unwrap().file_name().into_string().unwrap();
                 if name.strip_suffix(".md").is_some_and(|name| name != "SUMMARY") {
