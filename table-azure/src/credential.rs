@@ -1,4 +1,4 @@
-//! Credentials: what proves who asks, in a form that never prints its secret.
+//! Credentials, which never print their secret.
 
 mod destination;
 

@@ -1,4 +1,4 @@
-//! Answers that should be JSON, and what is wrong with those that are not.
+//! JSON answers, and errors for answers that are not JSON.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

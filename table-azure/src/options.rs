@@ -1,4 +1,4 @@
-//! Options of a client: what is chosen once.
+//! Options of a client.
 
 use table_core::Clock;
 

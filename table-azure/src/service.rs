@@ -1,4 +1,4 @@
-//! The service itself: its settings, and how far its secondary has come (REQ-1).
+//! Service settings and statistics (REQ-1).
 
 use chrono::{DateTime, Utc};
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! Who answers: the real service, Cosmos DB for Table, or an emulator, and how far each goes (COS, AZ rules).
+//! Targets: the real service, Cosmos DB for Table, or an emulator, and the capabilities of each (COS, AZ rules).
 
 use table_core::limits::Limits;
 use table_core::store::Capabilities;

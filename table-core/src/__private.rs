@@ -1,4 +1,4 @@
-//! What generated code calls. No API: it changes without notice, and is public only because macros expand in other crates.
+//! Functions and types for generated code. Not an API: public only because macros expand in other crates.
 //!
 //! An expansion is facts and calls; each function here says which expansion calls it. All that an expansion names is
 //! reached through this module, so that a crate that re-exports it can stand for this one.

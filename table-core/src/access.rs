@@ -1,4 +1,4 @@
-//! Access patterns: the questions asked of a table, declared with what each may cost at most (design promise 2).
+//! Access patterns: the questions asked of a table, each declared with the most it may cost (design promise 2).
 
 mod ceiling;
 mod list;

@@ -1,4 +1,4 @@
-//! The untyped entity: a key and named values, for data whose shape is not known to the program.
+//! Untyped entities: a key and named values, for data whose shape the program does not know.
 
 mod json;
 

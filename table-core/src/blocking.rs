@@ -1,4 +1,4 @@
-//! The same programs without a runtime: every verb waits where it stands.
+//! Blocking calls for programs without a runtime.
 //!
 //! Not for use inside async code, where it would hold up the thread of others.
 //!

@@ -1,4 +1,4 @@
-//! The clock of whatever asks for the present instant, settable.
+//! Injectable clock.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Typed columns: a property of an entity by name and type, and the conditions made of it.
+//! Typed columns: a property of an entity by name and type, and conditions on it.
 
 mod key;
 mod operand;

@@ -1,4 +1,4 @@
-//! The derive macros, with their attributes described: the page that users read.
+//! The derive macros and the description of their attributes.
 
 #[doc = include_str!("derive/entity.md")]
 pub use table_derive::Entity;

@@ -1,4 +1,4 @@
-//! Typed entities: what `#[derive(Entity)]` implements, and what a read gives back.
+//! Typed entities: the traits that `#[derive(Entity)]` implements, and the result of a read.
 
 use std::ops::Deref;
 

@@ -1,4 +1,4 @@
-//! The one error of the crate: what was wrong, where, under which rule, and predicates to branch on.
+//! The error of the crate: what was wrong, where, under which rule, and predicates to branch on.
 
 mod code;
 

@@ -1,4 +1,4 @@
-//! The service's limits, each with the rule that states it. The embedded engine enforces the same ones (ENG-16).
+//! The service's limits, each with its rule. The embedded engine enforces the same ones (ENG-16).
 
 /// Longest key that every target accepts, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
 pub const KEY_UNITS_PORTABLE: usize = 512;

@@ -1,4 +1,4 @@
-//! Names checked at the door: tables and properties.
+//! Validated names of tables and properties.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -1,4 +1,4 @@
-//! When things happen: the clock, how to wait, and chance, all of them settable.
+//! Injectable clock, sleep and randomness.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};

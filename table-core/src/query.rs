@@ -1,4 +1,4 @@
-//! Queries: which keys, which condition, which properties, how many; their class, plan, pages and continuation.
+//! Queries: key ranges, condition, projection and limit, with their class, plan, pages and continuation.
 
 mod bounds;
 mod check;

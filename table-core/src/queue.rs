@@ -1,4 +1,4 @@
-//! The line between programs and queues: the least that a queue backend must do (QUE rules).
+//! The trait of queue backends (QUE rules).
 
 pub mod check;
 mod dynamic;

@@ -1,4 +1,4 @@
-//! The one policy of attempts at what others can be faster with: how many, and how long one waits in between (RTY-1, CON-3).
+//! Retry policy for write conflicts: number of attempts and back-off (RTY-1, CON-3).
 
 use std::time::Duration;
 

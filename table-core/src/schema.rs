@@ -1,4 +1,4 @@
-//! The layout of an entity type as constant data: what `#[derive(Entity)]` found out.
+//! The schema of an entity type as constant data.
 
 mod alphabet;
 mod description;

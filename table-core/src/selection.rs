@@ -1,4 +1,4 @@
-//! Typed selections: which keys to read, with the cost class in the type (design promise 2).
+//! Typed selections: the keys to read, with the cost class in the type (design promise 2).
 
 mod argument;
 mod narrowed;

@@ -1,4 +1,4 @@
-//! The line between programs and backends: the least that a backend must do.
+//! The trait of table backends.
 
 mod dynamic;
 

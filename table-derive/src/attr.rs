@@ -1,4 +1,4 @@
-//! Attributes as written: tokens become slots, nothing is judged but their shape.
+//! Attributes as written: tokens are parsed into slots without interpretation.
 
 pub(crate) mod allow;
 pub(crate) mod container;

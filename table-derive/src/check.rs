@@ -1,4 +1,4 @@
-//! The rules of a declaration that its words alone can break. Those that depend on types are left to the compiler.
+//! Rules that the words of a declaration alone can break. Those that depend on types are left to the compiler.
 
 mod float;
 mod generics;

@@ -1,4 +1,4 @@
-//! The mistakes found in one declaration, collected so that all of them are told at once.
+//! Collected errors of one declaration, so that all are reported at once.
 
 use std::cell::RefCell;
 use std::fmt::Display;

@@ -1,4 +1,4 @@
-//! The pipeline of each derive: read, check, expand; and what is given back when something was wrong.
+//! The pipeline of each derive: parse, check, expand, and its output after errors.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,4 +1,4 @@
-//! From the model to tokens: one thing generated, one file.
+//! Expansion of the model to tokens: one file for each generated item.
 //!
 //! Generated code is facts and calls; what they do is in `table_core::__private`. For
 //!

@@ -1,4 +1,4 @@
-//! What a declaration means: an entity with its keys, properties and indexes. Each node keeps the tokens it comes from.
+//! The meaning of a declaration: an entity with its keys, properties and indexes. Each node keeps its tokens.
 
 pub(crate) mod generics;
 pub(crate) mod group;

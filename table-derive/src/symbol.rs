@@ -1,4 +1,4 @@
-//! Every word that an attribute knows, once; and what is said of a word that none knows.
+//! All words that attributes know, and the error for unknown ones.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Advice: a workload replayed against a layout without a service, to see heat, throttling and cost before anything is deployed.
+//! Advice: a workload replayed against a layout without a service, to see heat, throttling and cost before deployment.
 //!
 //! # Context
 //! Which partition a write goes to, and how many requests a question takes, is decided by the layout of the keys, long before there

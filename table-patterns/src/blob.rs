@@ -1,4 +1,4 @@
-//! Blobs beside tables: any `object_store`, and what a key looks like in the name of a blob.
+//! Blobs beside tables: any `object_store`, and keys as names of blobs.
 //!
 //! The patterns take an `Arc<dyn ObjectStore>` of the `object_store` crate, re-exported here: a local folder, memory, Azure,
 //! and others, by that crate's features. Without the feature `blobs` only the address of a blob, [`BlobRef`], is here.

@@ -1,4 +1,4 @@
-//! A store that fails where a test wants it to, counts its requests, and cuts its pages short.
+//! Fault-injecting store for tests: fails on demand, counts requests, cuts pages short.
 
 mod blobs;
 

@@ -1,4 +1,4 @@
-//! The change feed: what happened in a partition, in order, from wherever a reader left off.
+//! Change feed: the changes of a partition in order, readable from any position.
 //!
 //! # Context
 //! A read model, an audit, another system want to know of every change of a partition, in the order of the changes, at their own speed.

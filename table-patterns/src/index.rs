@@ -1,4 +1,4 @@
-//! Indexes that look after themselves: an entity and what its indexes hold of it, written together (PAT-INTRA, PAT-INTER, PAT-IX).
+//! Secondary indexes: an entity and its index rows, written together (PAT-INTRA, PAT-INTER, PAT-IX).
 //!
 //! # Context
 //! The service has one index, on the two keys (DQ-9). Every other look-up is an entity more: a copy under another key, or a list of

@@ -1,4 +1,4 @@
-//! Large entities: values are blobs, the entity holds their addresses (PAT-LARGE).
+//! Large entities: values are blobs, and the entity holds their addresses (PAT-LARGE).
 //!
 //! # Context
 //! Values that would take an entity over 1 MiB, or that most readers do not want: an employee's photo (PAT-LARGE-1). Each is a

@@ -1,4 +1,4 @@
-//! Log data in blobs named by time: what does not belong in a table (PAT-ANTI-2).
+//! Log data in blobs named by time (PAT-ANTI-2).
 //!
 //! # Context
 //! Log lines: written all the time, read seldom, by time range. In a table either one partition takes every write, or every read

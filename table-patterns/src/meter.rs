@@ -1,4 +1,4 @@
-//! Meter: what a program asked of its store, counted, so that a test can hold it to a number.
+//! Meter: counts the requests of a program, so that a test can hold them to a number.
 //!
 //! # Context
 //! A store charges by the request and slows down by the partition. What a call of a program costs is not seen in its code: an

@@ -1,4 +1,4 @@
-//! Migrate: a table is copied from one store to another, can be stopped anywhere and goes on, and is checked (DQ-12, PAGE-7).
+//! Migration: copies a table from one store to another, resumable and verified (DQ-12, PAGE-7).
 //!
 //! # Context
 //! What was developed on the embedded engine moves to an account, or comes home from one. The stores share no transaction, the

@@ -1,4 +1,4 @@
-//! The outbox: what a change intends elsewhere is written in the transaction of the change (PAT-EC-8).
+//! Outbox: intended changes elsewhere, recorded in the transaction of the change (PAT-EC-8).
 //!
 //! # Context
 //! A copy in another partition, a counter in another table, a document in a search index are to follow a change. A message put after

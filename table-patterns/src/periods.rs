@@ -1,4 +1,4 @@
-//! A table a period: what expires together is dropped together (PAT-HVD).
+//! One table for each period: expired data is dropped with its table (PAT-HVD).
 //!
 //! # Context
 //! Entities that are deleted together, by age: login attempts, kept for a month. Deleting them one by one costs as much as

@@ -1,4 +1,4 @@
-//! Relationships: an owner and its parts in one partition, kept whole by transactions (PAT-CK-3, IMP-6).
+//! Relationships: an owner and its parts in one partition, changed by transactions (PAT-CK-3, IMP-6).
 //!
 //! # Context
 //! One to one and one to many: an employee, her badge, her reviews. A store without foreign keys lets a review outlive its

@@ -1,4 +1,4 @@
-//! Spreading: where writes go, measured on keys before anything is stored (PAT-ANTI-1).
+//! Distribution of writes over partitions, measured on keys before anything is stored (PAT-ANTI-1).
 //!
 //! # Context
 //! A partition is served by one server at a time. A PartitionKey that follows time (`2014042315`, the present hour) sends every

@@ -1,4 +1,4 @@
-//! Workers: they do, by a queue, what outboxes recorded (PAT-EC-1 to PAT-EC-7).
+//! Workers that carry out what outboxes recorded, by a queue (PAT-EC-1 to PAT-EC-7).
 //!
 //! # Context
 //! A change in one partition has consequences in others, in other tables, in other stores. No transaction spans them. A message

@@ -1,4 +1,4 @@
-//! One failed attempt: whether it may have been applied, whether to try again, and the error it means.
+//! Classification of one failed attempt: whether it may have been applied, whether to retry, and its error.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Which of our codes a refusal gets: by the service's code first, by the status second (ERR-4, COS-12).
+//! Mapping of a refusal to an error code: by the service's code first, by the status second (ERR-4, COS-12).
 
 use table_core::ErrorCode;
 

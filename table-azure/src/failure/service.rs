@@ -1,4 +1,4 @@
-//! A refusal in the service's own words: status, code, request id.
+//! A refusal by the service: status, code, request id.
 
 use std::error::Error as StdError;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Where a service is: the base of its URLs (ACC-1 to ACC-3).
+//! Endpoint of a service: the base of its URLs (ACC-1 to ACC-3).
 
 use std::fmt;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! Signs a request, sends it, repeats it where that is safe, and tells what came of it.
+//! Signs, sends and retries requests.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Where requests run: on the caller's tokio runtime, or on one of our own if the caller has none.
+//! Runtime of requests: the caller's tokio runtime, or one of the client's own.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! How TLS is spoken: by rustls with ring, trusting what the system trusts.
+//! TLS configuration: rustls with ring and the system's certificates.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How long a service asks to wait (RTY-3).
+//! `Retry-After` in both forms (RTY-3).
 
 use std::time::Duration;
 

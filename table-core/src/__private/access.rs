@@ -1,4 +1,4 @@
-//! What the lists of `access_patterns!` call: facts of an entity, and the check that a type cannot make.
+//! Runtime of `access_patterns!`: facts of an entity, and checks that a type cannot make.
 
 use crate::query::QueryClass;
 use crate::schema::{EntitySchema, IndexSchema, KeyPiece};

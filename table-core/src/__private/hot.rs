@@ -1,4 +1,4 @@
-//! Partition keys that send all writes of a time to one place: what the constants of an expansion check.
+//! Checks of partition keys that would send all writes of a period to one place.
 
 use super::message::Message;
 

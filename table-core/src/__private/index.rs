@@ -1,4 +1,4 @@
-//! What the indexes of an expansion and the projections that read them call.
+//! Runtime of generated indexes and of projections that read them.
 
 use crate::entity::FromEntity;
 use crate::error::{Error, ErrorCode, Result};

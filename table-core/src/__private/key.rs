@@ -1,4 +1,4 @@
-//! The pieces of a key as an expansion's constants hold them.
+//! Pieces of a key as constants of an expansion.
 
 use crate::key::codec::compound::Piece;
 use crate::schema::KeyPiece;

@@ -1,4 +1,4 @@
-//! Prefixes of a hierarchical partition key: what `within` of an expansion calls, and what its constants check.
+//! Runtime of `within`: prefixes of a hierarchical partition key, and their checks.
 
 use crate::error::Result;
 use crate::key::codec::compound::Piece;

@@ -1,4 +1,4 @@
-//! Texts put together at compile time, for messages that name the entity and the field.
+//! Compile-time texts for messages that name the entity and the field.
 
 /// A text of up to 512 bytes, built in a constant.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! A part of a key: where it stands, and which texts a range of its values has.
+//! A part of a key: its position, and the texts of a range of its values.
 
 use std::ops::Bound;
 

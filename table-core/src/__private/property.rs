@@ -1,4 +1,4 @@
-//! Small things that the trait impls of an expansion call.
+//! Helpers of generated trait impls for properties.
 
 use std::fmt;
 

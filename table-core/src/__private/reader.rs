@@ -1,4 +1,4 @@
-//! A stored entity or copy, read part by part and property by property: what `from_entity` of an expansion calls.
+//! Runtime of `from_entity`: reads a stored entity or copy part by part and property by property.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::key::codec::compound::{Piece, Splitter};

@@ -1,4 +1,4 @@
-//! Checks of a design whose types are known: what the constants of an expansion call.
+//! Checks of a design whose types are known, for constants of an expansion.
 
 use crate::key::codec::compound::{self, Fault, Piece};
 use crate::schema::KeyPiece;

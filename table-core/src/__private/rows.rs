@@ -1,4 +1,4 @@
-//! Rows of a partition by the parts of their `RowKey`: what `EmployeeRows` of an expansion calls.
+//! Runtime of generated row selections, such as `EmployeeRows`.
 
 use crate::error::Result;
 use crate::query::{KeyRange, TextRange};

@@ -1,4 +1,4 @@
-//! Sets and groups: checks of their members, and what tells a row's type.
+//! Runtime of sets and groups: checks of their members, and the type of a row.
 
 use crate::entity::{FromEntity, Versioned};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! The text of a key from arguments: what `key`, `partition` and `rows` of an expansion call.
+//! Runtime of `key`, `partition` and `rows`: the text of a key from arguments.
 
 use crate::error::Result;
 use crate::query::KeyRange;

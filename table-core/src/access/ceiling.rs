@@ -1,4 +1,4 @@
-//! What a selection may cost: which classes lie within which, and the methods that hold a selection to its ceiling.
+//! Ceilings: which query classes are within which, and the methods that hold a selection to its ceiling.
 
 use std::marker::PhantomData;
 

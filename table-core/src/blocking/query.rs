@@ -1,4 +1,4 @@
-//! Queries and scans, waiting; streams become iterators.
+//! Blocking queries and scans; streams become iterators.
 
 use std::iter;
 

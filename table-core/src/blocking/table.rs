@@ -1,4 +1,4 @@
-//! The verbs of a table, waiting.
+//! Blocking verbs of a table.
 
 use std::borrow::Borrow;
 

@@ -1,4 +1,4 @@
-//! Transactions whose commit waits.
+//! Transactions with a blocking commit.
 
 use std::ops::{Deref, DerefMut};
 

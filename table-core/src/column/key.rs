@@ -1,4 +1,4 @@
-//! Typed key fields: what a projection reads from the key instead of a property.
+//! Typed key fields, for projections that read the key.
 
 use std::marker::PhantomData;
 

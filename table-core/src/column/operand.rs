@@ -1,4 +1,4 @@
-//! What a column can be compared with: values of its own type, and those that widen to it.
+//! Values that a column can be compared with: those of its own type, and those that widen to it.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;

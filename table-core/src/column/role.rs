@@ -1,4 +1,4 @@
-//! What a column can be used for: set by a patch, read by a projection.
+//! Roles of a column: set by a patch, read by a projection.
 
 use crate::column::{Column, KeyColumn};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Validates one transaction against the latest state: existence, `ETag`, limits of a merge; and says what it changes.
+//! Validation of one transaction against the latest state: existence, `ETag`, limits of a merge.
 //!
 //! Nothing is applied here, so a transaction that fails half-way leaves nothing behind (EGT-9). That each operation may be
 //! judged by the state before the transaction follows from EGT-4: no entity occurs in it twice.

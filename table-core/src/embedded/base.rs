@@ -1,4 +1,4 @@
-//! The base: the rows that the journal need not hold any more, in runs on disk (`docs/format.md`, "Base").
+//! The base: rows that are no longer needed in the journal, in runs on disk (`docs/format.md`, "Base").
 //!
 //! A flush writes what was recent as new runs on top of the others. Merges, a slice at a time, bring what lies in several layers into
 //! one. Either ends with a new version, which is recorded before it is seen.

@@ -1,4 +1,4 @@
-//! The checkpoint thread: writes what is frozen into the base, deletes the journal it covers, and merges the base, slice by slice.
+//! The checkpoint thread: writes frozen rows into the base, deletes the journal they were in, and merges, slice by slice.
 
 use std::path::PathBuf;
 use std::sync::Arc;

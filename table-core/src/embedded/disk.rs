@@ -1,4 +1,4 @@
-//! The disk as the engine sees it: the few calls that journal and base make, so that tests can put a simulated one under both.
+//! The disk as the engine sees it: the few calls of journal and base, so that tests can simulate it.
 
 mod real;
 

@@ -1,4 +1,4 @@
-//! Failpoints: a seam through which tests stop the engine at any step of its way to the disk.
+//! Failpoints: places at which tests stop the engine on its way to the disk.
 
 use std::fmt;
 use std::sync::Arc;

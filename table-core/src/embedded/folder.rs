@@ -1,4 +1,4 @@
-//! How folders are made, and files deleted, durably.
+//! Durable creation of folders and deletion of files.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

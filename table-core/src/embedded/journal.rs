@@ -1,4 +1,4 @@
-//! The journal: append-only files of frames that make writes durable before they are seen (`docs/format.md`, "Journal").
+//! The journal: append-only files of frames that make writes durable before they are visible (`docs/format.md`, "Journal").
 
 pub(crate) mod file;
 pub(crate) mod frame;

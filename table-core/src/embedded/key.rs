@@ -1,4 +1,4 @@
-//! Keys in the engine's maps: how a table, a partition and a row become bytes that sort as the service sorts (ORD-1).
+//! Keys in the engine's maps: table, partition and row as bytes in the order of the service (ORD-1).
 //!
 //! `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, both texts in the order-preserving bytes of
 //! [`order`](crate::key::order). No stored key holds a character below U+0020 (KEY-3), so the one byte 0x00 is the end of the

@@ -1,4 +1,4 @@
-//! The manifest: the file that makes a folder ours, and says in which version (`docs/format.md`, "Folder").
+//! The manifest: identifies a folder as an engine's, with its format version (`docs/format.md`, "Folder").
 
 use std::io::ErrorKind;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! How an engine is to behave: limits, durability, memory, and what tests may change.
+//! Options of an engine: limits, durability, memory, and faults for tests.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;

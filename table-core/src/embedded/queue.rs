@@ -1,4 +1,4 @@
-//! The engine as a [`QueueStore`]: a queue is a table of the engine's own, and each verb one decision on it.
+//! The engine as a [`QueueStore`]: a queue is an internal table, and each verb one decision on it.
 //!
 //! - A message lies in two rows (`docs/format.md`, "Queues"): what it says, by its id, and from when it shows, by that instant.
 //!   So the next message to receive is the first row of a range, and receiving writes no text again.

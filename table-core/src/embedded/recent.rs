@@ -1,4 +1,4 @@
-//! Recent: the rows that the base does not hold yet, in a map whose clone is a snapshot.
+//! Recent rows: those that the base does not hold yet, in a map whose clone is a snapshot.
 
 use imbl::OrdMap;
 

@@ -1,4 +1,4 @@
-//! Opens a folder: checks that it is ours, takes its lock, opens the base, and replays the journal behind it.
+//! Opening a folder: checks the manifest, takes the lock, opens the base, and replays the journal.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the engine's handles and its threads share: the published state and whether writes are still accepted.
+//! State shared by the engine's handles and threads.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! The state: what a reader sees. One immutable value, swapped whole, so that readers never wait and never see a half.
+//! The state that a reader sees: one immutable value, replaced as a whole.
 
 use std::iter::Peekable;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! Checks that a filter made in code can be said in the grammar.
+//! Checks that a filter built in code can be written in the grammar.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::filter::parser::KEYWORDS;

@@ -1,4 +1,4 @@
-//! Whether an index changes together with its entities, as a type.
+//! Consistency of an index, as a type: in step with its entities, or eventual.
 
 /// Whether what a source holds changes together with the entities, as a type. Sealed: [`InStep`] or [`Behind`].
 pub trait Consistency: sealed::Sealed + 'static {}

@@ -1,4 +1,4 @@
-//! What one entity has in one index, and the indexes of an entity as data.
+//! Entries: what one entity has in one index, as data.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Copies read back: as the whole entity, or as a projection of what they keep.
+//! Copies decoded as the whole entity, or as a projection of what they keep.
 
 use crate::entity::FromEntity;
 use crate::error::Result;

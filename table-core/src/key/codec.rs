@@ -1,4 +1,4 @@
-//! Codecs: how one typed value becomes a piece of a key, with laws that every codec keeps.
+//! Codecs: a typed value as a piece of a key, with laws that every codec keeps.
 //!
 //! # Laws
 //! For a codec `C` of `T`, all values `a`, `b` that it accepts, and `enc` = [`KeyCodec::encode`]:

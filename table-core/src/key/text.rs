@@ -1,4 +1,4 @@
-//! `PartitionKey`, `RowKey` and the pair of them: texts that hold only what a key may hold (KEY-2 to KEY-8).
+//! `PartitionKey`, `RowKey` and `EntityKey`: texts of legal characters and length (KEY-2 to KEY-8).
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What differs between two texts, line by line.
+//! Line differences of two texts.
 
 /// The lines that only one of the texts has, `-` before those of the old one, `+` before those of the new one.
 ///

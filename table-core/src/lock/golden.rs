@@ -1,4 +1,4 @@
-//! What a lock file holds of one entity: its design, and samples as they lie in a store.
+//! Golden rows: the section of a lock file for one entity, with its design and encoded samples.
 
 use std::sync::Arc;
 

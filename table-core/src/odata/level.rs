@@ -1,4 +1,4 @@
-//! How much a document says about itself (JSON-1).
+//! Metadata levels of a document (JSON-1).
 
 /// The metadata level of a document (JSON-1, JSON-3).
 ///

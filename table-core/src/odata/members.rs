@@ -1,4 +1,4 @@
-//! The members of one JSON object as they stand: in order, and twice where they stand twice (PROP-6).
+//! Members of one JSON object in order, duplicates included (PROP-6).
 
 use std::borrow::Cow;
 use std::fmt;

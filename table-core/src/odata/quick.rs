@@ -1,4 +1,4 @@
-//! The way of the pages that the service and Azurite write: no entity has memory of its own while it is read.
+//! Fast path for pages in the spelling of the service and of Azurite.
 //!
 //! A type stands right before its property there, names have no escapes, and nothing is wrong. Whatever is otherwise ends this
 //! way, and the page is read by the other from its beginning: it finds what is meant, or says what is wrong.

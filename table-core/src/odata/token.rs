@@ -1,4 +1,4 @@
-//! A JSON value as the type that it is declared to be, or else as its form tells (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
+//! A JSON value as its declared type, or as its form implies (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The properties of one row, read one after another: where the next one is, and what was wrong with the last.
+//! Sequential search for the properties of one row.
 
 use crate::error::{Error, Result};
 use crate::row::{Reader, RowView};

@@ -1,4 +1,4 @@
-//! The property types that come with the library.
+//! Implementations of `Property` for common types.
 
 use std::fmt::Display;
 

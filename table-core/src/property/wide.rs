@@ -1,4 +1,4 @@
-//! Unsigned integers of 64 bits, which no Edm type holds: a message of their own.
+//! Unsigned 64-bit integers, which no Edm type holds: their compile error.
 
 use crate::error::Result;
 use crate::property::Property;

@@ -1,4 +1,4 @@
-//! Finds the range of keys that a filter asks for (CLS-3, ENG-20).
+//! Derivation of the key range from a filter (CLS-3, ENG-20).
 
 use crate::error::Result;
 use crate::filter::{Filter, Term};

@@ -1,4 +1,4 @@
-//! Checks a query before anything is sent (TOP, SEL rules).
+//! Validation of a query before it is sent (TOP, SEL rules).
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::filter::Filter;

@@ -1,4 +1,4 @@
-//! Continuation: where the next page of a query begins, as a token that can be stored and sent (PAGE rules).
+//! Continuation: the beginning of the next page of a query, as a token that can be stored and sent (PAGE rules).
 
 mod fingerprint;
 mod token;

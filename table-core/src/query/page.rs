@@ -1,4 +1,4 @@
-//! A page of an answer: its rows, and where to go on (PAGE rules).
+//! A page of an answer: its rows, and its continuation (PAGE rules).
 
 use crate::query::{Continuation, Rows};
 

@@ -1,4 +1,4 @@
-//! Plans: what a query will cost and ask for, told without asking (design promise 2).
+//! Plans: the requests and the cost of a query, computed without I/O (design promise 2).
 
 mod advice;
 mod show;

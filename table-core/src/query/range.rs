@@ -1,4 +1,4 @@
-//! Ranges of keys: of texts, and of (PartitionKey, RowKey).
+//! Ranges of texts, and of keys.
 
 use std::cmp::Ordering;
 use std::ops::Bound;

@@ -1,4 +1,4 @@
-//! How many partitions a class of query reads, in the words of hierarchical partition keys (HPK-38, HPK-39).
+//! Number of partitions that a class of query reads, in terms of hierarchical partition keys (HPK-38, HPK-39).
 
 use std::fmt;
 

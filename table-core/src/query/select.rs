@@ -1,4 +1,4 @@
-//! `$select`: which properties come back (SEL rules).
+//! `$select`: the properties to return (SEL rules).
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What every backend refuses before it sends or does anything: counts, times and sizes out of range (QUE-6 to QUE-9).
+//! Validation that all backends share: counts, times and sizes (QUE-6 to QUE-9).
 
 use std::time::Duration;
 

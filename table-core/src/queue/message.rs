@@ -1,4 +1,4 @@
-//! What a queue holds and hands out.
+//! Messages: what a queue takes and returns.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The name of a queue, checked at the door.
+//! Validated names of queues.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Limits of one entity's properties (ENT-2, PROP, TYPE and SIZE rules).
+//! Limits of the properties of one entity (ENT-2, PROP, TYPE and SIZE rules).
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::Limits;

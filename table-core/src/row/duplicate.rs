@@ -1,4 +1,4 @@
-//! Finds a property name that occurs twice (PROP-6), at next to no cost where none does.
+//! Detection of duplicate property names (PROP-6).
 
 /// Takes one name after another and tells whether one *may* have come before; names of typed entities never do.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! Reads the properties of a row in the order they are expected in, without a value between the bytes and the field.
+//! Reader of a row whose properties are expected in a known order.
 
 use std::ops::Range;
 

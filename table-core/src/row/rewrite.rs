@@ -1,4 +1,4 @@
-//! A row written anew by a program that knows only some of its properties.
+//! Rewriting a row while keeping the properties that the program does not know.
 
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};

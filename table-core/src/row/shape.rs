@@ -1,4 +1,4 @@
-//! The shape that the rows of a declared entity have, as constant data: to know a row by one look at all its names and types.
+//! Shape of the rows of a declared entity as a constant, to recognise a row by one comparison.
 
 use crate::row::{ENTRY, SHAPE_HEADER, VERSION};
 use crate::schema::{ENTITY_TYPE, PropertySchema};

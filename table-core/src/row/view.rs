@@ -1,4 +1,4 @@
-//! Looks into an encoded row without decoding more than is asked for.
+//! View of an encoded row that decodes only what is asked for.
 
 use std::fmt;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Writes an encoded row, property by property, into one buffer for its shape and one for its body.
+//! Writer of encoded rows: one buffer for the shape and one for the body.
 
 use crate::row::{
     BODY_HEADER, ENTRY, NAME_TOO_LONG, NAMES, Row, RowView, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION,

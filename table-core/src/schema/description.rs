@@ -1,4 +1,4 @@
-//! A design as people read it: keys, parts, widths, properties, sizes, indexes.
+//! Text description of a design: keys, parts, widths, properties, sizes, indexes.
 
 use std::fmt;
 

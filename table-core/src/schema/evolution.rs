@@ -1,4 +1,4 @@
-//! Whether a program of a new design may work on what one of an old design stored.
+//! Evolution: whether a program of a new design can work on rows of an old one.
 //!
 //! A pure question with a listed answer: [`RULES`] says for each change what comes of it, [`evolve`] finds the changes.
 

@@ -1,4 +1,4 @@
-//! The fingerprint of a design: one number for how its bytes lie.
+//! Fingerprint of a design: a hash of its layout in bytes.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Layouts of keys against one another: which texts fit one, and whether a text can fit two (PAT-HET-1).
+//! Comparison of key layouts: which texts fit one, and whether a text can fit two (PAT-HET-1).
 
 use crate::key::codec::compound::{Piece, end_of_units};
 use crate::key::codec::{Alphabet, Form};

@@ -1,4 +1,4 @@
-//! A design that owns its text: what is kept in a store or a lock file and compared with the design of the program.
+//! Stored design: an owned schema that is kept in a store or a lock file.
 
 use crate::key::codec::Form;
 use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};

@@ -1,4 +1,4 @@
-//! The words of a line: bare where they can be, a JSON string where they must.
+//! Tokens of a line: bare where possible, a JSON string otherwise.
 
 use serde_json::{Deserializer, Value};
 

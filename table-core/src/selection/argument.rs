@@ -1,4 +1,4 @@
-//! What the functions of a derived key accept: values, ranges of values, prefixes.
+//! Arguments of the functions of a derived key: values, ranges of values, prefixes.
 
 use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 

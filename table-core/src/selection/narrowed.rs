@@ -1,4 +1,4 @@
-//! Keys that are being narrowed part by part, and are a selection at each stage.
+//! Selections that are narrowed part by part.
 
 use crate::error::Result;
 use crate::query::KeyRange;

@@ -1,4 +1,4 @@
-//! Where a selection reads: the entities themselves, or what an index holds of them.
+//! Sources of a selection: the entities themselves, or an index.
 
 use std::marker::PhantomData;
 

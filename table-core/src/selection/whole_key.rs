@@ -1,4 +1,4 @@
-//! What names one entity by its whole key.
+//! Types that name one entity by its whole key.
 
 use crate::selection::{Point, Selection};
 

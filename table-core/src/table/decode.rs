@@ -1,4 +1,4 @@
-//! From the rows of a page to entities, one at a time: a page in hand, not a list of all that it holds.
+//! Decoding of a page, one entity at a time.
 
 use crate::entity::Versioned;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! What every store can do once it is cloneable: hand out tables.
+//! Tables of a store, by name and by type.
 
 use futures_core::Stream;
 

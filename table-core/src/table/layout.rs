@@ -1,4 +1,4 @@
-//! The design that a table was last used with: stored beside it, compared when it is opened.
+//! The stored design of a table, compared when it is opened.
 //!
 //! Designs are entities of an ordinary table, [`LAYOUTS`], so that every backend can keep them and anybody can look at them.
 

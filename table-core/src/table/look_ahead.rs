@@ -1,4 +1,4 @@
-//! Asks for the next page of a stream before it hands over the one it has.
+//! Prefetch of the next page of a stream.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

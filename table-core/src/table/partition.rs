@@ -1,4 +1,4 @@
-//! What can name the one partition of a transaction (EGT-1).
+//! Types that name the partition of a transaction (EGT-1).
 
 use crate::entity::ToEntity;
 use crate::error::{Error, ErrorCode, Result};

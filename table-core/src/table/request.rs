@@ -1,4 +1,4 @@
-//! Requests to a store as typed and untyped tables make them: one span each, with what it cost.
+//! Requests of typed and untyped tables: one span each, with their cost.
 
 use std::borrow::Cow;
 

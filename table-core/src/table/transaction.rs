@@ -1,4 +1,4 @@
-//! Typed entity group transactions: one partition, all or none, judged while they are built (EGT rules).
+//! Typed entity group transactions: one partition, all or none, checked while they are built (EGT rules).
 
 use std::fmt;
 

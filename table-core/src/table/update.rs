@@ -1,4 +1,4 @@
-//! Read, change, write back: optimistic concurrency with a bounded number of retries and back-off (CON-3).
+//! Read, change, write: optimistic concurrency with bounded retries (CON-3).
 
 use crate::entity::{FromEntity, ToEntity, Versioned};
 use crate::error::{Error, ErrorCode, Result};

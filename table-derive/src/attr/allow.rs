@@ -1,4 +1,4 @@
-//! What an author answers for: `allow(low_cardinality, reason = "…")` in `#[entity(…)]`.
+//! Waivers of the author: `allow(low_cardinality, reason = "…")` in `#[entity(…)]`.
 
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;

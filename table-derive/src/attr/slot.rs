@@ -1,4 +1,4 @@
-//! A place that an attribute sets once.
+//! A slot that an attribute sets at most once.
 
 use std::fmt::Display;
 

@@ -1,4 +1,4 @@
-//! Short names of the types that an expansion repeats: what is written once is compiled once.
+//! Short aliases of types that an expansion repeats.
 
 use std::cell::RefCell;
 

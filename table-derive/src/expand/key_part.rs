@@ -1,4 +1,4 @@
-//! A type of the user's for keys: `impl KeyPart`, and what its codec asks of it.
+//! A user's key type: `impl KeyPart`.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,4 +1,4 @@
-//! A property: the name and the way a field is stored under.
+//! A property: its stored name and type.
 
 use proc_macro2::Span;
 use syn::Ident;

@@ -1,4 +1,4 @@
-//! What a declaration must look like before its parts are read.
+//! Shape of a declaration, checked before its parts are read.
 
 use syn::{Data, DataStruct, DeriveInput, Fields, FieldsNamed};
 

@@ -1,4 +1,4 @@
-//! Which values come how often.
+//! Distributions of values in a workload.
 
 use std::sync::Arc;
 

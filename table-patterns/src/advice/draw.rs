@@ -1,4 +1,4 @@
-//! Draws values for one operation, the same for the same seed on every machine.
+//! Deterministic draws of the values of one operation.
 
 use chrono::{DateTime, TimeDelta, Utc};
 

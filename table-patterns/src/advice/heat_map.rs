@@ -1,4 +1,4 @@
-//! The heat of partitions over time: a few rows and columns for people to look at.
+//! Heat map of partitions over time.
 
 use crate::advice::distribution::real;
 

@@ -1,4 +1,4 @@
-//! What requests and bytes cost, at rates that the user gives.
+//! Prices of requests and bytes, at rates that the user gives.
 
 use serde::Deserialize;
 use table_core::error::Result;

@@ -1,4 +1,4 @@
-//! What a run found, and the assertions a test makes of it.
+//! Report of a run, and assertions on it.
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::query::QueryClass;

@@ -1,4 +1,4 @@
-//! One run of a workload: every operation at its moment, what it asks counted.
+//! One run of a workload: every operation at its time, its requests counted.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A report as text for people.
+//! Reports as text.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Workloads: what users will do, how often, for how long.
+//! Workloads: the operations of users, their rates and their duration.
 
 use std::fmt;
 

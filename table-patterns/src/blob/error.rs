@@ -1,4 +1,4 @@
-//! What a store of blobs says, in our words.
+//! Errors of a store of blobs.
 
 use object_store::Error as StoreError;
 use table_core::error::{Error, ErrorCode, Result};

@@ -1,4 +1,4 @@
-//! What brings the holders of a source in line with it, after a change that its outbox recorded.
+//! Propagation of a change of a source to its holders.
 
 use table_core::entity::PlainEntity;
 use table_core::error::Result;

@@ -1,4 +1,4 @@
-//! References: the rows beside a source that say who holds copies of it (PAT-DEN-3).
+//! References: rows beside a source that name the holders of its copies (PAT-DEN-3).
 
 use std::fmt::Write as _;
 

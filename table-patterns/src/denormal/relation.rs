@@ -1,4 +1,4 @@
-//! A relation as plain functions, so that a handle can have several of other types.
+//! A relation as plain functions, so that a handle can have several of different types.
 
 use table_core::entity::{Entity, FromEntity};
 use table_core::error::{Error, ErrorCode, Result};

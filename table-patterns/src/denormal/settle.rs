@@ -1,4 +1,4 @@
-//! What brings a holder in line with the sources it refers to, and references with both: idempotent, in any order.
+//! Settling: brings a holder in agreement with its sources, and references with both. Idempotent, in any order.
 
 use table_core::entity::PlainEntity;
 use table_core::error::{Error, ErrorCode, Result};

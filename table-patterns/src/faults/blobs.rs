@@ -1,4 +1,4 @@
-//! A store of blobs that fails where a test wants it to.
+//! Fault-injecting store of blobs for tests.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};

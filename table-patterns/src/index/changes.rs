@@ -1,4 +1,4 @@
-//! What an entity that changed from old to new changes in its indexes: pure, no store asked.
+//! Changes of an index between two versions of an entity, computed without I/O.
 
 use table_core::entity::Entity;
 use table_core::error::Result;

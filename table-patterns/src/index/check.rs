@@ -1,4 +1,4 @@
-//! The checker of indexes and its repair: what is missing, dangling, stale or there twice.
+//! Checker and repair of indexes: rows that are missing, dangling, stale or duplicate.
 
 use std::num::NonZeroU32;
 

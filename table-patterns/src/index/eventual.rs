@@ -1,4 +1,4 @@
-//! What an index in another partition or table gave: a value that can be behind its entity (PAT-INTER-3, PAT-INTER-5).
+//! Result of an index elsewhere: a value that can be behind its entity (PAT-INTER-3, PAT-INTER-5).
 
 use std::fmt;
 

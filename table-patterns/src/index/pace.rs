@@ -1,4 +1,4 @@
-//! How index maintenance keeps a rate.
+//! Rate limit of index maintenance.
 
 use table_core::pace::{Pace, ticks_of};
 

@@ -1,4 +1,4 @@
-//! The life of an index: building, ready or disabled, as it is noted beside the stored design.
+//! State of an index: building, ready or disabled, recorded beside the stored design.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -1,4 +1,4 @@
-//! The handle on a table whose indexes look after themselves.
+//! Handle on a table with indexes.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which blobs the entities of a table name: what the collector of orphans asks.
+//! The blobs that entities of a table name, for the collector of orphans.
 
 use object_store::path::Path;
 use table_core::entity::PlainEntity;

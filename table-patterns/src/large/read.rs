@@ -1,4 +1,4 @@
-//! Reading a value: opened when it is wanted, streamed, checked at its end.
+//! Reading a value: opened on demand, streamed, verified at its end.
 
 use std::fmt;
 

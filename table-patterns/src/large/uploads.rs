@@ -1,4 +1,4 @@
-//! The blobs of one write: uploaded before it, taken back after it if nobody will name them.
+//! The blobs of one write: uploaded before it, removed after it if it failed for certain.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;

@@ -1,4 +1,4 @@
-//! What was counted: sums, by table, by partition.
+//! Counts: sums, by table, by partition.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! One call as it was made, for a dry run to replay.
+//! Recorded calls, for a dry run to replay.
 
 use table_core::query::QueryClass;
 

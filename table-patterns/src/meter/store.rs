@@ -1,4 +1,4 @@
-//! The store that counts what passes through it.
+//! Store wrapper that counts calls.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

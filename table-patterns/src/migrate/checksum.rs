@@ -1,4 +1,4 @@
-//! What a table holds, as one number that does not depend on the order of its rows.
+//! Order-independent checksum of a table.
 
 use std::fmt;
 

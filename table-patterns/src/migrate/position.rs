@@ -1,4 +1,4 @@
-//! How far a copy has come, as a text that can be stored.
+//! Position of a copy, as a text that can be stored.
 
 use std::fmt;
 use std::str::FromStr;

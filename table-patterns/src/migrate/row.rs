@@ -1,4 +1,4 @@
-//! A row on its way: as it was read, without the version that the source gave it.
+//! A row in transit, without the version of its source.
 
 use table_core::entity::ToEntity;
 use table_core::error::Result;

@@ -1,4 +1,4 @@
-//! Guards: why an older step never undoes a newer one, whatever the order and number of deliveries.
+//! Guards: prevent an older step from undoing a newer one, whatever the order and number of deliveries.
 //!
 //! # Key layout
 //! A guarded target `(partition, row)` has a row `U+FFFC guard_{row}` beside it, in its own partition:

@@ -1,4 +1,4 @@
-//! What a change intends elsewhere: steps, each of which may be taken any number of times.
+//! Intents: steps of a change elsewhere, each of them idempotent.
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::{EntityKey, RowKey};

@@ -1,4 +1,4 @@
-//! The outbox: what writers hold. It records intents with changes, and makes their relay prompt.
+//! Recording of intents by writers.
 
 use std::fmt;
 use std::sync::Arc;

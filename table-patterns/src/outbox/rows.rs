@@ -1,4 +1,4 @@
-//! Rows of an outbox: how an intent lies in the partition of its change, and what is noted beside it.
+//! Rows of an outbox: an intent in the partition of its change.
 
 use std::ops::Bound;
 

@@ -1,4 +1,4 @@
-//! Deleting what cannot be dropped: 100 entities a transaction, resumable (PAT-HVD-6).
+//! Batched deletion of rows that cannot be dropped with a table: 100 entities a transaction, resumable (PAT-HVD-6).
 
 use std::fmt;
 use std::ops::Bound;

@@ -1,4 +1,4 @@
-//! Names of slots, made while it compiles: `Hour00` to `Hour23`.
+//! Names of slots, made while compiling: `Hour00` to `Hour23`.
 
 /// The digits that the last of so many slots needs.
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! One entity with its slots, as it is read and written.
+//! One entity with its slots.
 
 use table_core::entity::{FromEntity, ProjectionOf, ToEntity};
 use table_core::error::{Error, ErrorCode, Result};

@@ -1,4 +1,4 @@
-//! What makes a view right for one entity: idempotent, in any order, any number of times.
+//! Application of one entity's state to a view: idempotent, in any order.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What one entity has in a view: rows of its own, and its part in sums.
+//! Part of one entity in a view: rows of its own, and its contribution to sums.
 
 use std::collections::BTreeMap;
 use std::fmt;

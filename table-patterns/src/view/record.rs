@@ -1,4 +1,4 @@
-//! The rows that a view keeps beside its own: who has what in it, and how far the feeds are applied.
+//! Bookkeeping rows of a view: contributions of entities, and positions in feeds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

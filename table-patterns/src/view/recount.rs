@@ -1,4 +1,4 @@
-//! Counting again: the sums of one partition of a view, from the records of who added what.
+//! Recount of the sums of one partition of a view from its records.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A view with its table: following the feeds, and how far behind it is.
+//! Handle on a view: following the feeds, and its lag.
 
 use std::fmt;
 use std::sync::Arc;

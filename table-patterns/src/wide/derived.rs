@@ -1,4 +1,4 @@
-//! What the code of `#[derive(Wide)]` calls. No API: it changes without notice.
+//! Runtime of `#[derive(Wide)]`. Not an API.
 
 use table_core::error::Result;
 use table_core::row::RowWriter;

@@ -1,4 +1,4 @@
-//! Reading the parts, and judging whether they are one whole.
+//! Reading the parts of a wide entity, and checking that they belong together.
 
 use std::ops::Bound;
 

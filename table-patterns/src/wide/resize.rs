@@ -1,4 +1,4 @@
-//! Entities that were written when their declaration had another number of parts.
+//! Migration of entities written with another number of parts.
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::operation::OperationKind;

@@ -1,4 +1,4 @@
-//! Steps against other stores: what a program registers under a name.
+//! Handlers: steps against other stores, registered by name.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The lease that a worker holds on a message: extended while it works, given up when it is lost (PAT-EC-3, QUE-21).
+//! Lease of a worker on a message: extended while it works, dropped when it is lost (PAT-EC-3, QUE-21).
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

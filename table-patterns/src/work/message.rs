@@ -1,4 +1,4 @@
-//! What a message of the work queue says: where intents are, or an intent itself. JSON, version 1.
+//! Messages of the work queue: a place of intents, or an intent itself. JSON, version 1.
 
 use serde::{Deserialize, Serialize};
 use table_core::error::{Error, ErrorCode, Result};

@@ -1,4 +1,4 @@
-//! What a worker has done, as plain numbers.
+//! Metrics of a worker.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Poison: work that failed too often, put aside for a person to look at, and never dropped (PAT-EC-4, QUE-20).
+//! Poison: work that failed too often, kept with its reason (PAT-EC-4, QUE-20).
 
 use std::time::Duration;
 

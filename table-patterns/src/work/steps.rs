@@ -1,4 +1,4 @@
-//! How a worker does what a message names: finds the rows, takes the steps, deletes the rows.
+//! Steps of a message: finds the rows, carries out the steps, deletes the rows.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Sweeps: what makes the end of every intent certain, whatever messages were lost (PAT-EC-8).
+//! Sweeps: find intents whose messages were lost (PAT-EC-8).
 //!
 //! A sweep looks for outbox rows that are older than their messages should be, and puts a message for each. It finds partitions by
 //! the registry, whose entries are made before the first intent of a partition; so it reads only outboxes. [`Sweep::whole_table`] reads

@@ -1,4 +1,4 @@
-//! Which string a service wants signed, and the header that carries the signature.
+//! Authorisation schemes: which string is signed, and the header that carries the signature.
 
 use super::AccountKey;
 use super::canonical::{SignedParts, shared_key, shared_key_table, shared_key_table_lite};

@@ -1,4 +1,4 @@
-//! The side that verifies: an account's keys, its tables' policies, and a clock.
+//! Verification of tokens: an account's keys, its tables' policies, and a clock.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};

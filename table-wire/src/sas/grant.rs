@@ -1,4 +1,4 @@
-//! What a verified token allows, asked operation by operation (SAS-5, SAS-8, ASAS-4).
+//! Grants: the operations that a verified token allows (SAS-5, SAS-8, ASAS-4).
 
 use table_core::{EntityKey, Error, ErrorCode, OperationKind, Result, TableName};
 

@@ -1,4 +1,4 @@
-//! From when to when a token is valid, with room for clocks that differ.
+//! Lifetime of a token, with room for clock skew.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Stored access policies: what a table keeps for the tokens that name it (ACL rules, SAS-10).
+//! Stored access policies of a table (ACL rules, SAS-10).
 
 use chrono::{DateTime, Utc};
 

@@ -1,4 +1,4 @@
-//! The version that a token is signed under, and what follows from it (SAS-2 to SAS-4, ASAS-2).
+//! Signed versions and their differences (SAS-2 to SAS-4, ASAS-2).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The blocks that were read last, of all runs and for all views: one budget in bytes.
+//! Cache of the blocks read last, of all runs and views, under one budget in bytes.
 //!
 //! A run never changes, so nothing here grows stale.
 

@@ -1,4 +1,4 @@
-//! Steps through the rows of a span of the base: segment after segment, and within each through all of its layers at once.
+//! Cursor over a span of the base: segment after segment, merging the layers of each.
 
 mod layers;
 mod run;

@@ -1,4 +1,4 @@
-//! A filter of keys: says that a run does not hold a key, without a look at its blocks (`docs/format.md`, "Runs").
+//! Key filter of a run: rules out a key without reading a block (`docs/format.md`, "Runs").
 //!
 //! A Bloom filter in buckets of one cache line: a look-up waits for memory once.
 

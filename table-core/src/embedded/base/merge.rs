@@ -1,4 +1,4 @@
-//! Merges: which part of the base is brought into fewer layers next, and how, a slice at a time.
+//! Merges: which segment is merged next, and one slice of the work.
 //!
 //! A segment is merged with its oldest layer when what lies above is much against it: then few bytes are written for each that was
 //! updated, and little room is taken by what was replaced. Before that, many small layers become one, so that readers look at few.

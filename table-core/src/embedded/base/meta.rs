@@ -1,4 +1,4 @@
-//! What every version of the base records beside its runs (`docs/format.md`, "Base").
+//! Metadata that every version of the base records beside its runs (`docs/format.md`, "Base").
 
 use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::catalog::{Catalog, TableEntry};

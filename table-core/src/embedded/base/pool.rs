@@ -1,4 +1,4 @@
-//! What all runs of a base share: the disk, the folder, the cache of blocks, and the files that are open.
+//! Resources shared by all runs of a base: the disk, the folder, the block cache and the open files.
 
 use std::collections::HashMap;
 use std::io;

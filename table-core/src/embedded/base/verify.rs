@@ -1,4 +1,4 @@
-//! Reads everything that a version of the base has from the disk, and says what is broken.
+//! Verification: reads everything of a version of the base from disk and lists what is damaged.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! A version of the base: which runs hold which keys. One immutable value; a change makes another.
+//! A version of the base: which runs hold which keys. Immutable; a change makes another.
 //!
 //! The keys are cut into segments, which follow each other without gaps. A segment has layers, the newest first: of one key the
 //! newest layer with an entry says what it is. A run may be a layer of many segments; what it has outside of a segment is not

@@ -1,4 +1,4 @@
-//! The committer's side of checkpoints: when one begins, what it is given, and what becomes of its result.
+//! The committer's side of checkpoints: when one begins, its input, and its result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Decisions: transactions that read the latest state and then say what they write.
+//! Decisions: transactions computed from the latest state by the committer.
 //!
 //! A conditional transaction rests on what its caller read before, and fails where that has changed since. Many callers that
 //! want the same row, as receivers of a queue do, would all but one fail. A decision is taken by the committer itself: it

@@ -1,4 +1,4 @@
-//! What the committer is asked for, and how it answers.
+//! Requests to the committer and their answers.
 
 use futures_channel::oneshot::Sender;
 

@@ -1,4 +1,4 @@
-//! What each verb of a queue decides, by the latest state (QUE-10 to QUE-13).
+//! The decision of each verb of a queue (QUE-10 to QUE-13).
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

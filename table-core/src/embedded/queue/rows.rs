@@ -1,4 +1,4 @@
-//! How a queue lies in its table (`docs/format.md`, "Queues"): two rows a message, one by its id, one by when it shows.
+//! Rows of a queue (`docs/format.md`, "Queues"): two for each message, one by id, one by the time it becomes visible.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! How one stored value stands to one constant, and which operators are content with that (FIL-14 to FIL-17).
+//! Comparison of one stored value with one constant (FIL-14 to FIL-17).
 
 use std::cmp::Ordering;
 

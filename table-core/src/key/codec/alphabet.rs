@@ -1,4 +1,4 @@
-//! Sets of characters, small enough for constants: which characters a codec's text can hold.
+//! Sets of characters as constants: which characters a codec's text can hold.
 
 /// A set of characters: any of ASCII, and either none or all of the rest.
 ///

@@ -1,4 +1,4 @@
-//! `Bucket`: one of a few numbers, made of a value, that spreads a hot key over partitions.
+//! `Bucket`: one of a few numbers computed from a value, which spreads a hot key over partitions.
 
 use std::marker::PhantomData;
 use std::ops::Range;

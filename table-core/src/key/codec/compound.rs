@@ -1,4 +1,4 @@
-//! Compound keys: literals and parts, one after another, judged before anything runs.
+//! Compound keys: literals and parts in sequence, checked while compiling.
 //!
 //! A key is injective (K2) if its pieces can be told apart: each part is of fixed width, or last, or ends at a literal whose
 //! first character it cannot hold. It keeps its order (K3) if, beside that, no value that is the beginning of another one

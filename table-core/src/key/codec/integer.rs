@@ -1,4 +1,4 @@
-//! The integers that have a place in keys: those whose width is the same on every machine.
+//! Integers that can be key parts: those whose width is the same on every machine.
 
 use std::fmt::Display;
 

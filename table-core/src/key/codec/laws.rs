@@ -1,4 +1,4 @@
-//! Checks of the laws of [`codec`](crate::key::codec), for codecs of one's own.
+//! Checks of the laws of [`codec`](crate::key::codec), also for codecs of other crates.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;

@@ -1,4 +1,4 @@
-//! Which codec a type has where the declaration names none.
+//! The default codec of a type.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;

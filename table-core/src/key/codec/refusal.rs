@@ -1,4 +1,4 @@
-//! The two errors of codecs: a value without a text, and a text without a value.
+//! The two errors of codecs: a value that has no text, and a text that has no value.
 
 use std::fmt::Display;
 

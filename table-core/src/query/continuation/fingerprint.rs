@@ -1,4 +1,4 @@
-//! What a continuation remembers of its query: a hash that is the same in every process and version.
+//! Fingerprint of a query in its continuations, the same in every process and version.
 
 use std::ops::Bound;
 

@@ -1,4 +1,4 @@
-//! What the author of a query should know about it.
+//! Advice to the author of a query.
 
 use crate::filter::{Filter, Term};
 use crate::query::{Query, QueryClass, TextRange, Warning};

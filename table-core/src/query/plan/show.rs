@@ -1,4 +1,4 @@
-//! A plan as text for people.
+//! Plans as text.
 
 use std::fmt;
 use std::ops::Bound;

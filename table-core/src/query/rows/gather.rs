@@ -1,4 +1,4 @@
-//! Rows of a page whose `RowKey`s come as bytes: whether they are text is asked of all together.
+//! Rows of a page whose `RowKey`s come as bytes and are validated together.
 
 use crate::error::{Error, Result};
 use crate::key::order;

@@ -1,4 +1,4 @@
-//! What changed, and what comes of it together.
+//! Changes between two designs, and their verdict.
 
 use std::fmt;
 

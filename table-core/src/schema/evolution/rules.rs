@@ -1,4 +1,4 @@
-//! The rules of evolution: for each change what comes of it, and what to do.
+//! The rules of evolution: for each change its verdict, and what to do.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! How a run of entities is cut into transactions: grouped by partition, split at the limits, order kept within each.
+//! Division of a run of entities into transactions: grouped by partition, split at the limits, order kept within each.
 
 use std::collections::HashMap;
 

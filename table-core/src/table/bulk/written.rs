@@ -1,4 +1,4 @@
-//! Which entities of a bulk write have been written: positions in its input.
+//! Positions of the entities that a bulk write has written.
 
 use std::fmt;
 use std::ops::Range;

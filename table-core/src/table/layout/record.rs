@@ -1,4 +1,4 @@
-//! A stored design as an entity, to and fro.
+//! A stored design as an entity, read and written.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a workload's file says, as it is written.
+//! The file format of a workload.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Keys of a described layout, and the class of a question by what it gives.
+//! Keys of a described layout, and the class of a question.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

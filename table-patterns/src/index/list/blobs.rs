@@ -1,4 +1,4 @@
-//! Where the blobs of lists are: the store, their names, how long a blob that nobody names is kept.
+//! Configuration of blobs of lists: the store, their names, and the grace period of unnamed ones.
 
 use std::fmt;
 use std::sync::Arc;

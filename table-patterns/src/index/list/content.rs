@@ -1,4 +1,4 @@
-//! What the blob of a list holds: lines of JSON, sorted, of one version.
+//! Content of a list's blob: sorted lines of JSON with a version.
 //!
 //! | line | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Lists read and written wherever they are: in their entity, or in the blob that it names.
+//! Reads and writes lists in their entity or in the blob it names.
 
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};

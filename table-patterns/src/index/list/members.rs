@@ -1,4 +1,4 @@
-//! Who is in a list, however it is stored.
+//! Members of a list.
 
 use std::collections::{BTreeMap, BTreeSet};
 

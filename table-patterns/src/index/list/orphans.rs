@@ -1,4 +1,4 @@
-//! Blobs of lists that no entity names any more: each change of a list leaves one, and so does a crash.
+//! Collection of blobs of lists that no entity names.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;

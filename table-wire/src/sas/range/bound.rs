@@ -1,4 +1,4 @@
-//! From bounds that exclude their text to the next key that lies inside.
+//! Conversion of exclusive bounds to the next key inside.
 
 use std::ops::Bound;
 

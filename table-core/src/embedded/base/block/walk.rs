@@ -1,4 +1,4 @@
-//! From row to row of a block: neighbours touch each other and mostly share their shape, so that little is read for each.
+//! Iteration over the rows of a block, which mostly share their shape.
 
 use std::ops::Range;
 

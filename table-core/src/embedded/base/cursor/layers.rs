@@ -1,4 +1,4 @@
-//! Steps through several layers at once: of each key the entry of the newest layer that has one.
+//! Merging cursor over several layers: for each key, the entry of the newest layer that has one.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! Steps through the entries of a run: from row to row within a block, then on to the next block.
+//! Cursor over the entries of a run, block after block.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

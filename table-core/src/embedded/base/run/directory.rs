@@ -1,4 +1,4 @@
-//! Where the blocks of a run are, with their first and last keys.
+//! Directory of a run: the places of its blocks, with their first and last keys.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Taking a compound key apart: which stretch of its text is which part's.
+//! Splitting a compound key into the texts of its parts.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::key::codec::Form;
