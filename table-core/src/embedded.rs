@@ -32,6 +32,7 @@ mod snapshot;
 mod state;
 mod statistics;
 mod store;
+pub mod threads;
 mod timestamps;
 mod waker;
 

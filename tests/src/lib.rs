@@ -10,6 +10,7 @@ pub mod model;
 pub mod power;
 pub mod random;
 pub mod rules;
+pub mod sim;
 pub mod suite;
 
 pub use model::ModelStore;

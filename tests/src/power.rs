@@ -4,4 +4,4 @@ mod disk;
 mod image;
 pub mod run;
 
-pub use disk::{Fault, SimulatedDisk};
+pub use disk::{Call, Fault, SimulatedDisk};

@@ -12,6 +12,7 @@ use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::folder;
 use crate::embedded::journal::file;
 use crate::embedded::recent::Recent;
+use crate::embedded::threads::Threads;
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::Row;
 
@@ -53,6 +54,7 @@ pub(crate) struct Checkpointer {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: PathBuf,
     pub(crate) hook: Option<Hook>,
+    pub(crate) threads: Threads,
     pub(crate) base: Base,
     pub(crate) jobs: Receiver<Job>,
     pub(crate) done: Sender<Done>,
@@ -111,7 +113,7 @@ impl Checkpointer {
             if let Err(error) = outcome {
                 self.tell(Done::Failed(error));
                 // IMPORTANT: a base that failed is not touched again; the journal still has everything (CON-1).
-                while self.jobs.recv().is_ok() {}
+                while self.threads.receive(&self.jobs).is_ok() {}
                 return;
             }
         }
@@ -120,14 +122,14 @@ impl Checkpointer {
     /// The next job; none while there is something else to do.
     fn next(&mut self, waiting: bool) -> std::result::Result<Option<Job>, RecvError> {
         if waiting && self.no_room {
-            return match self.jobs.recv_timeout(NO_ROOM) {
+            return match self.threads.receive_within(&self.jobs, NO_ROOM) {
                 Ok(job) => Ok(Some(job)),
                 Err(RecvTimeoutError::Timeout) => Ok(None),
                 Err(RecvTimeoutError::Disconnected) => Err(RecvError),
             };
         }
         if !waiting && (self.resting || self.base.debt() == Debt::None) {
-            return self.jobs.recv().map(Some);
+            return self.threads.receive(&self.jobs).map(Some);
         }
         match self.jobs.try_recv() {
             Ok(job) => Ok(Some(job)),

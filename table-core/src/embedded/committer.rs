@@ -7,7 +7,7 @@ pub(crate) mod request;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_channel::{Receiver, TryRecvError};
 use futures_channel::oneshot::Sender;
@@ -24,6 +24,7 @@ use crate::embedded::options::{Durability, EngineOptions};
 use crate::embedded::recover::Lock;
 use crate::embedded::shared::Shared;
 use crate::embedded::state::State;
+use crate::embedded::threads::Threads;
 use crate::embedded::timestamps::Timestamps;
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::Limits;
@@ -46,6 +47,7 @@ pub(crate) struct Committer {
     requests: Receiver<Request>,
     pub(crate) shared: Arc<Shared>,
     hook: Option<Hook>,
+    threads: Threads,
     limits: Limits,
     /// Whether a group is synced before it is acknowledged.
     sync: bool,
@@ -59,6 +61,8 @@ pub(crate) struct Committer {
     disk: Option<OnDisk>,
     /// How many requests may come for the next group.
     expected: usize,
+    /// How long the last group took to be durable.
+    commit_time: Duration,
     /// Why writes are refused for now.
     refusal: Option<Error>,
     /// Tables that the group under way drops.
@@ -90,6 +94,7 @@ impl Committer {
             requests,
             shared: Arc::new(Shared::new(state.clone())),
             hook: options.hook.clone(),
+            threads: options.threads.clone(),
             limits: options.limits,
             sync: options.durability == Durability::Durable,
             table_delete_delay: options.table_delete_delay,
@@ -98,6 +103,7 @@ impl Committer {
             steady,
             disk,
             expected: 0,
+            commit_time: Duration::ZERO,
             refusal: None,
             dropped: Vec::new(),
             reclaim: Vec::new(),
@@ -160,7 +166,7 @@ impl Committer {
         // What is seen stays as it is once writing has stopped.
         while !self.reclaim.is_empty() && self.shared.check_writable().is_ok() {
             // Whoever was just answered goes first.
-            std::thread::yield_now();
+            self.threads.yield_now();
             match self.requests.try_recv() {
                 Ok(request) => {
                     self.reclaim_some();
@@ -173,16 +179,18 @@ impl Committer {
                 }
             }
         }
-        self.requests.recv_blocking().ok()
+        self.threads.receive_from_callers(&self.requests)
     }
 
     /// Waits a moment for the writers of the last group, who have just been answered and are about to come again: a sync that
-    /// all share is worth more than the moment, which is a small part of a sync at most. One writer alone is not kept waiting.
+    /// all share is worth more than the moment, which is a small part of a commit at most. One writer alone is not kept waiting.
     fn gather(&self) {
-        let Some(disk) = self.disk.as_ref().filter(|_| self.expected > 1) else { return };
-        let until = Instant::now() + (disk.journal.sync_time() / 8).min(GATHER);
-        while self.requests.len() + 1 < self.expected && Instant::now() < until {
-            std::thread::yield_now();
+        if self.disk.is_none() || self.expected <= 1 {
+            return;
+        }
+        let until = self.threads.now() + (self.commit_time / 8).min(GATHER);
+        while self.requests.len() + 1 < self.expected && self.threads.now() < until {
+            self.threads.yield_now();
         }
     }
 
@@ -334,7 +342,9 @@ impl Committer {
     fn commit_group(&mut self) -> Result<()> {
         // IMPORTANT: durable before visible. A reader must never see what a power loss could take back.
         if let Some(disk) = &mut self.disk {
+            let began = self.threads.now();
             disk.journal.commit(self.sync)?;
+            self.commit_time = self.threads.now() - began;
         }
         reach(self.hook.as_ref(), Step::Publish)?;
         // IMPORTANT: visible before acknowledged. A read that begins after an acknowledged write sees it (CON-2).

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread::{self, JoinHandle};
+use std::thread;
 
 use async_channel::Sender;
 use futures_channel::oneshot;
@@ -20,9 +20,10 @@ use crate::embedded::shared::Shared;
 use crate::embedded::snapshot::Snapshot;
 use crate::embedded::state::State;
 use crate::embedded::statistics::Statistics;
+use crate::embedded::threads::Thread;
 use crate::embedded::timestamps::steady;
 use crate::embedded::waker::contained;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
 use crate::store::Capabilities;
 
 /// Requests that wait for the committer. Writers beyond wait for room.
@@ -65,7 +66,7 @@ pub(crate) struct Inner {
     pub(crate) steady: Clock,
     pub(crate) calls: Calls,
     folder: Option<PathBuf>,
-    committer: Mutex<Option<JoinHandle<()>>>,
+    committer: Mutex<Option<Thread>>,
 }
 
 /// Counts calls, for faults that come every n-th time.
@@ -113,6 +114,7 @@ impl Engine {
             disk: Arc::clone(&options.disk),
             folder: folder.to_owned(),
             hook: options.hook.clone(),
+            threads: options.threads.clone(),
             base,
             jobs: job_queue,
             done,
@@ -122,10 +124,15 @@ impl Engine {
             unmerged: None,
         };
         let stop = checkpointer.base.stop();
-        let thread = spawn("tables-checkpoint", move || checkpointer.run())?;
+        let thread = options.threads.spawn("tables-checkpoint", move || checkpointer.run())?;
         let thresholds =
             Thresholds { checkpoint_bytes: options.checkpoint_bytes, recent_bytes: options.recent_bytes };
-        let checkpoints = Checkpoints::new(thresholds, (jobs, done_queue), (thread, stop), dropped);
+        let checkpoints = Checkpoints::new(
+            thresholds,
+            (jobs, done_queue),
+            (options.threads.clone(), thread, stop),
+            dropped,
+        );
         let disk = OnDisk { journal, checkpoints, _lock: lock };
         let steady = steady(options.clock.clone(), timestamp);
         let committer = Committer::new(&options, queue, state, timestamp, steady.clone(), Some(disk));
@@ -148,7 +155,8 @@ impl Engine {
                 let _ = closer.send(outcome.clone());
             }
         };
-        let committer = spawn("tables-commit", run).inspect_err(|error| shared.poison(error)).ok();
+        let committer =
+            options.threads.spawn("tables-commit", run).inspect_err(|error| shared.poison(error)).ok();
         Self {
             inner: Arc::new(Inner {
                 shared,
@@ -245,22 +253,14 @@ impl Engine {
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
-    thread::Builder::new().name(name.to_owned()).spawn(work).map_err(|error| {
-        Error::new(ErrorCode::Io, format!("the thread {name} cannot be started: {error}")).with_source(error)
-    })
-}
-
 impl Inner {
     /// Waits until the committer has stopped and let go of the folder. The committer itself, where a waker that it calls lets
     /// go of the last handle, does not wait: it stops as soon as it comes back.
     fn join(&self) {
         self.requests.close();
         let committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(committer) =
-            committer.filter(|committer| committer.thread().id() != thread::current().id())
-        {
-            let _ = committer.join();
+        if let Some(committer) = committer.filter(|committer| committer.id() != thread::current().id()) {
+            self.options.threads.join(committer);
         }
     }
 }

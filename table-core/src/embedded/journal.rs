@@ -7,7 +7,6 @@ pub(crate) mod reader;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use crate::embedded::bytes::Writer;
 use crate::embedded::disk::{Disk, DiskFile};
@@ -46,7 +45,6 @@ pub(crate) struct Journal {
     group: Writer,
     /// Frames of the group.
     frames: u64,
-    sync_time: Duration,
 }
 
 pub(crate) fn failed(what: &str, error: io::Error) -> Error {
@@ -68,8 +66,7 @@ impl Journal {
     /// Goes on at a tail, all of which is durable.
     pub(crate) fn new(disk: Arc<dyn Disk>, folder: PathBuf, hook: Option<Hook>, tail: Tail) -> Self {
         let durable = tail.sequence;
-        let (group, sync_time) = (Writer::default(), Duration::ZERO);
-        Self { disk, folder, hook, tail, durable, group, frames: 0, sync_time }
+        Self { disk, folder, hook, tail, durable, group: Writer::default(), frames: 0 }
     }
 
     /// Makes an empty journal file, durably.
@@ -152,9 +149,7 @@ impl Journal {
             return Ok(());
         }
         reach(self.hook.as_ref(), Step::JournalSync)?;
-        let start = Instant::now();
         self.tail.file.sync_data().map_err(|error| failed("the journal cannot be synced", error))?;
-        self.sync_time = start.elapsed();
         self.durable = self.tail.sequence;
         Ok(())
     }
@@ -174,11 +169,6 @@ impl Journal {
         }
         self.tail = next?;
         Ok((self.tail.number, self.tail.sequence))
-    }
-
-    /// How long the last sync took.
-    pub(crate) fn sync_time(&self) -> Duration {
-        self.sync_time
     }
 
     /// Bytes of the group so far.

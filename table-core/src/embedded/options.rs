@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::embedded::disk::{Disk, RealDisk};
 use crate::embedded::engine::Engine;
 use crate::embedded::failpoint::Hook;
+use crate::embedded::threads::{Scheduler, Threads};
 use crate::error::Result;
 use crate::limits::Limits;
 
@@ -75,6 +76,7 @@ pub struct EngineOptions {
     pub(crate) clock: Clock,
     pub(crate) hook: Option<Hook>,
     pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) threads: Threads,
 }
 
 impl Default for EngineOptions {
@@ -90,6 +92,7 @@ impl Default for EngineOptions {
             clock: Clock::default(),
             hook: None,
             disk: Arc::new(RealDisk),
+            threads: Threads::default(),
         }
     }
 }
@@ -166,6 +169,12 @@ impl EngineOptions {
     /// The disk under journal and base.
     pub fn disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
+        self
+    }
+
+    /// What starts the engine's threads and decides when each goes on: for tests.
+    pub fn scheduler(mut self, scheduler: Arc<dyn Scheduler>) -> Self {
+        self.threads = Threads::scheduled(scheduler);
         self
     }
 

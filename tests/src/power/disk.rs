@@ -1,6 +1,9 @@
-//! A disk in memory that forgets: it knows, of every file and name, what has been synced and what has not.
+//! A disk in memory that forgets: it knows, of every file and of every entry of a folder, what has been synced and what has not.
 
-use std::collections::BTreeMap;
+mod entries;
+mod file;
+
+use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +12,11 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use table_core::embedded::disk::{Disk, DiskFile, DiskLock};
 
+pub(super) use entries::Survive;
+use entries::{Entries, Entry, NameChange};
+use file::SimulatedFile;
+pub(super) use file::{Change, FileState};
+
 use crate::power::image;
 
 /// What the disk does wrong, and when.
@@ -16,16 +24,66 @@ use crate::power::image;
 pub enum Fault {
     /// The power fails at the n-th sync from now, counted from 1, before it has done anything: every later call fails.
     PowerAtSync(u64),
-    /// The n-th sync from now, counted from 1, fails; what it was to make durable may be lost. The disk goes on.
+    /// The power fails at the n-th call from now that changes something or syncs, counted from 1, before it has done anything.
+    PowerAtCall(u64),
+    /// The n-th sync from now, counted from 1, fails; what it was to make durable is lost. The disk goes on.
     SyncFails(u64),
-    /// So many bytes can still be written, then the disk is full.
+    /// The n-th call from now that changes something or syncs, counted from 1, fails; a write is done in part. The disk goes on.
+    CallFails(u64),
+    /// Files can grow by so many bytes, then the disk is full.
     FullAfter(u64),
+}
+
+/// A call of the engine's to the disk.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// Creates a folder.
+    CreateDir,
+    /// Lists a folder.
+    List,
+    /// Creates a file, empty.
+    Create(PathBuf),
+    /// Opens a file that is there.
+    Open(PathBuf),
+    /// Gives a file another name.
+    Rename(PathBuf),
+    /// Removes a file.
+    Remove(PathBuf),
+    /// Syncs the entries of a folder.
+    SyncDir,
+    /// Reads a file, by its number, from an offset on.
+    Read(usize, u64),
+    /// Writes so many bytes to a file from an offset on.
+    Write(usize, u64, usize),
+    /// Cuts or extends a file.
+    SetLength(usize, u64),
+    /// Syncs a file.
+    Sync(usize),
+}
+
+impl Call {
+    /// Whether it changes something or makes something durable.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        !matches!(self, Self::List | Self::Open(_) | Self::Read(..))
+    }
+}
+
+/// A callback before every call before it is done.
+#[derive(Clone)]
+struct Watcher(Arc<dyn Fn(&Call) + Send + Sync>);
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watcher")
+    }
 }
 
 /// A disk in memory. Clones are the same disk.
 #[derive(Clone, Debug, Default)]
 pub struct SimulatedDisk {
     state: Arc<Mutex<State>>,
+    watcher: Option<Watcher>,
 }
 
 /// Everything on the disk.
@@ -33,53 +91,20 @@ pub struct SimulatedDisk {
 pub(super) struct State {
     /// Every file that was ever created, by number.
     pub(super) files: Vec<FileState>,
-    /// The names as programs see them.
-    pub(super) names: BTreeMap<PathBuf, usize>,
-    /// The names that survive whatever happens.
-    pub(super) durable_names: BTreeMap<PathBuf, usize>,
-    /// Changes of names since, in order.
-    pub(super) pending_names: Vec<NameChange>,
+    pub(super) entries: Entries,
     fault: Option<Fault>,
+    failed: bool,
     lost: bool,
     syncs: u64,
-    locked: Vec<PathBuf>,
+    /// Files that are locked.
+    locked: Vec<usize>,
 }
 
-/// One file: what programs see, what survives, and the writes between the two.
-#[derive(Clone, Debug, Default)]
-pub(super) struct FileState {
-    pub(super) current: Vec<u8>,
-    pub(super) durable: Vec<u8>,
-    pub(super) pending: Vec<Change>,
-}
-
-/// A change of a file that has not been synced.
-#[derive(Clone, Debug)]
-pub(super) enum Change {
-    Write { offset: usize, bytes: Vec<u8> },
-    SetLength(usize),
-}
-
-/// A change of a folder that has not been synced.
-#[derive(Clone, Debug)]
-pub(super) enum NameChange {
-    Set(PathBuf, usize),
-    Remove(PathBuf),
-}
-
-impl NameChange {
-    fn folder(&self) -> Option<&Path> {
-        match self {
-            Self::Set(path, _) | Self::Remove(path) => path.parent(),
-        }
-    }
-
-    pub(super) fn apply(&self, names: &mut BTreeMap<PathBuf, usize>) {
-        match self {
-            Self::Set(path, file) => drop(names.insert(path.clone(), *file)),
-            Self::Remove(path) => drop(names.remove(path)),
-        }
-    }
+/// What becomes of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Done,
+    Fails,
 }
 
 impl SimulatedDisk {
@@ -89,19 +114,60 @@ impl SimulatedDisk {
         Self::default()
     }
 
+    /// The same disk, which tells of every call before it does it.
+    #[must_use]
+    pub fn watched(&self, watcher: impl Fn(&Call) + Send + Sync + 'static) -> Self {
+        Self { state: Arc::clone(&self.state), watcher: Some(Watcher(Arc::new(watcher))) }
+    }
+
+    /// An empty disk with a folder that is the root of a volume.
+    #[must_use]
+    pub fn with_volume(folder: &Path) -> Self {
+        let disk = Self::new();
+        for folder in folder.ancestors().chain([&*folder.join("lost+found")]) {
+            disk.state().entries.put(folder);
+        }
+        disk
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Tells of a call, counts it, and says what becomes of it.
+    fn call(&self, call: &Call) -> io::Result<(MutexGuard<'_, State>, Fate)> {
+        if let Some(Watcher(watch)) = &self.watcher {
+            watch(call);
+        }
+        let mut state = self.state();
+        let fate = state.count(call)?;
+        Ok((state, fate))
+    }
+
     /// Arms a fault, or disarms.
     pub fn set_fault(&self, fault: Option<Fault>) {
-        self.state().fault = fault;
+        let mut state = self.state();
+        state.fault = fault;
+        if fault.is_some() {
+            state.failed = false;
+        }
+    }
+
+    /// Whether the fault that was armed last has shown itself.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.state().failed
     }
 
     /// How many syncs have been asked for.
     #[must_use]
     pub fn syncs(&self) -> u64 {
         self.state().syncs
+    }
+
+    /// The power fails now.
+    pub fn cut_power(&self) {
+        self.state().lost = true;
     }
 
     /// Whether the power has failed.
@@ -111,225 +177,213 @@ impl SimulatedDisk {
     }
 
     /// A disk as it may be found when the power is back: of what was not synced, each sector holds any of the versions it
-    /// went through, or a torn one.
+    /// went through, or a torn one, and each entry of a folder is the old one or the new one.
     #[must_use]
     pub fn after_power_loss(&self, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let state = image::after_power_loss(&self.state(), &mut random);
-        Self { state: Arc::new(Mutex::new(state)) }
+        Self { state: Arc::new(Mutex::new(state)), watcher: None }
+    }
+
+    /// A disk as it is found when the process has ended and the system has not: all that was done is there.
+    #[must_use]
+    pub fn after_kill(&self) -> Self {
+        let state = State::as_seen(&self.state());
+        Self { state: Arc::new(Mutex::new(state)), watcher: None }
+    }
+
+    /// All files with their lengths, in order of their paths.
+    #[must_use]
+    pub fn files(&self) -> Vec<(PathBuf, usize)> {
+        let state = self.state();
+        let file =
+            |(path, number): (&PathBuf, usize)| Some((path.clone(), state.files.get(number)?.current.len()));
+        state.entries.files().filter_map(file).collect()
+    }
+
+    /// Changes the bytes of a file behind the back of every program, durably.
+    pub fn damage(&self, path: &Path, change: impl Fn(&mut Vec<u8>)) {
+        let mut state = self.state();
+        if let Some(file) = state.entries.file(path).and_then(|number| state.files.get_mut(number)) {
+            change(&mut file.current);
+            change(&mut file.durable);
+        }
+    }
+
+    /// Takes a file away behind the back of every program, durably.
+    pub fn take_away(&self, path: &Path) {
+        self.state().entries.take_away(path);
     }
 }
 
 impl State {
     /// A state in which everything present is durable.
-    pub(super) fn settled(files: Vec<Vec<u8>>, names: BTreeMap<PathBuf, usize>) -> Self {
+    pub(super) fn settled(files: Vec<Vec<u8>>, entries: Entries) -> Self {
         let files = files
             .into_iter()
             .map(|bytes| FileState { current: bytes.clone(), durable: bytes, pending: Vec::new() })
             .collect();
-        Self { files, durable_names: names.clone(), names, ..Self::default() }
+        Self { files, entries, ..Self::default() }
+    }
+
+    /// What programs see of another state; what was not durable there is not yet durable here.
+    fn as_seen(other: &Self) -> Self {
+        Self { files: other.files.clone(), entries: other.entries.clone(), ..Self::default() }
     }
 
     fn powered(&self) -> io::Result<()> {
         if self.lost { Err(io::Error::other("the power is off")) } else { Ok(()) }
     }
 
-    fn file(&mut self, number: usize) -> io::Result<&mut FileState> {
+    fn count(&mut self, call: &Call) -> io::Result<Fate> {
         self.powered()?;
+        let is_sync = matches!(call, Call::Sync(_) | Call::SyncDir);
+        self.syncs += u64::from(is_sync);
+        let (left, power) = match &mut self.fault {
+            Some(Fault::PowerAtSync(left)) if is_sync => (left, true),
+            Some(Fault::PowerAtCall(left)) if call.changes() => (left, true),
+            Some(Fault::SyncFails(left)) if is_sync => (left, false),
+            Some(Fault::CallFails(left)) if call.changes() => (left, false),
+            _ => return Ok(Fate::Done),
+        };
+        *left = left.saturating_sub(1);
+        if *left > 0 {
+            return Ok(Fate::Done);
+        }
+        (self.fault, self.failed, self.lost) = (None, true, power);
+        self.powered()?;
+        Ok(Fate::Fails)
+    }
+
+    pub(super) fn file(&mut self, number: usize) -> io::Result<&mut FileState> {
         self.files.get_mut(number).ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    fn rename_pending(&mut self, change: NameChange) {
-        change.apply(&mut self.names);
-        self.pending_names.push(change);
+    /// How many of so many bytes there is room for.
+    fn take_room(&mut self, bytes: usize) -> usize {
+        let Some(Fault::FullAfter(left)) = &mut self.fault else { return bytes };
+        let taken = bytes.min(usize::try_from(*left).unwrap_or(usize::MAX));
+        *left -= taken as u64;
+        self.failed |= taken < bytes;
+        taken
     }
 
-    /// Counts a sync and says what becomes of it: `Ok(false)` is one that fails and forgets.
-    fn sync(&mut self) -> io::Result<bool> {
-        self.powered()?;
-        self.syncs += 1;
-        match &mut self.fault {
-            Some(Fault::PowerAtSync(left)) => {
-                *left -= 1;
-                self.lost = *left == 0;
-                self.powered()?;
-                Ok(true)
-            }
-            Some(Fault::SyncFails(left)) => {
-                *left = left.saturating_sub(1);
-                let fails = *left == 0;
-                if fails {
-                    self.fault = None;
-                }
-                Ok(!fails)
-            }
-            _ => Ok(true),
-        }
-    }
-
-    fn spend(&mut self, bytes: usize) -> io::Result<()> {
+    fn give_room(&mut self, bytes: usize) {
         if let Some(Fault::FullAfter(left)) = &mut self.fault {
-            let bytes = bytes as u64;
-            if *left < bytes {
-                return Err(ErrorKind::StorageFull.into());
-            }
-            *left -= bytes;
+            *left = left.saturating_add(bytes as u64);
         }
-        Ok(())
+    }
+
+    fn create(&mut self, path: &Path) -> usize {
+        self.files.push(FileState::default());
+        let number = self.files.len() - 1;
+        self.entries.change(vec![NameChange::set(path, Entry::File(number))]);
+        number
     }
 }
 
+/// The error of a call that a fault chose.
+fn failed() -> io::Error {
+    io::Error::other("a fault of the disk")
+}
+
 impl Disk for SimulatedDisk {
-    fn create_dir(&self, _folder: &Path) -> io::Result<()> {
-        self.state().powered()
+    fn create_dir(&self, folder: &Path) -> io::Result<()> {
+        let (mut state, fate) = self.call(&Call::CreateDir)?;
+        if fate == Fate::Fails {
+            return Err(failed());
+        }
+        if folder != Path::new("/") && !state.entries.contains(folder) {
+            state.entries.change(vec![NameChange::set(folder, Entry::Folder)]);
+        }
+        Ok(())
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
-        let state = self.state();
-        state.powered()?;
-        let inside = state.names.keys().filter(|path| path.parent() == Some(folder));
-        Ok(inside.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect())
+        let (state, _) = self.call(&Call::List)?;
+        if !state.entries.contains(folder) {
+            return Err(ErrorKind::NotFound.into());
+        }
+        Ok(state.entries.inside(folder))
     }
 
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
-        let mut state = self.state();
-        state.powered()?;
-        let number = match (state.names.get(path).copied(), create) {
+        let call = if create { Call::Create(path.to_owned()) } else { Call::Open(path.to_owned()) };
+        let (mut state, fate) = self.call(&call)?;
+        if fate == Fate::Fails {
+            return Err(failed());
+        }
+        let number = match (state.entries.file(path), create) {
             (Some(number), false) => number,
             (None, false) => return Err(ErrorKind::NotFound.into()),
+            // A file that is there is emptied, which is a change of the file and not of its entry.
             (Some(number), true) => {
                 let file = state.file(number)?;
-                file.current.clear();
-                file.pending.push(Change::SetLength(0));
+                let freed = file.current.len();
+                file.set_length(0);
+                state.give_room(freed);
                 number
             }
-            (None, true) => {
-                state.files.push(FileState::default());
-                let number = state.files.len() - 1;
-                state.rename_pending(NameChange::Set(path.to_owned(), number));
-                number
-            }
+            (None, true) => state.create(path),
         };
         Ok(Arc::new(SimulatedFile { disk: self.clone(), number }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let mut state = self.state();
-        state.powered()?;
-        let number = state.names.get(from).copied().ok_or(ErrorKind::NotFound)?;
-        state.rename_pending(NameChange::Set(to.to_owned(), number));
-        state.rename_pending(NameChange::Remove(from.to_owned()));
+        let (mut state, fate) = self.call(&Call::Rename(from.to_owned()))?;
+        if fate == Fate::Fails {
+            return Err(failed());
+        }
+        let number = state.entries.file(from).ok_or(ErrorKind::NotFound)?;
+        state.entries.change(vec![NameChange::remove(from), NameChange::set(to, Entry::File(number))]);
         Ok(())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let mut state = self.state();
-        state.powered()?;
-        if !state.names.contains_key(path) {
-            return Err(ErrorKind::NotFound.into());
+        let (mut state, fate) = self.call(&Call::Remove(path.to_owned()))?;
+        if fate == Fate::Fails {
+            return Err(failed());
         }
-        state.rename_pending(NameChange::Remove(path.to_owned()));
+        let number = state.entries.file(path).ok_or(ErrorKind::NotFound)?;
+        let freed = state.file(number)?.current.len();
+        state.give_room(freed);
+        state.entries.change(vec![NameChange::remove(path)]);
         Ok(())
     }
 
     fn sync_dir(&self, folder: &Path) -> io::Result<()> {
-        let mut state = self.state();
-        if !state.sync()? {
-            return Err(io::Error::other("the sync of the folder failed"));
+        let (mut state, fate) = self.call(&Call::SyncDir)?;
+        if fate == Fate::Fails {
+            return Err(failed());
         }
-        let pending = std::mem::take(&mut state.pending_names);
-        let (done, left): (Vec<_>, Vec<_>) =
-            pending.into_iter().partition(|change| change.folder() == Some(folder));
-        for change in done {
-            change.apply(&mut state.durable_names);
-        }
-        state.pending_names = left;
+        state.entries.sync(folder);
         Ok(())
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {
         let mut state = self.state();
         state.powered()?;
-        if state.locked.iter().any(|locked| locked == path) {
+        // The file is locked and not its name: one that was removed and made again is another.
+        let known = state.entries.file(path);
+        let number = known.unwrap_or_else(|| state.create(path));
+        if state.locked.contains(&number) {
             return Err(ErrorKind::WouldBlock.into());
         }
-        state.locked.push(path.to_owned());
-        Ok(Box::new(SimulatedLock { disk: self.clone(), path: path.to_owned() }))
+        state.locked.push(number);
+        Ok(Box::new(SimulatedLock { disk: self.clone(), number }))
     }
 }
 
 #[derive(Debug)]
 struct SimulatedLock {
     disk: SimulatedDisk,
-    path: PathBuf,
+    number: usize,
 }
 
 impl DiskLock for SimulatedLock {}
 
 impl Drop for SimulatedLock {
     fn drop(&mut self) {
-        self.disk.state().locked.retain(|locked| *locked != self.path);
-    }
-}
-
-#[derive(Debug)]
-struct SimulatedFile {
-    disk: SimulatedDisk,
-    number: usize,
-}
-
-fn place(number: u64) -> io::Result<usize> {
-    usize::try_from(number).map_err(|_| ErrorKind::InvalidInput.into())
-}
-
-impl DiskFile for SimulatedFile {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.disk.state().file(self.number)?.current.len() as u64)
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let mut state = self.disk.state();
-        let (file, start) = (state.file(self.number)?, place(offset)?);
-        let bytes = file.current.get(start..start + buffer.len()).ok_or(ErrorKind::UnexpectedEof)?;
-        buffer.copy_from_slice(bytes);
-        Ok(())
-    }
-
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut state = self.disk.state();
-        state.powered()?;
-        state.spend(bytes.len())?;
-        let (file, start) = (state.file(self.number)?, place(offset)?);
-        let end = start + bytes.len();
-        if file.current.len() < end {
-            file.current.resize(end, 0);
-        }
-        if let Some(target) = file.current.get_mut(start..end) {
-            target.copy_from_slice(bytes);
-        }
-        file.pending.push(Change::Write { offset: start, bytes: bytes.to_vec() });
-        Ok(())
-    }
-
-    fn set_len(&self, bytes: u64) -> io::Result<()> {
-        let mut state = self.disk.state();
-        let (file, length) = (state.file(self.number)?, place(bytes)?);
-        file.current.resize(length, 0);
-        file.pending.push(Change::SetLength(length));
-        Ok(())
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        let mut state = self.disk.state();
-        let done = state.sync()?;
-        let file = state.file(self.number)?;
-        if !done {
-            // As on a real system: the pages count as clean afterwards, and whether they were written nobody knows.
-            file.pending.clear();
-            return Err(io::Error::other("the sync failed"));
-        }
-        file.durable.clone_from(&file.current);
-        file.pending.clear();
-        Ok(())
+        self.disk.state().locked.retain(|locked| *locked != self.number);
     }
 }

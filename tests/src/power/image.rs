@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-use crate::power::disk::{Change, FileState, State};
+use crate::power::disk::{Change, FileState, State, Survive};
 
 const SECTOR: usize = 512;
 
@@ -21,23 +21,15 @@ enum Mood {
 }
 
 pub(super) fn after_power_loss(state: &State, random: &mut StdRng) -> State {
-    let mood = match random.random_range(0..4) {
-        0 => Mood::Nothing,
-        1 => Mood::Everything,
-        _ => Mood::Some,
+    let (mood, survive) = match random.random_range(0..5) {
+        0 => (Mood::Nothing, Survive::None),
+        1 => (Mood::Everything, Survive::All),
+        2 => (Mood::Some, Survive::Any),
+        _ => (Mood::Some, Survive::First),
     };
-    // A file system keeps the order of its names: some first part of the changes is there.
-    let kept = match mood {
-        Mood::Nothing => 0,
-        Mood::Everything => state.pending_names.len(),
-        Mood::Some => random.random_range(0..=state.pending_names.len()),
-    };
-    let mut names = state.durable_names.clone();
-    for change in state.pending_names.iter().take(kept) {
-        change.apply(&mut names);
-    }
+    let entries = state.entries.after_power_loss(survive, random);
     let files = state.files.iter().map(|file| contents(file, mood, random)).collect();
-    State::settled(files, names)
+    State::settled(files, entries)
 }
 
 fn contents(file: &FileState, mood: Mood, random: &mut StdRng) -> Vec<u8> {

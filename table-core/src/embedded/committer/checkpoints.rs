@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures_channel::oneshot;
@@ -15,6 +14,7 @@ use crate::embedded::failpoint::{Step, reach};
 use crate::embedded::key::Span;
 use crate::embedded::recent::Recent;
 use crate::embedded::state::State;
+use crate::embedded::threads::{Thread, Threads};
 use crate::error::{Error, ErrorCode, Result};
 
 /// How long a group waits, at most, before writers wait for a checkpoint.
@@ -34,7 +34,8 @@ pub(crate) struct Checkpoints {
     thresholds: Thresholds,
     jobs: Option<Sender<Job>>,
     done: Receiver<Done>,
-    thread: Option<JoinHandle<()>>,
+    threads: Threads,
+    thread: Option<Thread>,
     /// Ends what the thread is at.
     stop: Arc<AtomicBool>,
     /// Tables dropped since the last checkpoint began, which may have rows in the base.
@@ -56,13 +57,14 @@ impl Checkpoints {
     pub(crate) fn new(
         thresholds: Thresholds,
         (jobs, done): (Sender<Job>, Receiver<Done>),
-        (thread, stop): (JoinHandle<()>, Arc<AtomicBool>),
+        (threads, thread, stop): (Threads, Thread, Arc<AtomicBool>),
         dropped: Vec<u32>,
     ) -> Self {
         Self {
             thresholds,
             jobs: Some(jobs),
             done,
+            threads,
             thread: Some(thread),
             stop,
             dropped,
@@ -141,7 +143,7 @@ impl Drop for Checkpoints {
         self.stop.store(true, Ordering::Relaxed);
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+            self.threads.join(thread);
         }
     }
 }
@@ -180,14 +182,14 @@ impl Committer {
                 return Ok(());
             }
             if !disk.checkpoints.is_full(&self.state, bytes) {
-                std::thread::sleep(disk.checkpoints.pause(&self.state));
+                self.threads.sleep(disk.checkpoints.pause(&self.state));
                 return Ok(());
             }
             if disk.checkpoints.no_room.is_some() {
                 self.refusal.clone_from(&disk.checkpoints.no_room);
                 return Ok(());
             }
-            let done = disk.checkpoints.done.recv().map_err(|_| stopped())?;
+            let done = self.threads.receive(&disk.checkpoints.done).map_err(|_| stopped())?;
             self.finish(done)?;
         }
     }

@@ -1,0 +1,144 @@
+//! The engine's threads as it starts them, and all places where they wait: a seam by which a test decides who goes on, and when.
+
+use std::fmt::Debug;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvError, RecvTimeoutError, TryRecvError};
+use std::thread::{self, JoinHandle, ThreadId};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, ErrorCode, Result};
+
+/// Starts the threads of an engine and decides which of them goes on. With one that lets a single thread run at a time, and
+/// chooses it by a seed, the engine has the same history each time.
+pub trait Scheduler: Debug + Send + Sync + 'static {
+    /// The present instant. It never goes back.
+    fn now(&self) -> Instant;
+
+    /// Starts a thread.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    fn spawn(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>>;
+
+    /// Lets other threads go first.
+    fn pass(&self);
+
+    /// Lets some time go by.
+    fn sleep(&self, time: Duration);
+
+    /// Waits until `ready` says so, or for so long. What is waited for comes from other threads of the engine, or from its callers.
+    fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
+}
+
+/// The system's threads, or a test's.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
+
+/// A thread of the engine.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    handle: JoinHandle<()>,
+    ended: Arc<AtomicBool>,
+}
+
+impl Thread {
+    pub(crate) fn id(&self) -> ThreadId {
+        self.handle.thread().id()
+    }
+}
+
+/// Says at the end of a thread that it has ended, however it ends.
+struct Ends(Arc<AtomicBool>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl Threads {
+    pub(crate) fn scheduled(scheduler: Arc<dyn Scheduler>) -> Self {
+        Self(Some(scheduler))
+    }
+
+    /// Starts a thread.
+    pub(crate) fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<Thread> {
+        let ended = Arc::new(AtomicBool::new(false));
+        let ends = Ends(Arc::clone(&ended));
+        let work = move || {
+            let _ends = ends;
+            work();
+        };
+        let spawned = match &self.0 {
+            None => thread::Builder::new().name(name.to_owned()).spawn(work),
+            Some(scheduler) => scheduler.spawn(name, Box::new(work)),
+        };
+        let handle = spawned.map_err(|error| {
+            let message = format!("the thread {name} cannot be started: {error}");
+            Error::new(ErrorCode::Io, message).with_source(error)
+        })?;
+        Ok(Thread { handle, ended })
+    }
+
+    /// Waits for the end of a thread.
+    pub(crate) fn join(&self, thread: Thread) {
+        if let Some(scheduler) = &self.0 {
+            scheduler.wait(None, &mut || thread.ended.load(Ordering::Acquire));
+        }
+        let _ = thread.handle.join();
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.0.as_ref().map_or_else(Instant::now, |scheduler| scheduler.now())
+    }
+
+    pub(crate) fn yield_now(&self) {
+        self.0.as_ref().map_or_else(thread::yield_now, |scheduler| scheduler.pass());
+    }
+
+    pub(crate) fn sleep(&self, time: Duration) {
+        self.0.as_ref().map_or_else(|| thread::sleep(time), |scheduler| scheduler.sleep(time));
+    }
+
+    /// Waits for a message.
+    pub(crate) fn receive<T>(&self, queue: &mpsc::Receiver<T>) -> Result<T, RecvError> {
+        let Some(scheduler) = &self.0 else { return queue.recv() };
+        let mut received = Err(TryRecvError::Empty);
+        scheduler.wait(None, &mut || {
+            received = queue.try_recv();
+            !matches!(received, Err(TryRecvError::Empty))
+        });
+        received.map_err(|_| RecvError)
+    }
+
+    /// Waits for a message for so long.
+    pub(crate) fn receive_within<T>(
+        &self,
+        queue: &mpsc::Receiver<T>,
+        at_most: Duration,
+    ) -> Result<T, RecvTimeoutError> {
+        let Some(scheduler) = &self.0 else { return queue.recv_timeout(at_most) };
+        let mut received = Err(TryRecvError::Empty);
+        scheduler.wait(Some(at_most), &mut || {
+            received = queue.try_recv();
+            !matches!(received, Err(TryRecvError::Empty))
+        });
+        received.map_err(|error| match error {
+            TryRecvError::Empty => RecvTimeoutError::Timeout,
+            TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+        })
+    }
+
+    /// Waits for a message of callers; `None` once there can be none any more.
+    pub(crate) fn receive_from_callers<T>(&self, queue: &async_channel::Receiver<T>) -> Option<T> {
+        let Some(scheduler) = &self.0 else { return queue.recv_blocking().ok() };
+        let mut received = Err(async_channel::TryRecvError::Empty);
+        scheduler.wait(None, &mut || {
+            received = queue.try_recv();
+            !matches!(received, Err(async_channel::TryRecvError::Empty))
+        });
+        received.ok()
+    }
+}

@@ -1,0 +1,145 @@
+//! Entries of folders: the ones programs see, the ones that survive, and the changes between the two.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rand::RngExt;
+use rand::rngs::StdRng;
+
+/// What a path names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::power) enum Entry {
+    Folder,
+    /// A file, by number.
+    File(usize),
+}
+
+/// A change of one entry; `None` removes it.
+#[derive(Clone, Debug)]
+pub(in crate::power) struct NameChange {
+    path: PathBuf,
+    entry: Option<Entry>,
+}
+
+impl NameChange {
+    pub(super) fn set(path: &Path, entry: Entry) -> Self {
+        Self { path: path.to_owned(), entry: Some(entry) }
+    }
+
+    pub(super) fn remove(path: &Path) -> Self {
+        Self { path: path.to_owned(), entry: None }
+    }
+}
+
+type Names = BTreeMap<PathBuf, Entry>;
+
+/// All entries of a disk.
+#[derive(Clone, Debug, Default)]
+pub(in crate::power) struct Entries {
+    seen: Names,
+    durable: Names,
+    /// Changes since, in order. Those of a rename belong together.
+    pending: Vec<Vec<NameChange>>,
+}
+
+/// Which of the changes that were not synced survive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::power) enum Survive {
+    None,
+    All,
+    /// Of each folder some first part, as on a file system with a log.
+    First,
+    /// Each for itself.
+    Any,
+}
+
+fn apply(names: &mut Names, changes: &[NameChange]) {
+    for NameChange { path, entry } in changes {
+        match entry {
+            Some(entry) => drop(names.insert(path.clone(), *entry)),
+            None => drop(names.remove(path)),
+        }
+    }
+}
+
+fn folder(changes: &[NameChange]) -> Option<&Path> {
+    changes.first()?.path.parent()
+}
+
+impl Entries {
+    pub(super) fn contains(&self, path: &Path) -> bool {
+        path == Path::new("/") || self.seen.contains_key(path)
+    }
+
+    pub(super) fn file(&self, path: &Path) -> Option<usize> {
+        match self.seen.get(path) {
+            Some(Entry::File(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub(super) fn files(&self) -> impl Iterator<Item = (&PathBuf, usize)> {
+        self.seen.iter().filter_map(|(path, entry)| match entry {
+            Entry::File(number) => Some((path, *number)),
+            Entry::Folder => None,
+        })
+    }
+
+    /// The names in a folder.
+    pub(super) fn inside(&self, folder: &Path) -> Vec<String> {
+        let inside = self.seen.keys().filter(|path| path.parent() == Some(folder));
+        inside.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect()
+    }
+
+    /// Does some changes that belong together.
+    pub(super) fn change(&mut self, changes: Vec<NameChange>) {
+        apply(&mut self.seen, &changes);
+        self.pending.push(changes);
+    }
+
+    /// Puts a folder there, durably.
+    pub(super) fn put(&mut self, folder: &Path) {
+        self.seen.insert(folder.to_owned(), Entry::Folder);
+        self.durable.insert(folder.to_owned(), Entry::Folder);
+    }
+
+    /// Makes the entries of a folder durable.
+    pub(super) fn sync(&mut self, synced: &Path) {
+        for changes in self.pending.extract_if(.., |changes| folder(changes) == Some(synced)) {
+            apply(&mut self.durable, &changes);
+        }
+    }
+
+    pub(super) fn take_away(&mut self, path: &Path) {
+        self.seen.remove(path);
+        self.durable.remove(path);
+        self.pending.retain(|changes| changes.iter().all(|change| change.path != path));
+    }
+
+    /// The entries when the power is back. What is in a folder goes with it.
+    pub(in crate::power) fn after_power_loss(&self, survive: Survive, random: &mut StdRng) -> Self {
+        let mut names = self.durable.clone();
+        let mut cut: Vec<Option<&Path>> = Vec::new();
+        for changes in &self.pending {
+            let folder = folder(changes);
+            let survives = match survive {
+                Survive::None => false,
+                Survive::All => true,
+                Survive::Any => random.random(),
+                Survive::First => !cut.contains(&folder) && random.random_ratio(2, 3),
+            };
+            if survives {
+                apply(&mut names, changes);
+            } else {
+                cut.push(folder);
+            }
+        }
+        let all = names.clone();
+        let reached = |path: &Path| {
+            let mut above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+            above.all(|above| above == Path::new("/") || all.contains_key(above))
+        };
+        names.retain(|path, _| reached(path));
+        Self { seen: names.clone(), durable: names, pending: Vec::new() }
+    }
+}

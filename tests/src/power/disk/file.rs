@@ -1,0 +1,125 @@
+//! Files: what programs see, what survives, and the writes between the two.
+
+use std::io::{self, ErrorKind};
+
+use table_core::embedded::disk::DiskFile;
+
+use super::{Call, Fate, SimulatedDisk, failed};
+
+/// One file.
+#[derive(Clone, Debug, Default)]
+pub(in crate::power) struct FileState {
+    pub(in crate::power) current: Vec<u8>,
+    pub(in crate::power) durable: Vec<u8>,
+    pub(in crate::power) pending: Vec<Change>,
+}
+
+/// A change of a file that has not been synced.
+#[derive(Clone, Debug)]
+pub(in crate::power) enum Change {
+    Write { offset: usize, bytes: Vec<u8> },
+    SetLength(usize),
+}
+
+fn write(to: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+    let end = offset + bytes.len();
+    if to.len() < end {
+        to.resize(end, 0);
+    }
+    if let Some(target) = to.get_mut(offset..end) {
+        target.copy_from_slice(bytes);
+    }
+}
+
+impl FileState {
+    pub(super) fn set_length(&mut self, length: usize) {
+        self.current.resize(length, 0);
+        self.pending.push(Change::SetLength(length));
+    }
+
+    fn write(&mut self, offset: usize, bytes: &[u8]) {
+        write(&mut self.current, offset, bytes);
+        self.pending.push(Change::Write { offset, bytes: bytes.to_vec() });
+    }
+
+    /// What was forgotten by a sync that failed stays forgotten.
+    fn sync(&mut self) {
+        for change in self.pending.drain(..) {
+            match change {
+                Change::SetLength(length) => self.durable.resize(length, 0),
+                Change::Write { offset, bytes } => write(&mut self.durable, offset, &bytes),
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct SimulatedFile {
+    pub(super) disk: SimulatedDisk,
+    pub(super) number: usize,
+}
+
+fn place(number: u64) -> io::Result<usize> {
+    usize::try_from(number).map_err(|_| ErrorKind::InvalidInput.into())
+}
+
+impl DiskFile for SimulatedFile {
+    fn len(&self) -> io::Result<u64> {
+        let mut state = self.disk.state();
+        state.powered()?;
+        Ok(state.file(self.number)?.current.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let (mut state, _) = self.disk.call(&Call::Read(self.number, offset))?;
+        let (file, start) = (state.file(self.number)?, place(offset)?);
+        let end = start.checked_add(buffer.len()).ok_or(ErrorKind::UnexpectedEof)?;
+        let bytes = file.current.get(start..end).ok_or(ErrorKind::UnexpectedEof)?;
+        buffer.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Where there is no room for all, or the call fails, some of it is written.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let (mut state, fate) = self.disk.call(&Call::Write(self.number, offset, bytes.len()))?;
+        let start = place(offset)?;
+        if fate == Fate::Fails {
+            let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
+            state.file(self.number)?.write(start, half);
+            return Err(failed());
+        }
+        let growth = (start + bytes.len()).saturating_sub(state.file(self.number)?.current.len());
+        let missing = growth - state.take_room(growth);
+        let written = bytes.get(..bytes.len().saturating_sub(missing)).unwrap_or_default();
+        state.file(self.number)?.write(start, written);
+        if missing == 0 { Ok(()) } else { Err(ErrorKind::StorageFull.into()) }
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        let (mut state, fate) = self.disk.call(&Call::SetLength(self.number, bytes))?;
+        if fate == Fate::Fails {
+            return Err(failed());
+        }
+        let length = place(bytes)?;
+        let old = state.file(self.number)?.current.len();
+        let growth = length.saturating_sub(old);
+        if state.take_room(growth) < growth {
+            return Err(ErrorKind::StorageFull.into());
+        }
+        state.give_room(old.saturating_sub(length));
+        state.file(self.number)?.set_length(length);
+        Ok(())
+    }
+
+    /// A sync that fails leaves the file as Linux does: seen as written, held for clean, and not on the disk.
+    fn sync_data(&self) -> io::Result<()> {
+        let (mut state, fate) = self.disk.call(&Call::Sync(self.number))?;
+        let file = state.file(self.number)?;
+        if fate == Fate::Fails {
+            file.pending.clear();
+            return Err(failed());
+        }
+        file.sync();
+        Ok(())
+    }
+}

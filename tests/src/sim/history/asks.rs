@@ -1,0 +1,314 @@
+//! What callers ask for, and the answers they hear.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use rand::RngExt;
+use table_core::embedded::Engine;
+use table_core::embedded::threads::Scheduler;
+use table_core::limits::Limits;
+use table_core::store::Committed;
+use table_core::{Error, ErrorCode, IfMatch, OperationKind, Result, TableStore, Transaction};
+
+use super::History;
+use crate::sim::model::{Condition, NUMBERS, Number, Operation, Outcome, State, Verb, Write, Wrong};
+use crate::sim::rows;
+use crate::sim::schedule::Shared;
+
+/// What an answer says.
+type Answer = Result<Committed>;
+type Future = Pin<Box<dyn std::future::Future<Output = Answer>>>;
+
+/// Something that was asked for.
+pub(super) struct Asked {
+    pub(super) id: u64,
+    /// `None` where the model has no part in it.
+    write: Option<Write>,
+    future: Future,
+    waker: Waker,
+    answer: Option<Answer>,
+}
+
+/// A caller whose waker is broken.
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker of this history panics");
+    }
+}
+
+impl Asked {
+    fn poll(&mut self) {
+        if self.answer.is_none()
+            && let Poll::Ready(answer) = self.future.as_mut().poll(&mut Context::from_waker(&self.waker))
+        {
+            self.answer = Some(answer);
+        }
+    }
+}
+
+/// Why a write is refused for what the tables hold.
+fn is_refusal(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::TableAlreadyExists
+            | ErrorCode::ResourceNotFound
+            | ErrorCode::TableNotFound
+            | ErrorCode::EntityAlreadyExists
+            | ErrorCode::UpdateConditionNotSatisfied
+    )
+}
+
+impl History {
+    fn ask(&mut self, write: Option<Write>, future: Future) {
+        let id = u64::from(self.next / NUMBERS);
+        self.next = (self.next / NUMBERS + 1) * NUMBERS;
+        self.schedule.note((id, write.is_some()));
+        let panics = self.random.random_ratio(1, 20);
+        let waker = if panics { Waker::from(Arc::new(Panics)) } else { Waker::noop().clone() };
+        if let Some(write) = &write {
+            self.log.add(format!("{id}: asks for {write:?}"));
+            self.model.ask(id, write.clone());
+        }
+        let mut asked = Asked { id, write, future, waker, answer: None };
+        // It is asked for by the first poll.
+        asked.poll();
+        self.asked.push(asked);
+    }
+
+    pub(super) fn ask_table(&mut self, engine: &Engine) {
+        if !self.model.has_room(self.life.callers) {
+            return;
+        }
+        let number = self.random.random_range(0..rows::TABLES);
+        let Ok(table) = rows::table(number) else { return };
+        let engine = engine.clone();
+        if self.random.random_ratio(2, 3) {
+            let write = Write::Create { table: number, number: self.next };
+            let future = async move { engine.create_table(&table).await.map(|()| Committed::new()) };
+            self.ask(Some(write), Box::pin(future));
+        } else {
+            let future = async move { engine.delete_table(&table).await.map(|()| Committed::new()) };
+            self.ask(Some(Write::Drop { table: number }), Box::pin(future));
+        }
+    }
+
+    pub(super) fn ask_checkpoint(&mut self, engine: &Engine) {
+        let (engine, compact) = (engine.clone(), self.random.random_ratio(1, 3));
+        self.log.add(format!("{}: asks for a checkpoint, compact {compact}", self.next / NUMBERS));
+        let future = async move {
+            let done = if compact { engine.compact().await } else { engine.checkpoint().await };
+            done.map(|()| Committed::new())
+        };
+        self.ask(None, Box::pin(future));
+    }
+
+    pub(super) fn ask_transaction(&mut self, engine: &Engine) {
+        if !self.model.has_room(self.life.callers) {
+            return;
+        }
+        let states = self.model.states();
+        let Some(state) = states.get(self.random.random_range(0..states.len().max(1))) else { return };
+        let all: Vec<u8> = state.tables.keys().copied().collect();
+        let table = match all.as_slice() {
+            [] => return self.ask_table(engine),
+            _ if self.random.random_ratio(1, 30) => self.random.random_range(0..rows::TABLES),
+            some => some[self.random.random_range(0..some.len())],
+        };
+        let partition = self.random.random_range(0..rows::PARTITIONS);
+        let count = [1, 1, 2, 5][self.random.random_range(0..4)];
+        let mut operations: Vec<Operation> = Vec::new();
+        for _ in 0..count {
+            let row = self.random.random_range(0..rows::ROWS);
+            if operations.iter().any(|operation| operation.row == row) {
+                continue;
+            }
+            // Fewer than a transaction has.
+            let number = self.next + Number::try_from(operations.len()).unwrap_or_default();
+            operations.push(Operation { row, verb: self.verb(state, table, (partition, row)), number });
+        }
+        let write = Write::Submit { table, partition, operations: operations.clone() };
+        let transaction = self.transaction(partition, &operations);
+        let (Ok(transaction), Ok(name)) = (transaction, rows::table(table)) else { return };
+        let engine = engine.clone();
+        let future = async move { engine.submit(&name, transaction).await };
+        self.ask(Some(write), Box::pin(future));
+    }
+
+    fn verb(&mut self, state: &State, table: u8, place: (u8, u8)) -> Verb {
+        let there = state.tables.get(&table).and_then(|table| table.rows.get(&place)).copied();
+        let newest = || self.etags.keys().next_back().copied();
+        let version = if self.random.random_ratio(9, 10) { there } else { newest() };
+        let known = version.filter(|number| self.etags.contains_key(number));
+        let condition = known.filter(|_| self.random.random()).map_or(Condition::Any, Condition::Version);
+        match (there, self.random.random_range(0..10)) {
+            (None, 0..=6) | (Some(_), 0) => Verb::Insert,
+            (None, 7..=8) | (Some(_), 1..=3) => Verb::Upsert,
+            (Some(_), 4..=5) => Verb::Delete(condition),
+            _ => Verb::Update(condition),
+        }
+    }
+
+    fn transaction(&mut self, partition: u8, operations: &[Operation]) -> Result<Transaction> {
+        let mut transaction = Transaction::new(rows::partition(partition)?, Limits::PORTABLE)?;
+        for Operation { row, verb, number } in operations {
+            let if_match = |condition: &Condition| match condition {
+                Condition::Any => IfMatch::Any,
+                Condition::Version(number) => {
+                    self.etags.get(number).cloned().map_or(IfMatch::Any, IfMatch::ETag)
+                }
+            };
+            let content = rows::row(*number);
+            let one = number.is_multiple_of(2);
+            let kind = match verb {
+                Verb::Insert => OperationKind::Insert(content),
+                Verb::Update(condition) if one => OperationKind::Replace(content, if_match(condition)),
+                Verb::Update(condition) => OperationKind::Merge(content, if_match(condition)),
+                Verb::Upsert if one => OperationKind::InsertOrReplace(content),
+                Verb::Upsert => OperationKind::InsertOrMerge(content),
+                Verb::Delete(condition) => OperationKind::Delete(if_match(condition)),
+            };
+            transaction.push(table_core::Operation { row_key: rows::row_key(*row)?, kind })?;
+        }
+        Ok(transaction)
+    }
+
+    /// Somebody who waits goes away. What was asked for is done all the same, or not.
+    pub(super) fn go_away(&mut self) {
+        if self.asked.is_empty() {
+            return;
+        }
+        let asked = self.asked.remove(self.random.random_range(0..self.asked.len()));
+        self.log.add(format!("{}: goes away", asked.id));
+        self.model.give_up(asked.id);
+    }
+
+    /// Hears the answers that have come.
+    pub(super) fn hear(&mut self) -> Result<(), Wrong> {
+        self.asked.iter_mut().for_each(Asked::poll);
+        self.take_answers()
+    }
+
+    /// Waits for all answers.
+    pub(super) fn hear_all(&mut self) -> Result<(), Wrong> {
+        let asked = &mut self.asked;
+        Shared(Arc::clone(&self.schedule)).wait(None, &mut || {
+            asked.iter_mut().for_each(Asked::poll);
+            asked.iter().all(|asked| asked.answer.is_some())
+        });
+        self.take_answers()
+    }
+
+    fn take_answers(&mut self) -> Result<(), Wrong> {
+        let (answered, waiting) =
+            std::mem::take(&mut self.asked).into_iter().partition(|asked| asked.answer.is_some());
+        self.asked = waiting;
+        for Asked { id, write, answer, .. } in answered {
+            let Some(answer) = answer else { continue };
+            let told = answer.as_ref().map_or_else(Self::describe, |_| "done".to_owned());
+            self.log.add(format!("{id}: {told}"));
+            self.schedule.note((id, answer.is_ok()));
+            match write {
+                Some(write) => self.take_answer(id, &write, &answer)?,
+                None => self.take_other(id, &answer)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn take_answer(&mut self, id: u64, write: &Write, answer: &Answer) -> Result<(), Wrong> {
+        let outcome = match answer {
+            Ok(_) => Outcome::Done,
+            Err(error) => match error.code() {
+                code if is_refusal(code) => Outcome::Refused((code, error.operation())),
+                ErrorCode::EnginePoisoned if self.has_failed() => {
+                    self.model.give_up(id);
+                    return Ok(());
+                }
+                _ if self.is_excused(error) => Outcome::NotDone,
+                _ => return Err(Wrong(format!("{id} is told {error}"))),
+            },
+        };
+        self.model.answer(id, &outcome)?;
+        if let (Ok(committed), Write::Submit { table, partition, operations }) = (answer, write) {
+            self.seen.acknowledged += 1;
+            for (operation, etag) in operations.iter().zip(committed) {
+                match (operation.verb, etag) {
+                    (Verb::Delete(_), None) => {}
+                    (Verb::Delete(_), Some(_)) | (_, None) => {
+                        return Err(Wrong(format!(
+                            "{id}: {operation:?} is answered with the version {etag:?}"
+                        )));
+                    }
+                    (_, Some(etag)) => {
+                        self.note_version(*table, (*partition, operation.row), operation.number, etag)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an error says that nothing was done, and there is a reason for it in this history.
+    fn is_excused(&self, error: &Error) -> bool {
+        match error.code() {
+            ErrorCode::DiskFull => self.is_full(),
+            ErrorCode::EngineClosed => self.excuses.closing,
+            ErrorCode::InternalError => self.excuses.time_over && error.rule() == Some("CON-12"),
+            ErrorCode::Corrupted => self.excuses.damaged,
+            ErrorCode::Io => self.disk.has_lost_power(),
+            _ => false,
+        }
+    }
+
+    fn take_other(&mut self, id: u64, answer: &Answer) -> Result<(), Wrong> {
+        match answer {
+            Err(error) if !self.is_excused(error) && !self.has_failed() => {
+                Err(Wrong(format!("checkpoint {id} is told {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Closes the engine while callers wait, and some ask on. Everyone has an answer when it is closed.
+    pub(super) fn close(&mut self, engine: &Engine) -> Result<(), Wrong> {
+        self.excuses.closing = true;
+        self.model.may_skip = true;
+        let mut close = Box::pin(engine.clone().close());
+        let mut closed = None;
+        for round in 0..self.random.random_range(0..6) {
+            if closed.is_none()
+                && let Poll::Ready(outcome) = close.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+            {
+                closed = Some(outcome);
+            }
+            if self.random.random() {
+                self.ask_transaction(engine);
+            }
+            self.schedule.step(std::time::Duration::from_micros(round));
+            self.hear()?;
+        }
+        if closed.is_none() {
+            Shared(Arc::clone(&self.schedule)).wait(None, &mut || {
+                if let Poll::Ready(outcome) = close.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                    closed = Some(outcome);
+                }
+                closed.is_some()
+            });
+        }
+        self.hear()?;
+        if let Some(left) = self.asked.first() {
+            return Err(Wrong(format!("the engine is closed, and {} waits for ever", left.id)));
+        }
+        match closed {
+            Some(Err(error)) if !self.has_failed() => Err(Wrong(format!("the close is told {error}"))),
+            outcome => {
+                self.log.add(format!("closed: {outcome:?}"));
+                self.let_go();
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What is read, and held against the model.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use rand::RngExt;
+use table_core::embedded::{Engine, Snapshot};
+use table_core::query::{Continuation, KeyRange, Page, Query, Select};
+use table_core::{ETag, ErrorCode, Result, TableStore};
+
+use super::History;
+use crate::sim::model::{Number, Place, State, Table, Wrong};
+use crate::sim::rows;
+
+/// A scan of a table that goes on page by page, whatever happens meanwhile.
+pub(super) struct Scan {
+    table: u8,
+    from: Option<Continuation>,
+    /// The first place that is not read yet.
+    start: Option<Place>,
+    /// Which creations of the table its first page may be of.
+    made: BTreeSet<Number>,
+}
+
+/// A snapshot, with the states that it may be of.
+pub(super) struct Kept {
+    snapshot: Snapshot,
+    states: Vec<Arc<State>>,
+}
+
+fn all() -> Query {
+    Query::new(KeyRange::ALL)
+}
+
+/// The rows of a table from a place on, up to another.
+fn within(table: &Table, start: Option<Place>, end: Option<Place>) -> Vec<(Place, Number)> {
+    let start = start.map_or(Bound::Unbounded, Bound::Included);
+    let end = end.map_or(Bound::Unbounded, Bound::Excluded);
+    table.rows.range((start, end)).map(|(place, number)| (*place, *number)).collect()
+}
+
+impl History {
+    /// Notes the version of a row: one operation gives one, and no two of one row give the same.
+    pub(super) fn note_version(
+        &mut self,
+        table: u8,
+        place: Place,
+        number: Number,
+        etag: &ETag,
+    ) -> Result<(), Wrong> {
+        let known = self.etags.entry(number).or_insert_with(|| etag.clone());
+        if known != etag {
+            return Err(Wrong(format!("operation {number} gave the versions {known} and {etag}")));
+        }
+        let ticks = etag.ticks().unwrap_or_default();
+        match self.versions.insert((table, place, ticks), number) {
+            Some(other) if other != number => Err(Wrong(format!(
+                "operations {other} and {number} on {place:?} gave the same version {etag}"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a read may fail so.
+    fn may_fail(&self, error: &table_core::Error) -> bool {
+        self.disk.has_lost_power() || (self.excuses.damaged && error.code() == ErrorCode::Corrupted)
+    }
+
+    pub(super) fn look_up(&mut self, engine: &Engine) -> Result<(), Wrong> {
+        let table = self.random.random_range(0..rows::TABLES);
+        let place = (self.random.random_range(0..rows::PARTITIONS), self.random.random_range(0..rows::ROWS));
+        let (Ok(name), Ok(key)) = (rows::table(table), rows::key(place)) else { return Ok(()) };
+        let found = pollster::block_on(engine.get(&name, &key, &Select::All));
+        let what = match found {
+            Ok(Some(stored)) => {
+                let number = rows::number(stored.row.view()).map_err(Wrong)?;
+                self.note_version(table, place, number, &stored.etag)?;
+                Ok(Some(number))
+            }
+            Ok(None) => Ok(None),
+            Err(error) if error.code() == ErrorCode::TableNotFound => Err(()),
+            Err(error) if self.may_fail(&error) => return Ok(()),
+            Err(error) => return Err(Wrong(format!("a look-up is told {error}"))),
+        };
+        self.seen.reads += 1;
+        self.schedule.note((table, place, &what));
+        let agrees = |state: &State| {
+            state.tables.get(&table).map(|table| table.rows.get(&place).copied()).ok_or(()) == what
+        };
+        self.model.observe(agrees, || format!("{place:?} of table {table} is {what:?}"))
+    }
+
+    /// Goes on with the scan, or begins one.
+    pub(super) fn read_on(&mut self, engine: &Engine) -> Result<(), Wrong> {
+        let table = self.random.random_range(0..rows::TABLES);
+        let scan = self.scan.take();
+        let scan = scan.unwrap_or(Scan { table, from: None, start: None, made: BTreeSet::new() });
+        let Ok(name) = rows::table(scan.table) else { return Ok(()) };
+        let page = pollster::block_on(engine.query(&name, &all(), scan.from.as_ref()));
+        self.scan = self.take_page(scan, page)?;
+        Ok(())
+    }
+
+    /// Holds a page against the model; what is left of the scan.
+    fn take_page(&mut self, mut scan: Scan, page: Result<Page>) -> Result<Option<Scan>, Wrong> {
+        let number = scan.table;
+        let page = match page {
+            Ok(page) => page,
+            Err(error) if error.code() == ErrorCode::TableNotFound => {
+                self.model.observe(
+                    |state| !state.tables.contains_key(&number),
+                    || format!("table {number} is not found"),
+                )?;
+                return Ok(None);
+            }
+            Err(error) if error.rule() == Some("PAGE-9") && scan.from.is_some() => {
+                // The scan ends where another table has the name.
+                let others = |state: &State| {
+                    let made = state.tables.get(&number).map(|table| table.made);
+                    made.is_some_and(|made| scan.made.len() > 1 || !scan.made.contains(&made))
+                };
+                self.model.observe(others, || format!("a scan of table {number} is told {error}"))?;
+                return Ok(None);
+            }
+            Err(error) if self.may_fail(&error) => return Ok(None),
+            Err(error) => return Err(Wrong(format!("a page is told {error}"))),
+        };
+        let found = self.rows_of(number, &page)?;
+        let end = page.continuation.as_ref().map(|next| position(&scan, next)).transpose()?;
+        self.seen.reads += 1;
+        self.schedule.note((number, &found));
+        let (start, first) = (scan.start, scan.from.is_none());
+        let agrees = |state: &State| {
+            state.tables.get(&number).is_some_and(|table| {
+                (first || scan.made.contains(&table.made)) && within(table, start, end) == found
+            })
+        };
+        self.model.observe(agrees, || format!("from {start:?} to {end:?} table {number} has {found:?}"))?;
+        let states = self.model.states();
+        if first {
+            let agrees = states.iter().filter(|state| agrees(state));
+            scan.made =
+                agrees.filter_map(|state| state.tables.get(&number)).map(|table| table.made).collect();
+        }
+        (scan.from, scan.start) = (page.continuation, end);
+        Ok(scan.from.is_some().then_some(scan))
+    }
+
+    /// The rows of a page, which must be as they were written.
+    fn rows_of(&mut self, table: u8, page: &Page) -> Result<Vec<(Place, Number)>, Wrong> {
+        let mut found = Vec::new();
+        for entity in page.rows.iter() {
+            let number = rows::number(entity.row).map_err(Wrong)?;
+            let place = rows::place(entity.partition_key, entity.row_key).ok_or_else(|| {
+                Wrong(format!("a row has the key {} {}", entity.partition_key, entity.row_key))
+            })?;
+            self.note_version(table, place, number, &entity.etag())?;
+            found.push((place, number));
+        }
+        Ok(found)
+    }
+
+    pub(super) fn list(&mut self, engine: &Engine) -> Result<(), Wrong> {
+        let page = pollster::block_on(engine.list_tables("", None, 1_000));
+        let names = match page {
+            Ok(page) => page.names,
+            Err(error) => return Err(Wrong(format!("a list of tables is told {error}"))),
+        };
+        self.model.observe(
+            |state| {
+                let tables = state.tables.keys().filter_map(|number| rows::table(*number).ok());
+                tables.eq(names.iter().cloned())
+            },
+            || format!("the tables are {names:?}"),
+        )
+    }
+
+    /// Takes a snapshot, reads from it, or lets it go.
+    pub(super) fn use_snapshot(&mut self, engine: &Engine) -> Result<(), Wrong> {
+        let Some(Kept { snapshot, states }) = self.snapshot.take() else {
+            let Ok(snapshot) = engine.snapshot() else {
+                return Err(Wrong("no snapshot is given".to_owned()));
+            };
+            self.snapshot = Some(Kept { snapshot, states: self.model.states() });
+            return Ok(());
+        };
+        let number = self.random.random_range(0..rows::TABLES);
+        let Ok(name) = rows::table(number) else { return Ok(()) };
+        let (mut found, mut from) = (Some(BTreeMap::new()), None);
+        loop {
+            match snapshot.query(&name, &all(), from.as_ref()) {
+                Ok(page) => {
+                    let rows = self.rows_of(number, &page)?;
+                    found.get_or_insert_default().extend(rows);
+                    from = page.continuation;
+                }
+                Err(error) if error.code() == ErrorCode::TableNotFound => (found, from) = (None, None),
+                Err(error) if self.may_fail(&error) => return Ok(()),
+                Err(error) => return Err(Wrong(format!("a snapshot is told {error}"))),
+            }
+            if from.is_none() {
+                break;
+            }
+        }
+        let agrees =
+            |state: &Arc<State>| state.tables.get(&number).map(|table| &table.rows) == found.as_ref();
+        let states: Vec<_> = states.into_iter().filter(agrees).collect();
+        if states.is_empty() {
+            return Err(Wrong(format!("a snapshot of table {number} has {found:?}")));
+        }
+        self.seen.reads += 1;
+        self.snapshot = self.random.random::<bool>().then_some(Kept { snapshot, states });
+        Ok(())
+    }
+
+    /// All checksums hold where nothing was changed behind the engine's back.
+    pub(super) fn verify(&mut self, engine: &Engine) -> Result<(), Wrong> {
+        let found = engine.verify().map_err(|error| Wrong(format!("a verification is told {error}")))?;
+        match found.damage.first() {
+            Some(damage) if !self.may_fail(damage) => Err(Wrong(format!("a verification finds {damage}"))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads all tables, and the list of them.
+    pub(super) fn look_at_everything(&mut self, engine: &Engine) -> Result<(), Wrong> {
+        if self.disk.has_lost_power() {
+            return Ok(());
+        }
+        self.list(engine)?;
+        for table in 0..rows::TABLES {
+            let Ok(name) = rows::table(table) else { continue };
+            let mut scan = Some(Scan { table, from: None, start: None, made: BTreeSet::new() });
+            while let Some(next) = scan {
+                let page = pollster::block_on(engine.query(&name, &all(), next.from.as_ref()));
+                scan = self.take_page(next, page)?;
+            }
+        }
+        self.verify(engine)
+    }
+}
+
+/// Where a page ends.
+fn position(scan: &Scan, next: &Continuation) -> Result<Place, Wrong> {
+    let name = rows::table(scan.table).map_err(|error| Wrong(error.to_string()))?;
+    let position = next.position(&name, &all()).map_err(|error| Wrong(format!("a token is told {error}")))?;
+    let place = position.row_key.as_deref().and_then(|row| rows::place(&position.partition_key, row));
+    place.ok_or_else(|| Wrong(format!("a token stands at {position:?}")))
+}

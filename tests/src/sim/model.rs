@@ -1,0 +1,325 @@
+//! The plain model: what the tables may hold, given what was asked for, answered and seen.
+//!
+//! Writes take effect in the order in which they were asked for, each whole or not at all. What became of one without an answer is not
+//! known: the model keeps every world that agrees with all that is known, and a history is wrong when there is none left.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+
+use table_core::ErrorCode;
+
+/// A partition and a row, by number.
+pub(super) type Place = (u8, u8);
+/// What a row holds: the number of the operation that wrote it. Those of one transaction have the eight numbers from a multiple of
+/// eight on, and give their rows one version.
+pub(super) type Number = u32;
+
+/// Numbers that one transaction has.
+pub(super) const NUMBERS: Number = 8;
+
+/// One table: which creation of it, and its rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Table {
+    pub(super) made: Number,
+    pub(super) rows: BTreeMap<Place, Number>,
+}
+
+/// All tables, by number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct State {
+    pub(super) tables: BTreeMap<u8, Table>,
+}
+
+/// What an operation does to its row, and on which condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Insert,
+    /// Replace or merge: both write all properties.
+    Update(Condition),
+    Upsert,
+    Delete(Condition),
+}
+
+/// What the row must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    Any,
+    /// The version that this operation wrote.
+    Version(Number),
+}
+
+/// One operation of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Operation {
+    pub(super) row: u8,
+    pub(super) verb: Verb,
+    pub(super) number: Number,
+}
+
+/// A write, as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Write {
+    Create { table: u8, number: Number },
+    Drop { table: u8 },
+    Submit { table: u8, partition: u8, operations: Vec<Operation> },
+}
+
+/// Why a write is refused: the code, and the position of the operation.
+pub(super) type Refusal = (ErrorCode, Option<usize>);
+
+/// What is known of the outcome of a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Done,
+    Refused(Refusal),
+    /// Something kept it from being tried: it has no effect.
+    NotDone,
+}
+
+/// What became of a write in one world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Fate {
+    Done,
+    Refused(Refusal),
+    Skipped,
+}
+
+fn missing(code: ErrorCode) -> Refusal {
+    (code, None)
+}
+
+impl State {
+    /// The state after a write, or why it is refused.
+    fn after(&self, write: &Write) -> Result<Self, Refusal> {
+        let mut state = self.clone();
+        match write {
+            Write::Create { table, number } => {
+                if state.tables.contains_key(table) {
+                    return Err(missing(ErrorCode::TableAlreadyExists));
+                }
+                state.tables.insert(*table, Table { made: *number, rows: BTreeMap::new() });
+            }
+            Write::Drop { table } => {
+                state.tables.remove(table).ok_or(missing(ErrorCode::ResourceNotFound))?;
+            }
+            Write::Submit { table, partition, operations } => {
+                let table = state.tables.get_mut(table).ok_or(missing(ErrorCode::TableNotFound))?;
+                for (index, operation) in operations.iter().enumerate() {
+                    let place = (*partition, operation.row);
+                    let refuse = |code| Err((code, Some(index)));
+                    let there = table.rows.get(&place).copied();
+                    match (operation.verb, there) {
+                        (Verb::Insert, Some(_)) => return refuse(ErrorCode::EntityAlreadyExists),
+                        (Verb::Update(_) | Verb::Delete(_), None) => {
+                            return refuse(ErrorCode::ResourceNotFound);
+                        }
+                        (
+                            Verb::Update(Condition::Version(wanted))
+                            | Verb::Delete(Condition::Version(wanted)),
+                            Some(number),
+                        ) if wanted / NUMBERS != number / NUMBERS => {
+                            return refuse(ErrorCode::UpdateConditionNotSatisfied);
+                        }
+                        (Verb::Delete(_), _) => drop(table.rows.remove(&place)),
+                        _ => drop(table.rows.insert(place, operation.number)),
+                    }
+                }
+            }
+        }
+        Ok(state)
+    }
+}
+
+/// A write without an answer so far.
+#[derive(Clone, Debug)]
+struct Open {
+    id: u64,
+    write: Write,
+    /// Nobody waits for its answer any more, or it was an answer that says nothing.
+    silent: bool,
+}
+
+/// One possibility: a state, and what became of the first open writes before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct World {
+    state: Arc<State>,
+    ahead: VecDeque<Fate>,
+}
+
+impl World {
+    /// What may become of the next write.
+    fn next(&self, write: &Write, may_skip: bool) -> Vec<Self> {
+        let with = |state: Arc<State>, fate| {
+            let mut ahead = self.ahead.clone();
+            ahead.push_back(fate);
+            Self { state, ahead }
+        };
+        let tried = match self.state.after(write) {
+            Ok(state) => with(Arc::new(state), Fate::Done),
+            Err(refusal) => with(Arc::clone(&self.state), Fate::Refused(refusal)),
+        };
+        let skipped = may_skip.then(|| with(Arc::clone(&self.state), Fate::Skipped));
+        std::iter::once(tried).chain(skipped).collect()
+    }
+}
+
+/// The model does not agree with what was seen.
+#[derive(Clone, Debug)]
+pub(super) struct Wrong(pub(super) String);
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// All worlds that agree with what is known.
+#[derive(Debug)]
+pub(super) struct Model {
+    worlds: Vec<World>,
+    open: VecDeque<Open>,
+    /// Whether writes may be kept from being tried, with an answer that nobody hears.
+    pub(super) may_skip: bool,
+    /// Every state that was certain since the last clean end, for what a damaged journal may fall back to.
+    past: Vec<Arc<State>>,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        let world = World { state: Arc::default(), ahead: VecDeque::new() };
+        Self { worlds: vec![world], open: VecDeque::new(), may_skip: false, past: Vec::new() }
+    }
+}
+
+impl Model {
+    /// A write was asked for.
+    pub(super) fn ask(&mut self, id: u64, write: Write) {
+        self.open.push_back(Open { id, write, silent: false });
+    }
+
+    /// No answer to it will be heard.
+    pub(super) fn give_up(&mut self, id: u64) {
+        if let Some(open) = self.open.iter_mut().find(|open| open.id == id) {
+            open.silent = true;
+        }
+    }
+
+    /// A write was answered.
+    pub(super) fn answer(&mut self, id: u64, outcome: &Outcome) -> Result<(), Wrong> {
+        while let Some(open) = self.open.pop_front() {
+            let is_it = open.id == id;
+            if !is_it && !open.silent {
+                return Err(Wrong(format!("{open:?} is behind, but {id} was answered before it")));
+            }
+            let may_skip = self.may_skip || *outcome == Outcome::NotDone;
+            let mut worlds = Vec::new();
+            for world in std::mem::take(&mut self.worlds) {
+                let next =
+                    if world.ahead.is_empty() { world.next(&open.write, may_skip) } else { vec![world] };
+                worlds.extend(next.into_iter().filter_map(|mut world| {
+                    let fate = world.ahead.pop_front()?;
+                    let agrees = match (&fate, outcome) {
+                        // What was looked at and refused may be taken back with its group.
+                        (Fate::Done, Outcome::Done)
+                        | (Fate::Skipped | Fate::Refused(_), Outcome::NotDone) => true,
+                        (Fate::Refused(is), Outcome::Refused(told)) => is == told,
+                        _ => false,
+                    };
+                    (!is_it || agrees).then_some(world)
+                }));
+            }
+            self.keep(worlds, || format!("{outcome:?} is not the answer to {open:?}"))?;
+            if is_it {
+                return Ok(());
+            }
+        }
+        Err(Wrong(format!("write {id} was answered twice")))
+    }
+
+    /// Goes on with those of the worlds that are not the same; there is at least one.
+    fn keep(&mut self, worlds: Vec<World>, wrong: impl FnOnce() -> String) -> Result<(), Wrong> {
+        for world in worlds {
+            if !self.worlds.contains(&world) {
+                self.worlds.push(world);
+            }
+        }
+        if self.worlds.is_empty() {
+            return Err(Wrong(wrong()));
+        }
+        for world in &self.worlds {
+            if !self.past.iter().rev().take(16).any(|state| *state == world.state) {
+                self.past.push(Arc::clone(&world.state));
+            }
+        }
+        Ok(())
+    }
+
+    /// All worlds that a reader may see now: those that are certain, and those in which more of the open writes were done.
+    fn visible(&self) -> Vec<World> {
+        let mut all = Vec::new();
+        for world in &self.worlds {
+            let mut reached = vec![world.clone()];
+            for open in self.open.iter().skip(world.ahead.len()) {
+                let may_skip = self.may_skip;
+                let next: Vec<_> =
+                    reached.iter().flat_map(|world| world.next(&open.write, may_skip)).collect();
+                for world in std::mem::replace(&mut reached, next) {
+                    if !all.contains(&world) {
+                        all.push(world);
+                    }
+                }
+            }
+            all.extend(reached);
+        }
+        all
+    }
+
+    /// The states that a reader may see now.
+    pub(super) fn states(&self) -> Vec<Arc<State>> {
+        let mut states: Vec<Arc<State>> = Vec::new();
+        for world in self.visible() {
+            if !states.contains(&world.state) {
+                states.push(world.state);
+            }
+        }
+        states
+    }
+
+    /// Something was seen that only some states show. What was seen once is certain.
+    pub(super) fn observe(
+        &mut self,
+        what: impl Fn(&State) -> bool,
+        describe: impl FnOnce() -> String,
+    ) -> Result<(), Wrong> {
+        // Of what cannot be told apart by what was seen the least is certain.
+        let seen: Vec<World> = self.visible().into_iter().filter(|world| what(&world.state)).collect();
+        let worlds = std::mem::take(&mut self.worlds);
+        self.keep(seen, || {
+            let known = worlds.first().map(|world| format!("{:?}", world.state)).unwrap_or_default();
+            format!("{}; {} states were possible before, the first of them {known}", describe(), worlds.len())
+        })
+    }
+
+    /// The engine is gone: of the open writes some first part was done.
+    pub(super) fn end(&mut self) {
+        let states = self.states();
+        self.open.clear();
+        self.worlds = states.into_iter().map(|state| World { state, ahead: VecDeque::new() }).collect();
+    }
+
+    /// The journal was damaged: any state since the last clean end may come back, but no other one.
+    pub(super) fn fall_back(&mut self) {
+        for state in std::mem::take(&mut self.past) {
+            let world = World { state, ahead: VecDeque::new() };
+            if !self.worlds.contains(&world) {
+                self.worlds.push(world);
+            }
+        }
+    }
+
+    /// Whether another write may be asked for: the worlds are as many as what may become of those that are open.
+    pub(super) fn has_room(&self, callers: usize) -> bool {
+        self.open.len() < if self.may_skip { callers.min(3) } else { callers }
+    }
+}

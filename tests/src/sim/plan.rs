@@ -1,0 +1,104 @@
+//! What a seed chooses: how the engine is opened, what goes wrong, and how it ends.
+
+use rand::RngExt;
+use rand::rngs::StdRng;
+use table_core::embedded::failpoint::Step;
+
+use crate::power::Fault;
+
+/// One life of an engine, from its opening to its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Life {
+    pub(super) checkpoint_bytes: usize,
+    pub(super) recent_bytes: usize,
+    pub(super) cache_bytes: usize,
+    pub(super) page_entities: usize,
+    pub(super) relaxed: bool,
+    /// The most writes that wait at a time.
+    pub(super) callers: usize,
+    pub(super) steps: u32,
+    pub(super) trouble: Trouble,
+    /// At which step the trouble begins; before the folder is opened where it is 0.
+    pub(super) from: u32,
+    pub(super) end: End,
+}
+
+/// What goes wrong in a life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    None,
+    /// A fault of the disk.
+    Disk(Fault),
+    /// A thread panics, or fails, when it comes to a step the n-th time.
+    Thread {
+        step: Step,
+        nth: u32,
+        panics: bool,
+    },
+    /// A file of the base is changed while it is in use.
+    Rot,
+    /// The clock goes wrong.
+    Clock,
+}
+
+/// How a life ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Close,
+    /// All handles are dropped, and all who wait go away.
+    Drop,
+    /// The process ends between two of its steps.
+    Kill,
+    /// The power fails.
+    Power,
+}
+
+impl Life {
+    pub(super) fn draw(random: &mut StdRng) -> Self {
+        let checkpoint_bytes = [6_000, 20_000, 60_000][random.random_range(0..3)];
+        let steps = random.random_range(20..160);
+        Self {
+            checkpoint_bytes,
+            recent_bytes: checkpoint_bytes * [2, 4, 8][random.random_range(0..3)],
+            cache_bytes: [0, 1 << 20][random.random_range(0..2)],
+            page_entities: [3, 7, 1_000][random.random_range(0..3)],
+            relaxed: random.random_ratio(1, 10),
+            callers: random.random_range(1..8),
+            steps,
+            trouble: Trouble::draw(random),
+            from: [0, random.random_range(0..steps)][random.random_range(0..2)],
+            end: [End::Close, End::Drop, End::Kill, End::Power, End::Power][random.random_range(0..5)],
+        }
+    }
+
+    /// A life in which nothing is asked for that could fail.
+    pub(super) fn quiet(self) -> Self {
+        Self { trouble: Trouble::None, steps: 0, ..self }
+    }
+}
+
+impl Trouble {
+    fn draw(random: &mut StdRng) -> Self {
+        // Mostly small, at times large.
+        let below = |random: &mut StdRng, most: [u64; 3]| {
+            let most = most[random.random_range(0..3)];
+            random.random_range(0..most)
+        };
+        let nth = |random: &mut StdRng| 1 + below(random, [6, 40, 200]);
+        match random.random_range(0..12) {
+            0..=1 => Self::None,
+            2..=3 => Self::Disk(Fault::PowerAtCall(nth(random))),
+            4 => Self::Disk(Fault::PowerAtSync(nth(random))),
+            5 => Self::Disk(Fault::SyncFails(nth(random))),
+            6 => Self::Disk(Fault::CallFails(nth(random))),
+            7..=8 => Self::Disk(Fault::FullAfter(below(random, [2_000, 60_000, 300_000]))),
+            9 => Self::Thread {
+                step: Step::ALL[random.random_range(0..Step::ALL.len())],
+                nth: random.random_range(1..12),
+                panics: random.random(),
+            },
+            10 => Self::Rot,
+            _ => Self::Clock,
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The scheduler: of all threads of a history one runs at a time, and a seed says which. Time is part of it.
+
+use std::cell::Cell;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use table_core::embedded::threads::Scheduler;
+
+thread_local! {
+    /// The number of the present thread in its history.
+    static NUMBER: Cell<usize> = const { Cell::new(0) };
+}
+
+/// What a thread is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    /// It can go on.
+    Ready,
+    /// It waits for something that others do. It has looked after so many of their doings, and goes on at an instant in any case.
+    Waiting {
+        seen: u64,
+        until: Option<Duration>,
+    },
+    /// It goes on at an instant.
+    Sleeping(Duration),
+    Ended,
+}
+
+struct Actor {
+    name: String,
+    doing: Doing,
+    turn: Arc<Condvar>,
+    /// How likely it is chosen beside others.
+    weight: u32,
+}
+
+struct Inner {
+    random: StdRng,
+    actors: Vec<Actor>,
+    current: usize,
+    now: Duration,
+    /// Counts what threads do that another could wait for.
+    doings: u64,
+    /// One in so many calls gives others a turn.
+    switch: u32,
+    trace: DefaultHasher,
+    /// Everyone waits for another.
+    stalled: bool,
+}
+
+/// The scheduler of one history, whose first thread makes it.
+pub(super) struct Schedule {
+    began: Instant,
+    inner: Mutex<Inner>,
+    /// Told when everyone waits for another.
+    stall: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+impl fmt::Debug for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Schedule")
+    }
+}
+
+impl Schedule {
+    pub(super) fn new(seed: u64, stall: impl Fn(&str) + Send + Sync + 'static) -> Arc<Self> {
+        let mut random = StdRng::seed_from_u64(seed);
+        let switch = [2, 4, 16, 200][random.random_range(0..4)];
+        let inner = Inner {
+            random,
+            actors: Vec::new(),
+            current: 0,
+            now: Duration::ZERO,
+            doings: 0,
+            switch,
+            trace: DefaultHasher::new(),
+            stalled: false,
+        };
+        let schedule =
+            Arc::new(Self { began: Instant::now(), inner: Mutex::new(inner), stall: Box::new(stall) });
+        NUMBER.set(schedule.inner().add("callers"));
+        schedule
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what happened: two histories are one if they note the same.
+    pub(super) fn note(&self, what: impl Hash) {
+        let mut inner = self.inner();
+        (NUMBER.get(), what).hash(&mut inner.trace);
+    }
+
+    /// All that was noted, as a number.
+    pub(super) fn trace(&self) -> u64 {
+        self.inner().trace.finish()
+    }
+
+    /// The time that has passed.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.inner().now
+    }
+
+    /// Lets so much time pass, and perhaps others go first.
+    pub(super) fn step(&self, time: Duration) {
+        let mut inner = self.inner();
+        inner.now += time;
+        inner.doings += 1;
+        let switch = inner.switch;
+        if inner.random.random_ratio(1, switch) {
+            Self::give_turn(inner);
+        }
+    }
+
+    /// Lets another thread go on, and comes back when it is this one's turn.
+    fn give_turn(mut inner: MutexGuard<'_, Inner>) {
+        let me = NUMBER.get();
+        let next = inner.choose();
+        if next == me {
+            return;
+        }
+        inner.current = next;
+        inner.actors[next].turn.notify_one();
+        let turn = Arc::clone(&inner.actors[me].turn);
+        while inner.current != me {
+            inner = turn.wait(inner).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn go_on_as(&self, doing: Doing) {
+        let mut inner = self.inner();
+        inner.actors[NUMBER.get()].doing = doing;
+        Self::give_turn(inner);
+        let mut inner = self.inner();
+        inner.actors[NUMBER.get()].doing = Doing::Ready;
+        if inner.stalled && NUMBER.get() == 0 {
+            let all: Vec<_> =
+                inner.actors.iter().map(|actor| format!("{}: {:?}", actor.name, actor.doing)).collect();
+            drop(inner);
+            (self.stall)(&all.join(", "));
+            // There is no way on from here. What hangs is left behind.
+            loop {
+                thread::park();
+            }
+        }
+    }
+
+    fn begin(&self, number: usize) {
+        NUMBER.set(number);
+        let mut inner = self.inner();
+        let turn = Arc::clone(&inner.actors[number].turn);
+        while inner.current != number {
+            inner = turn.wait(inner).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn end(&self) {
+        let mut inner = self.inner();
+        inner.actors[NUMBER.get()].doing = Doing::Ended;
+        inner.doings += 1;
+        let next = inner.choose();
+        inner.current = next;
+        inner.actors[next].turn.notify_one();
+    }
+}
+
+impl Inner {
+    fn add(&mut self, name: &str) -> usize {
+        let weight = [1, 4, 16][self.random.random_range(0..3)];
+        let (name, turn) = (name.to_owned(), Arc::default());
+        self.actors.push(Actor { name, doing: Doing::Ready, turn, weight });
+        self.actors.len() - 1
+    }
+
+    /// Who goes on. Where everyone waits, time passes until somebody need not; the callers are told where nobody ever will.
+    fn choose(&mut self) -> usize {
+        loop {
+            let (now, doings) = (self.now, self.doings);
+            let can = |actor: &Actor| match actor.doing {
+                Doing::Ready => true,
+                Doing::Waiting { seen, until } => seen < doings || until.is_some_and(|until| until <= now),
+                Doing::Sleeping(until) => until <= now,
+                Doing::Ended => false,
+            };
+            let weight = |actor: &Actor| if can(actor) { actor.weight } else { 0 };
+            let all: u32 = self.actors.iter().map(weight).sum();
+            if all > 0 {
+                let mut drawn = self.random.random_range(0..all);
+                for (number, actor) in self.actors.iter().enumerate() {
+                    let weight = weight(actor);
+                    if drawn < weight {
+                        return number;
+                    }
+                    drawn -= weight;
+                }
+            }
+            let until = self.actors.iter().filter_map(|actor| match actor.doing {
+                Doing::Waiting { until, .. } => until,
+                Doing::Sleeping(until) => Some(until),
+                _ => None,
+            });
+            let Some(until) = until.min() else {
+                self.stalled = true;
+                return 0;
+            };
+            self.now = self.now.max(until);
+        }
+    }
+}
+
+/// The scheduler as the engine has it.
+#[derive(Debug)]
+pub(super) struct Shared(pub(super) Arc<Schedule>);
+
+impl Scheduler for Shared {
+    fn now(&self) -> Instant {
+        self.0.began + self.0.elapsed()
+    }
+
+    fn spawn(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
+        let number = self.0.inner().add(name);
+        self.0.note(("spawn", name));
+        let schedule = Arc::clone(&self.0);
+        thread::Builder::new().name(name.to_owned()).spawn(move || {
+            schedule.begin(number);
+            // A panic of a thread of the engine is its own affair; the next one has its turn all the same.
+            let _ = catch_unwind(AssertUnwindSafe(work));
+            schedule.end();
+        })
+    }
+
+    fn pass(&self) {
+        let mut inner = self.0.inner();
+        inner.now += Duration::from_micros(1);
+        inner.doings += 1;
+        Schedule::give_turn(inner);
+    }
+
+    fn sleep(&self, time: Duration) {
+        let mut inner = self.0.inner();
+        inner.doings += 1;
+        let until = inner.now + time;
+        drop(inner);
+        self.0.go_on_as(Doing::Sleeping(until));
+    }
+
+    fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool) {
+        let until = {
+            let mut inner = self.0.inner();
+            inner.doings += 1;
+            at_most.map(|time| inner.now + time)
+        };
+        loop {
+            // Others may do something while this one looks.
+            let seen = self.0.inner().doings;
+            if ready() || until.is_some_and(|until| until <= self.0.elapsed()) {
+                return;
+            }
+            self.0.go_on_as(Doing::Waiting { seen, until });
+        }
+    }
+}

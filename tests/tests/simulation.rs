@@ -1,0 +1,29 @@
+//! Histories of the engine that are made of a seed (design promises 8, 10 and 11; CON-1, EGT-9, ENG-8).
+
+use std::sync::Once;
+
+use tests::sim;
+
+fn quietly() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(sim::without_words_of_expected_panics);
+}
+
+#[test]
+fn con_1_con_2_egt_9_histories_of_faults_agree_with_the_model() {
+    quietly();
+    for seed in 1..40 {
+        let report = sim::run(seed);
+        assert!(report.wrong.is_none(), "seed {seed}: {:?}\n{}", report.wrong, report.log.join("\n"));
+    }
+}
+
+#[test]
+fn one_seed_has_one_history() {
+    quietly();
+    for seed in 100..106 {
+        let (first, second) = (sim::run_in_detail(seed), sim::run_in_detail(seed));
+        assert!(first.trace == second.trace, "seed {seed}");
+        assert_eq!(first.log, second.log, "seed {seed}");
+    }
+}
