@@ -1,53 +1,59 @@
 //! Entity group transactions: several writes in one request, all or none (EGT rules).
 
-mod reader;
 mod writer;
 
 use reqwest::Method;
 use table_core::odata::MetadataLevel;
 use table_core::store::Committed;
 use table_core::{ETag, Error, ErrorCode, Operation, Result, TableName};
+use table_wire::batch::{ResponsePart, read_responses};
+use tokio::time::Instant;
 
 use crate::client::AzureTables;
 use crate::failure::{ErrorBody, ServiceError, error_code};
 use crate::http::{Answer, Request};
-use crate::write::WriteRequest;
-use reader::{Part, read_parts};
+use crate::testing::Mutant;
+use crate::write::{Unacknowledged, WriteRequest};
 use writer::write_batch;
 
 const OPERATION: &str = "batch";
 
 impl AzureTables {
-    pub(crate) async fn write_batch(
+    /// The request of several writes.
+    pub(crate) fn batch(
         &self,
         table: &TableName,
         partition_key: &str,
         operations: &[Operation],
-    ) -> Result<Committed> {
+    ) -> Result<Request> {
         let requests = operations
             .iter()
             .map(|operation| Ok(WriteRequest::new(table, partition_key, operation)?.to(self.target())))
             .collect::<Result<Vec<_>>>()?;
-        let request = self.batch_request(&requests)?;
-        let answer = match self.pipeline().send(&request).await {
-            Ok(answer) => answer,
-            // Nothing was applied, or it is not known (EGT-38).
-            Err(failure) => return Err(failure.into_error(false)),
-        };
-        let refusal = match outcome(&answer, operations.len()) {
-            Ok(committed) => return Ok(committed),
-            Err(error) => error,
-        };
-        let refusal = match refusal.operation().and_then(|index| operations.get(index)) {
-            Some(operation) => refusal.with_key(partition_key, operation.row_key.as_str()),
-            None => refusal,
-        };
-        match answer.doubt {
-            Some(doubt) if is_of_state(refusal.code()) => {
-                self.verdict(table, partition_key, operations, doubt).await.settle(refusal)
-            }
-            _ => Err(refusal),
+        self.batch_request(&requests)
+    }
+
+    /// Sends it.
+    pub(crate) async fn write_batch(
+        &self,
+        request: &Request,
+        partition_key: &str,
+        operations: &[Operation],
+        by: Instant,
+    ) -> Result<Committed, Unacknowledged> {
+        // A batch that is refused whole was not applied (EGT-38).
+        let answer = self.pipeline().send_by(request, by).await.map_err(Unacknowledged::of)?;
+        if self.pipeline().is(Mutant::CutBatchIsDone) && !answer.body.ends_with(b"--\r\n") {
+            return Ok(vec![None; operations.len()]);
         }
+        outcome(&answer, operations.len()).map_err(|failed| {
+            let error = failed.error;
+            let error = match error.operation().and_then(|index| operations.get(index)) {
+                Some(operation) => error.with_key(partition_key, operation.row_key.as_str()),
+                None => error,
+            };
+            Unacknowledged { error, in_doubt: failed.in_doubt || answer.in_doubt }
+        })
     }
 
     fn batch_request(&self, requests: &[WriteRequest]) -> Result<Request> {
@@ -69,23 +75,14 @@ impl AzureTables {
     }
 }
 
-/// Whether a refusal is about what is stored, so that the batch's own first attempt may be its reason.
-const fn is_of_state(code: ErrorCode) -> bool {
-    matches!(
-        code,
-        ErrorCode::EntityAlreadyExists | ErrorCode::ResourceNotFound | ErrorCode::UpdateConditionNotSatisfied
-    )
-}
-
 /// What a batch's answer says: the number of parts is read, not assumed (EGT-37).
-fn outcome(answer: &Answer, operations: usize) -> Result<Committed> {
-    let parts = read_parts(answer.header("content-type"), &answer.body);
-    let parts = match parts {
-        Ok(parts) => parts,
-        Err(why) => return Err(unreadable(&why)),
-    };
+fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledged> {
+    let parts =
+        read_responses(answer.header("content-type"), &answer.body).map_err(|why| unreadable(&why))?;
     if let Some((position, part)) = parts.iter().enumerate().find(|(_, part)| part.status >= 400) {
-        return Err(refusal(answer, part, position, operations));
+        let error = refusal(answer, part, position, operations);
+        let in_doubt = part.status >= 500 && !error.is_throttled();
+        return Err(Unacknowledged { error, in_doubt });
     }
     if parts.len() != operations || parts.iter().any(|part| !(200..300).contains(&part.status)) {
         let found = parts.len();
@@ -97,14 +94,13 @@ fn outcome(answer: &Answer, operations: usize) -> Result<Committed> {
 }
 
 /// The service took the batch and nobody knows what it did with it.
-fn unreadable(why: &str) -> Error {
-    let message = format!(
-        "{OPERATION}: the answer cannot be read: {why}; the batch may have been applied: read before it is tried again"
-    );
-    Error::new(ErrorCode::OperationTimedOut, message).with_rule("CON-11")
+fn unreadable(why: &str) -> Unacknowledged {
+    let error =
+        Error::new(ErrorCode::InternalError, format!("{OPERATION}: the answer cannot be read: {why}"));
+    Unacknowledged { error, in_doubt: true }
 }
 
-fn refusal(answer: &Answer, part: &Part<'_>, position: usize, operations: usize) -> Error {
+fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations: usize) -> Error {
     let body = ErrorBody::read(part.body);
     let service = ServiceError::new(OPERATION, answer, &ErrorBody::default()).of_part(part.status, &body);
     let code = error_code(part.status, service.code(), OPERATION);

@@ -76,12 +76,13 @@ impl AzureBlobs {
             retry: options.retry,
             clock: options.clock.clone(),
             plain: options.plain,
+            testing: options.testing.clone(),
         })?;
         let (runtime, endpoint) = (Runtime::default(), endpoint.to_owned());
         Ok(Self(Arc::new(Inner { pipeline, runtime, client, endpoint, credential, options })))
     }
 
-    /// Creates a container; `false` if it is there already (BLB-2).
+    /// Creates a container; `false` if it is there already (BLB-2), be it by an attempt of this call whose answer was lost.
     ///
     /// # Errors
     /// `InvalidInput` or `InvalidResourceName` for a name that breaks BLB-1.
@@ -92,14 +93,14 @@ impl AzureBlobs {
         let work = async move {
             match pipeline.send(&request).await {
                 Ok(_) => Ok(true),
-                Err(failure) if failure.status == Some(409) => Ok(failure.doubt.is_some()),
+                Err(failure) if failure.status == Some(409) => Ok(false),
                 Err(failure) => Err(failure.into_error(false)),
             }
         };
         self.0.runtime.run(work).await
     }
 
-    /// Deletes a container and all its blobs; `false` if it is not there.
+    /// Deletes a container and all its blobs; `false` if it is not there, be it for an attempt of this call whose answer was lost.
     ///
     /// # Errors
     /// `InvalidInput` or `InvalidResourceName` for a name that breaks BLB-1.
@@ -110,8 +111,7 @@ impl AzureBlobs {
         let work = async move {
             match pipeline.send(&request).await {
                 Ok(_) => Ok(true),
-                // After an attempt whose answer was lost it is that attempt's work.
-                Err(failure) if failure.status == Some(404) => Ok(failure.doubt.is_some()),
+                Err(failure) if failure.status == Some(404) => Ok(false),
                 Err(failure) => Err(failure.into_error(false)),
             }
         };

@@ -12,18 +12,22 @@ use crate::credential::Credential;
 use crate::http::{Endpoint, Pipeline, PipelineParts, Runtime};
 use crate::options::Options;
 use crate::target::Target;
+use crate::testing::Mutant;
 
 /// The tables of an account: a [`TableStore`](table_core::TableStore) over the REST protocol. Clones share connections.
 ///
 /// Works on any executor: inside a tokio runtime requests run there, elsewhere on a thread of the client's own.
 ///
-/// # Retried writes
-/// When an answer was lost and the repetition is told that the entity exists (insert), was changed (`If-Match`) or is gone
-/// (delete), the client looks what became of the first attempt (CON-11): an entity with exactly the content sent and a
-/// Timestamp of the time of the attempts is its own work, and the call succeeds. One that is older is another's, and the
-/// refusal stands. What cannot be told is an error that [is ambiguous](Error::is_ambiguous). Two programs that insert
-/// identical entities at the same moment cannot be told apart: put something of one's own into an entity that claims a
-/// right. A delete whose repetition finds nothing succeeds: the entity is gone.
+/// # Lost answers
+/// A request whose answer was lost is sent again. If the repetition is refused, an earlier attempt may be the reason, and the
+/// call ends with an error that [is ambiguous](Error::is_ambiguous), unless the entity holds the very
+/// [identifier](Options::operation_ids) that was sent with it: a write is never called a success, or a refusal, by a guess.
+/// [`Sent`](table_core::store::Sent) says what was sent, and [`outcome_of`](Self::outcome_of) looks again. A refusal of the first attempt is
+/// what it says. `docs/lost-answers.md` has the table of outcomes for each verb.
+///
+/// # Reads
+/// They go to the primary, so that what is decided by them is decided by what is stored. [`secondary_reads`](Self::secondary_reads) is another
+/// handle, which cannot write.
 ///
 /// ```no_run
 /// use table_azure::AzureTables;
@@ -46,6 +50,8 @@ struct Inner {
     account: Option<String>,
     /// The secondary as it is named, if it is.
     secondary: Option<String>,
+    /// Whether entities store identifiers of their writes.
+    operation_ids: bool,
 }
 
 /// Without a bearer token: what the official SDKs send (REQ-3).
@@ -97,16 +103,10 @@ impl AzureTables {
     /// The same, under these options.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint or the secondary is none, or a secondary is asked for and not known; `Io` if the system
-    /// has no certificates to trust.
+    /// `InvalidInput` if the endpoint is none; `Io` if the system has no certificates to trust.
     pub fn with_options(endpoint: &str, credential: Credential, options: Options) -> Result<Self> {
         let primary = Endpoint::new(endpoint)?;
         let target = options.target.unwrap_or_else(|| Target::of(&primary));
-        let secondary = match (&options.secondary, options.read_from_secondary) {
-            (_, false) => None,
-            (Some(own), true) => Some(Endpoint::new(own)?),
-            (None, true) => Some(primary.secondary()?),
-        };
         let version = match credential {
             Credential::Token(_) => VERSION_OF_TOKENS,
             _ => VERSION,
@@ -114,7 +114,7 @@ impl AzureTables {
         let account = credential.account().map(str::to_owned);
         let pipeline = Pipeline::new(PipelineParts {
             primary,
-            secondary,
+            secondary: None,
             credential,
             scheme: if options.shared_key_lite { Scheme::TableLite } else { Scheme::Table },
             version,
@@ -122,10 +122,13 @@ impl AzureTables {
             retry: options.retry,
             clock: options.clock,
             plain: options.plain,
+            testing: options.testing,
         })?;
         let (capabilities, runtime) = (target.capabilities(), Runtime::default());
-        let secondary = options.secondary;
-        Ok(Self(Arc::new(Inner { pipeline, runtime, target, capabilities, account, secondary })))
+        let (secondary, operation_ids) = (options.secondary, options.operation_ids);
+        let inner = Inner { pipeline, runtime, target, capabilities, account, secondary, operation_ids };
+        let client = Self(Arc::new(inner));
+        if client.pipeline().is(Mutant::StaleReads) { client.or_secondary() } else { Ok(client) }
     }
 
     /// The account, if the credential names it.
@@ -150,6 +153,25 @@ impl AzureTables {
             Some(named) => Endpoint::new(named),
             None => self.0.pipeline.endpoint().secondary(),
         }
+    }
+
+    /// The same with every second attempt of a read at the secondary.
+    pub(crate) fn or_secondary(&self) -> Result<Self> {
+        let inner = &*self.0;
+        Ok(Self(Arc::new(Inner {
+            pipeline: inner.pipeline.or_at(self.secondary()?)?,
+            runtime: Runtime::default(),
+            target: inner.target,
+            capabilities: inner.capabilities.clone(),
+            account: inner.account.clone(),
+            secondary: inner.secondary.clone(),
+            operation_ids: inner.operation_ids,
+        })))
+    }
+
+    /// Whether entities store identifiers of their writes.
+    pub(crate) fn identifies(&self) -> bool {
+        self.0.operation_ids
     }
 
     pub(crate) fn known_capabilities(&self) -> &Capabilities {

@@ -8,7 +8,7 @@ mod runtime;
 mod tls;
 mod transport;
 
-pub(crate) use answer::{Answer, Doubt};
+pub(crate) use answer::Answer;
 pub(crate) use endpoint::Endpoint;
 pub(crate) use pipeline::{Pipeline, PipelineParts};
 pub(crate) use request::Request;

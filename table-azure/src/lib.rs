@@ -57,15 +57,22 @@ mod http;
 #[cfg(feature = "identity")]
 mod identity;
 mod json;
+mod operation_id;
 mod options;
 mod queue;
 mod read;
 mod resolve;
 mod retry;
+mod secondary;
 mod service;
 mod store;
 mod tables;
 mod target;
+#[cfg(not(feature = "testing"))]
+mod testing;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -79,6 +86,7 @@ pub use failure::ServiceError;
 pub use options::Options;
 pub use queue::AzureQueues;
 pub use retry::RetryPolicy;
+pub use secondary::SecondaryReads;
 pub use service::ServiceStats;
 pub use table_core::Clock;
 pub use table_wire::auth::AccountKey;

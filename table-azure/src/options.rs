@@ -4,13 +4,14 @@ use table_core::Clock;
 
 use crate::retry::RetryPolicy;
 use crate::target::Target;
+use crate::testing::Testing;
 
 /// How a client behaves.
 ///
 /// ```
 /// use table_azure::{AzureTables, Options, RetryPolicy};
 ///
-/// let options = Options::new().retry(RetryPolicy { retries: 5, ..RetryPolicy::default() }).read_from_secondary(true);
+/// let options = Options::new().retry(RetryPolicy { retries: 5, ..RetryPolicy::default() }).operation_ids(true);
 /// let tables = AzureTables::from_connection_string_with("UseDevelopmentStorage=true", options)?;
 /// assert_eq!(tables.account(), Some("devstoreaccount1"));
 /// # Ok::<(), table_core::Error>(())
@@ -20,11 +21,12 @@ use crate::target::Target;
 pub struct Options {
     pub(crate) retry: RetryPolicy,
     pub(crate) secondary: Option<String>,
-    pub(crate) read_from_secondary: bool,
+    pub(crate) operation_ids: bool,
     pub(crate) target: Option<Target>,
     pub(crate) shared_key_lite: bool,
     pub(crate) clock: Clock,
     pub(crate) plain: bool,
+    pub(crate) testing: Testing,
 }
 
 impl Options {
@@ -38,13 +40,30 @@ impl Options {
         Self { retry, ..self }
     }
 
-    /// Whether every second attempt of a read goes to the account's secondary (RTY-5). Such an answer may be older than what
-    /// was acknowledged (CON-2), so this is off unless asked for.
-    pub fn read_from_secondary(self, read_from_secondary: bool) -> Self {
-        Self { read_from_secondary, ..self }
+    /// Whether each entity that is written stores an identifier of its write, as the property `OperationId`, so that the outcome of a
+    /// write whose answer was lost can mostly be told (CON-11); it is an error that
+    /// [is ambiguous](table_core::Error::is_ambiguous) otherwise. Off unless asked for.
+    ///
+    /// - It costs 46 bytes of an entity, one of its 252 properties, and a read for each entity of a write whose answer was lost.
+    /// - Reads leave the property out. An entity with a property of that name of its own is refused.
+    /// - Every program that writes the table must have it on, or replace whole entities: a merge by another one leaves the identifier of
+    ///   the write before it, which then seems to be the last.
+    ///
+    /// ```
+    /// use table_azure::{AzureTables, Options};
+    ///
+    /// let options = Options::new().operation_ids(true);
+    /// let tables = AzureTables::from_connection_string_with("UseDevelopmentStorage=true", options)?;
+    /// # let _ = tables;
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn operation_ids(self, operation_ids: bool) -> Self {
+        Self { operation_ids, ..self }
     }
 
-    /// The secondary endpoint, where it is not the account's name with `-secondary` (ACC-1).
+    /// The secondary endpoint, where it is not the account's name with `-secondary` (ACC-1). Only
+    /// [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and
+    /// [`AzureTables::service_stats`](crate::AzureTables::service_stats) go there.
     pub fn secondary_endpoint(self, endpoint: impl Into<String>) -> Self {
         Self { secondary: Some(endpoint.into()), ..self }
     }

@@ -5,28 +5,31 @@ use table_core::odata::{MetadataLevel, Sender, entity_link, read_entity, read_ro
 use table_core::query::{Continuation, Page, Position, Query, Rows, Select};
 use table_core::store::StoredRow;
 use table_core::{ETag, EntityKey, ErrorCode, Result, TableName};
+use tokio::time::Instant;
 
 use crate::client::AzureTables;
 use crate::http::{Answer, Request};
 use crate::json;
+use crate::operation_id;
 
 /// Custom properties that `$select` names at most: with the three system ones it is at its limit (SEL-1).
 const MOST_NAMES: usize = 252;
 
 impl AzureTables {
-    /// One entity, with the answer that it stood in; `None` if it is not there.
+    /// One entity as it is stored; `None` if it is not there.
     pub(crate) async fn read_entity(
         &self,
         table: &TableName,
         key: &EntityKey,
         select: &Select,
-    ) -> Result<Option<(StoredRow, Answer)>> {
+        by: Instant,
+    ) -> Result<Option<StoredRow>> {
         const OPERATION: &str = "get";
         let path = entity_link(table.as_str(), key.partition_key.as_str(), key.row_key.as_str());
         let request = Request::new(OPERATION, Method::GET, format!("/{path}"))
             .fixed("accept", MetadataLevel::Minimal.media_type())
             .fixed("dataserviceversion", "3.0");
-        let answer = match self.pipeline().send(&selected(request, select)).await {
+        let answer = match self.pipeline().send_by(&selected(request, select), by).await {
             Ok(answer) => answer,
             // A page of some proxy's with status 404 says nothing about the entity.
             Err(failure) if failure.known && failure.error.code() == ErrorCode::ResourceNotFound => {
@@ -45,7 +48,7 @@ impl AzureTables {
         } else {
             select.project(body.row).map_err(|error| json::malformed(OPERATION, error))?
         };
-        Ok(Some((StoredRow { row, etag }, answer)))
+        Ok(Some(StoredRow { row, etag }))
     }
 
     /// One page of a query.
@@ -77,6 +80,7 @@ impl AzureTables {
         let answer = self.pipeline().send(&request).await.map_err(|failure| failure.into_error(true))?;
         let rows = read_rows(json::body(OPERATION, &answer)?)
             .and_then(|rows| if is_narrowed(&query.select) { Ok(rows) } else { narrow(&rows, &query.select) })
+            .and_then(|rows| if self.shows(&query.select) { Ok(rows) } else { operation_id::none_in(&rows) })
             .map_err(|error| json::malformed(OPERATION, error))?;
         // Azurite sends a token after a page of nothing (AZ-13).
         let next = next(&answer).filter(|_| query.top != Some(0));
@@ -90,6 +94,26 @@ impl AzureTables {
             more = continuation.is_some(),
         );
         Ok(Page { rows, continuation, rows_read: None })
+    }
+}
+
+impl AzureTables {
+    /// One entity as programs wrote it.
+    pub(crate) async fn read_for_users(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        select: &Select,
+    ) -> Result<Option<StoredRow>> {
+        let found = self.read_entity(table, key, select, self.pipeline().deadline()).await?;
+        let Some(StoredRow { row, etag }) = found else { return Ok(None) };
+        let row = if self.shows(select) { row } else { operation_id::without(row)? };
+        Ok(Some(StoredRow { row, etag }))
+    }
+
+    /// Whether what comes back is shown as it is: identifiers of operations are not, unless they are properties like others.
+    pub(crate) fn shows(&self, select: &Select) -> bool {
+        !self.identifies() || !select.contains(operation_id::PROPERTY)
     }
 }
 

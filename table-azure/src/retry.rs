@@ -1,15 +1,19 @@
 //! When and how often an attempt is repeated (RTY rules).
 
 mod after;
+mod budget;
 
 use std::time::Duration;
 
 pub(crate) use after::retry_after;
+pub(crate) use budget::Budget;
 
 /// Exponential back-off with jitter, bounded in number and in time (RTY-2).
 ///
-/// What is repeated is told by the rules, not here: 408, 429, 500, 502, 503, 504, broken connections and time limits (RTY-1),
-/// and a write only where its true outcome can be told afterwards (CON-11).
+/// What is repeated is told by the rules, not here: 408, 429, 500, 502, 503, 504, broken connections and time limits (RTY-1).
+/// What the outcomes of a repeated write are stands in `docs/lost-answers.md` (CON-11).
+///
+/// A call that is dropped before its end sends nothing more. What it sent may have been applied.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,8 +33,11 @@ pub struct RetryPolicy {
     pub cap: Duration,
     /// The time limit of one attempt. The service's own is 30 s (REQ-6).
     pub attempt: Duration,
-    /// The time after which no further attempt begins.
+    /// The time limit of the whole operation: attempts, the delays between them, the look-up of a lost write's outcome.
     pub total: Duration,
+    /// Repetitions that all calls of a client may make while hardly any request ends well; ten that do earn one. When it is used up, as
+    /// in an outage, requests are sent once. `tracing` tells when that begins and ends (target `table_azure::circuit`).
+    pub budget: u32,
     /// How long a `create_table` waits for the deletion of a table of that name to end (RTY-6); zero tells
     /// `TableBeingDeleted` at once.
     pub being_deleted: Duration,
@@ -44,6 +51,7 @@ impl RetryPolicy {
         cap: Duration::from_mins(1),
         attempt: Duration::from_secs(35),
         total: Duration::from_mins(3),
+        budget: 100,
         being_deleted: Duration::ZERO,
     };
 
@@ -62,10 +70,10 @@ impl Default for RetryPolicy {
     }
 }
 
-/// A number from 0 to 1 that no other caller has, so that callers do not come back together.
-pub(crate) fn jitter() -> f64 {
-    let [first, second, ..] = *uuid::Uuid::new_v4().as_bytes();
-    f64::from(u16::from_le_bytes([first, second])) / f64::from(u16::MAX)
+/// A number from 0 to 1 of one by chance, so that callers do not come back together.
+pub(crate) fn fraction(random: u64) -> f64 {
+    // 32 bits are fine enough, and a float holds them exactly.
+    f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)
 }
 
 #[cfg(test)]
@@ -85,8 +93,10 @@ mod tests {
 
     #[test]
     fn jitter_is_from_0_to_1_and_differs() {
-        let many: Vec<f64> = (0..64).map(|_| jitter()).collect();
+        let pace = table_core::pace::Pace::new();
+        let many: Vec<f64> = (0..64).map(|_| fraction(pace.random())).collect();
         assert!(many.iter().all(|value| (0.0..=1.0).contains(value)));
         assert!(many.iter().any(|value| (value - many[0]).abs() > f64::EPSILON));
+        assert!(fraction(0) < f64::EPSILON && fraction(u64::MAX) > 1.0 - f64::EPSILON);
     }
 }

@@ -29,11 +29,9 @@ impl TableStore for AzureTables {
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
         let (table, key, select) = (table.clone(), key.clone(), select.clone());
         self.run(|client| async move {
-            let found = client.read_entity(&table, &key, &select).await;
-            let found = found.map_err(|error| {
+            client.read_for_users(&table, &key, &select).await.map_err(|error| {
                 error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
-            })?;
-            Ok(found.map(|(entity, _)| entity))
+            })
         })
         .await
     }

@@ -32,11 +32,8 @@ impl AzureTables {
         loop {
             let Err(failure) = self.pipeline().send(&request).await else { return Ok(()) };
             let code = failure.error.code();
-            if code == ErrorCode::TableAlreadyExists && failure.doubt.is_some() {
-                return Ok(());
-            }
             let in_time = began.elapsed().checked_add(delay).is_some_and(|end| end <= most);
-            if code != ErrorCode::TableBeingDeleted || !in_time {
+            if code != ErrorCode::TableBeingDeleted || failure.in_doubt || !in_time {
                 return Err(failure.into_error(false).with_table(table.as_str()));
             }
             tokio::time::sleep(delay).await;
@@ -49,12 +46,8 @@ impl AzureTables {
         let request = Request::new("delete table", Method::DELETE, format!("/Tables('{table}')"))
             .fixed("accept", JSON)
             .fixed("dataserviceversion", "3.0");
-        match self.pipeline().send(&request).await {
-            Ok(_) => Ok(()),
-            // The first attempt did it.
-            Err(failure) if failure.status == Some(404) && failure.doubt.is_some() => Ok(()),
-            Err(failure) => Err(failure.into_error(false).with_table(table.as_str())),
-        }
+        let sent = self.pipeline().send(&request).await;
+        sent.map(|_| ()).map_err(|failure| failure.into_error(false).with_table(table.as_str()))
     }
 
     /// One page of names (OPT-5, PAGE-12).

@@ -5,10 +5,14 @@ mod request;
 use table_core::limits::{ENTITY_BYTES, ENTITY_RESERVE};
 use table_core::row::entity_bytes;
 use table_core::store::Committed;
-use table_core::{ETag, Error, ErrorCode, Operation, OperationKind, Result, TableName, Transaction};
+use table_core::{ETag, Error, ErrorCode, Operation, Result, TableName, Transaction};
+use tokio::time::Instant;
+use uuid::Uuid;
 
 use crate::client::AzureTables;
-use crate::http::Answer;
+use crate::failure::Failure;
+use crate::http::{Answer, Request};
+use crate::operation_id;
 
 pub(crate) use request::WriteRequest;
 
@@ -18,20 +22,45 @@ const NEAR_LIMIT: usize = ENTITY_BYTES - 164;
 impl AzureTables {
     /// Applies a transaction.
     pub(crate) async fn write(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
-        let transaction = self.checked(transaction)?;
-        let partition_key = transaction.partition_key().clone();
-        match transaction.operations() {
+        let transaction = self.identified(self.checked(transaction)?)?;
+        let by = self.pipeline().deadline();
+        let partition_key = transaction.partition_key().as_str();
+        let sent = match transaction.operations() {
             [] => {
                 let message = "the transaction holds no operations: add one, or do not submit it";
-                Err(Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-12"))
+                return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-12"));
             }
             [operation] => {
-                let outcome = self.write_one(table, partition_key.as_str(), operation).await;
-                outcome.map(|etag| vec![etag]).map_err(|error| {
-                    error.with_operation(0).with_key(partition_key.as_str(), operation.row_key.as_str())
-                })
+                let at = |error: Error| {
+                    error.with_operation(0).with_key(partition_key, operation.row_key.as_str())
+                };
+                let request = WriteRequest::new(table, partition_key, operation)
+                    .and_then(|request| request.to(self.target()).into_request());
+                self.write_one(&request.map_err(at)?, by).await.map_err(|failed| failed.map(at))
             }
-            operations => self.write_batch(table, partition_key.as_str(), operations).await,
+            operations => {
+                let request = self.batch(table, partition_key, operations)?;
+                self.write_batch(&request, partition_key, operations, by).await
+            }
+        };
+        match sent {
+            Ok(committed) => Ok(committed),
+            Err(Unacknowledged { error, in_doubt: false }) => Err(error),
+            Err(Unacknowledged { error, in_doubt: true }) => {
+                self.resolve(table, transaction, error, by).await
+            }
+        }
+    }
+
+    /// The transaction with an identifier, where the options or its sender ask for one.
+    fn identified(&self, transaction: Transaction) -> Result<Transaction> {
+        if !self.identifies() && !transaction.is_identified() {
+            return Ok(transaction);
+        }
+        match operation_id::identified(&transaction, Uuid::new_v4()) {
+            // Only a wish, and there is no room for it.
+            Err(_) if !self.identifies() => Ok(transaction),
+            marked => marked,
         }
     }
 
@@ -41,12 +70,13 @@ impl AzureTables {
         let transaction = if *transaction.limits() == limits {
             transaction
         } else {
+            let identified = transaction.is_identified();
             let (partition_key, operations) = transaction.into_parts();
             let mut checked = Transaction::new(partition_key, limits)?;
             for operation in operations {
                 checked.push(operation)?;
             }
-            checked
+            if identified { checked.identified() } else { checked }
         };
         let partition_key = transaction.partition_key().as_str();
         for (index, operation) in transaction.operations().iter().enumerate() {
@@ -64,28 +94,37 @@ impl AzureTables {
         Ok(transaction)
     }
 
-    async fn write_one(
-        &self,
-        table: &TableName,
-        partition_key: &str,
-        operation: &Operation,
-    ) -> Result<Option<ETag>> {
-        let request = WriteRequest::new(table, partition_key, operation)?.to(self.target()).into_request()?;
-        let failure = match self.pipeline().send(&request).await {
-            Ok(answer) => return Ok(etag_of(&answer)),
-            Err(failure) => failure,
-        };
-        let Some(doubt) = failure.doubt else { return Err(failure.into_error(false)) };
-        match (&operation.kind, failure.error.code()) {
-            // The first attempt did it, or another did the same: the entity is gone.
-            (OperationKind::Delete(_), ErrorCode::ResourceNotFound) => Ok(None),
-            (_, ErrorCode::EntityAlreadyExists | ErrorCode::UpdateConditionNotSatisfied) => {
-                let operations = std::slice::from_ref(operation);
-                let verdict = self.verdict(table, partition_key, operations, doubt).await;
-                verdict.settle(failure.error).map(|etags| etags.into_iter().next().flatten())
-            }
-            _ => Err(failure.into_error(false)),
+    async fn write_one(&self, request: &Request, by: Instant) -> Result<Committed, Unacknowledged> {
+        match self.pipeline().send_by(request, by).await {
+            Ok(answer) if matches!(answer.status, 201 | 204) => Ok(vec![etag_of(&answer)]),
+            // A page of some proxy's, say: what became of the request is not in it.
+            Ok(answer) => Err(Unacknowledged::unreadable(request.operation, answer.status)),
+            Err(failure) => Err(Unacknowledged::of(failure)),
         }
+    }
+}
+
+/// A write that was not acknowledged.
+#[derive(Debug)]
+pub(crate) struct Unacknowledged {
+    /// What the last attempt came to.
+    pub(crate) error: Error,
+    /// Whether any attempt may have been applied (CON-11).
+    pub(crate) in_doubt: bool,
+}
+
+impl Unacknowledged {
+    pub(crate) fn of(failure: Failure) -> Self {
+        Self { in_doubt: failure.in_doubt, error: failure.error }
+    }
+
+    fn unreadable(operation: &str, status: u16) -> Self {
+        let message = format!("{operation}: an answer of status {status} is not one of a table service");
+        Self { error: Error::new(ErrorCode::InternalError, message), in_doubt: true }
+    }
+
+    pub(crate) fn map(self, change: impl FnOnce(Error) -> Error) -> Self {
+        Self { error: change(self.error), ..self }
     }
 }
 

@@ -177,7 +177,8 @@ impl Error {
         matches!(self.0.code.status(), 400 | 413 | 501)
     }
 
-    /// The write may or may not have been applied (CON-11): read before it is tried again.
+    /// The write may or may not have been applied (CON-11): read before it is tried again. What was sent is in
+    /// [`Sent`](crate::store::Sent), where the backend says so.
     ///
     /// So is the write that an engine's failure stopped: it was not acknowledged, and the next one to open the folder may
     /// yet find it in the journal. A read that ends with `EnginePoisoned` changed nothing all the same.
@@ -192,6 +193,40 @@ impl Error {
     #[must_use]
     pub fn is_ambiguous(&self) -> bool {
         matches!(self.0.code, ErrorCode::OperationTimedOut | ErrorCode::EnginePoisoned)
+    }
+
+    /// Where this error [is ambiguous](Self::is_ambiguous): what the last attempt came to. A refusal there says how things were
+    /// by then, and not why: an earlier attempt may have made them so.
+    ///
+    /// ```
+    /// use table_core::{Error, ErrorCode};
+    ///
+    /// let refused = Error::new(ErrorCode::ResourceNotFound, "it is not there");
+    /// let error = refused.in_doubt();
+    /// assert!(error.is_ambiguous() && !error.is_not_found());
+    /// assert!(error.last_answer().is_some_and(Error::is_not_found));
+    /// ```
+    #[must_use]
+    pub fn last_answer(&self) -> Option<&Self> {
+        let first = self.source().filter(|_| self.is_ambiguous());
+        // The last in the chain: what is around it says only where that happened.
+        std::iter::successors(first, |&cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()
+    }
+
+    /// The same failure of a write that may have been applied all the same, by this attempt or by an earlier one whose answer
+    /// was lost (CON-11): ambiguous, with this error as its source.
+    #[must_use]
+    pub fn in_doubt(self) -> Self {
+        let message =
+            format!("{}; the write may have been applied: read before it is tried again", self.0.message);
+        let inner = Inner {
+            code: ErrorCode::OperationTimedOut,
+            message,
+            rule: Some("CON-11"),
+            source: None,
+            ..(*self.0).clone()
+        };
+        Self(Arc::new(inner)).with_source(self)
     }
 }
 

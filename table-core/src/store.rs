@@ -1,10 +1,12 @@
 //! The trait of table backends.
 
 mod dynamic;
+mod sent;
 
 use std::fmt::{Debug, Display};
 
 pub use dynamic::DynTableStore;
+pub use sent::Sent;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;
@@ -140,7 +142,9 @@ pub trait TableStore: Debug + Display + Send + Sync {
     ///
     /// # Errors
     /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound`, `UpdateConditionNotSatisfied`, each with the position of
-    /// the operation (EGT-34); `EntityTooLarge`, `TooManyProperties` for the result of a merge (SIZE-6).
+    /// the operation (EGT-34); `EntityTooLarge`, `TooManyProperties` for the result of a merge (SIZE-6). An error that
+    /// [is ambiguous](Error::is_ambiguous) says that the transaction may have been applied; every other one says that it was not,
+    /// and never will be (CON-11).
     fn submit(
         &self,
         table: &TableName,

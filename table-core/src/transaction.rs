@@ -24,6 +24,7 @@ pub struct Transaction {
     hashes: HashSet<u64>,
     bytes: usize,
     limits: Limits,
+    identified: bool,
 }
 
 impl Transaction {
@@ -32,7 +33,21 @@ impl Transaction {
     /// # Errors
     /// None so far: a key that is too long is refused by the first operation that would store it (KEY-8, KEY-9).
     pub fn new(partition_key: PartitionKey, limits: Limits) -> Result<Self> {
-        Ok(Self { partition_key, operations: Vec::new(), hashes: HashSet::new(), bytes: 0, limits })
+        let (operations, hashes) = (Vec::new(), HashSet::new());
+        Ok(Self { partition_key, operations, hashes, bytes: 0, limits, identified: false })
+    }
+
+    /// The same, with the wish that a backend which can lose answers stores an identifier with each entity, so that it can tell
+    /// afterwards whether the transaction was applied (CON-11). Others ignore it.
+    #[must_use]
+    pub fn identified(self) -> Self {
+        Self { identified: true, ..self }
+    }
+
+    /// Whether it was built with that [wish](Self::identified).
+    #[must_use]
+    pub const fn is_identified(&self) -> bool {
+        self.identified
     }
 
     /// Adds an operation.

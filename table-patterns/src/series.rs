@@ -16,11 +16,14 @@
 //! - [`increment`](SeriesTable::increment) loses no update: it reads, adds, and writes under the `ETag` it read; where another
 //!   was faster it begins again, after a [back-off](table_core::retry), a bounded number of times (PAT-SER-3). A sum that its type
 //!   cannot hold is an error.
-//! - An increment whose answer was lost is [an ambiguous error](crate::Error::is_ambiguous) and is not repeated (CON-11).
+//! - An increment whose answer was lost is looked up by an identifier that it stores, where the backend can lose answers: the sum
+//!   comes back if it was added. Where that cannot be told, such as behind another writer's increment, it is
+//!   [an ambiguous error](crate::Error::is_ambiguous) and is not repeated (CON-11).
 //!
 //! # Cost
 //! The whole day is one request (PAT-SER-1), several days are one range query, one slot is one merge. An increment is a read
-//! and a merge, and both again for each race it lost.
+//! and a merge, and both again for each race it lost. On an account an increment also stores its identifier, as the property
+//! `OperationId`: 46 bytes of the entity, and one of its 252 properties. A series that has none to spare goes without.
 //!
 //! # Bounds
 //! 252 properties an entity: more slots do not compile (PAT-SER-4); [wide entities](crate::wide) take them. One entity takes

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use table_core::{Error, ErrorCode};
 
 use crate::failure::{ErrorBody, ServiceError, error_code};
-use crate::http::{Answer, Doubt, TransportError};
+use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
 /// A failed attempt, or the last of several.
@@ -19,12 +19,11 @@ pub(crate) struct Failure {
     pub(crate) known: bool,
     /// Whether another attempt may do better (RTY-1).
     pub(crate) transient: bool,
-    /// Whether this very attempt may have been applied (CON-11).
-    pub(crate) ambiguous: bool,
+    /// Whether this attempt, or one before it, may have been applied (CON-11). A refusal does not end that: an earlier attempt may be its
+    /// reason, or have been made before that reason came about.
+    pub(crate) in_doubt: bool,
     /// How long the service asks to wait (RTY-3).
     pub(crate) after: Option<Duration>,
-    /// Whether an earlier attempt may have been applied.
-    pub(crate) doubt: Option<Doubt>,
 }
 
 impl Failure {
@@ -41,9 +40,8 @@ impl Failure {
             status: Some(answer.status),
             known: body.known,
             transient,
-            ambiguous: transient && !throttled,
+            in_doubt: transient && !throttled,
             after: retry_after(&answer.headers, now),
-            doubt: None,
         }
     }
 
@@ -57,27 +55,19 @@ impl Failure {
             status: None,
             known: false,
             transient,
-            ambiguous: sent,
+            in_doubt: sent,
             after: None,
-            doubt: None,
         }
     }
 
     /// A fault on our side, before anything was sent.
     pub(crate) fn of_error(error: Error) -> Self {
-        let (status, known, transient, ambiguous) = (None, false, false, false);
-        Self { error, status, known, transient, ambiguous, after: None, doubt: None }
+        let (status, known, transient, in_doubt) = (None, false, false, false);
+        Self { error, status, known, transient, in_doubt, after: None }
     }
 
-    /// The error to return. A write that may have been applied by this or an earlier attempt says so, whatever the last
-    /// answer was (CON-11); a definite answer about something else than that stands.
+    /// The error to return. A write that may have been applied says so, whatever the last answer was (CON-11).
     pub(crate) fn into_error(self, reads: bool) -> Error {
-        let unresolved = self.ambiguous || (self.doubt.is_some() && self.transient);
-        if reads || !unresolved || self.error.is_ambiguous() {
-            return self.error;
-        }
-        let message =
-            format!("{}; the write may have been applied: read before it is tried again", self.error);
-        Error::new(ErrorCode::OperationTimedOut, message).with_rule("CON-11").with_source(self.error)
+        if reads || !self.in_doubt { self.error } else { self.error.in_doubt() }
     }
 }

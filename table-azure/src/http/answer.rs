@@ -1,29 +1,6 @@
 //! A service's answer, whole, and what is known about the attempts before it.
 
-use chrono::{DateTime, TimeDelta, Utc};
 use reqwest::header::HeaderMap;
-use tokio::time::Instant;
-
-use crate::auth::parse_http_date;
-
-/// That an earlier attempt of the same request may have been applied, though no answer told so (CON-11).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Doubt {
-    /// When the first attempt began.
-    pub(crate) began: Instant,
-}
-
-/// How far a service's `Date`, in whole seconds, may lie from the Timestamps that it gives.
-const SKEW: TimeDelta = TimeDelta::seconds(2);
-
-impl Doubt {
-    /// The earliest Timestamp that the first attempt can have given, by the service's own clock: what its answer says is
-    /// now, less the time since. `None` if the answer has no date.
-    pub(crate) fn earliest(self, answer: &Answer) -> Option<DateTime<Utc>> {
-        let since = TimeDelta::from_std(self.began.elapsed()).ok()?;
-        answer.date()?.checked_sub_signed(since)?.checked_sub_signed(SKEW)
-    }
-}
 
 /// A whole answer.
 #[derive(Clone, Debug)]
@@ -32,7 +9,7 @@ pub(crate) struct Answer {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
     /// Whether the operation may have been applied before the attempt that this is the answer of.
-    pub(crate) doubt: Option<Doubt>,
+    pub(crate) in_doubt: bool,
 }
 
 impl Answer {
@@ -44,10 +21,5 @@ impl Answer {
     /// Whether the service did what was asked (2xx).
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
-    }
-
-    /// The service's clock when it answered.
-    pub(crate) fn date(&self) -> Option<DateTime<Utc>> {
-        parse_http_date(self.header("date"))
     }
 }

@@ -1,10 +1,12 @@
 //! Signs, sends and retries requests.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use table_core::pace::Pace;
 use table_core::{Clock, Error, ErrorCode, Result};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -12,8 +14,9 @@ use tokio::time::Instant;
 use crate::auth::{Scheme, SignedParts, print_http_date};
 use crate::credential::{AccessToken, Credential};
 use crate::failure::Failure;
-use crate::http::{Answer, Doubt, Endpoint, Request, Transport};
-use crate::retry::{RetryPolicy, jitter};
+use crate::http::{Answer, Endpoint, Request, Transport};
+use crate::retry::{Budget, RetryPolicy, fraction};
+use crate::testing::{Mutant, Testing};
 
 /// What a pipeline is made of.
 #[derive(Clone, Debug)]
@@ -31,9 +34,10 @@ pub(crate) struct PipelineParts {
     pub(crate) clock: Clock,
     /// Whether credentials may be sent over plain HTTP.
     pub(crate) plain: bool,
+    pub(crate) testing: Testing,
 }
 
-/// The way of every request of one service to the wire and back. Clones share connections.
+/// Signs, sends and repeats the requests of one service. Clones share connections and the budget of repetitions.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline(Arc<Inner>);
 
@@ -42,6 +46,9 @@ struct Inner {
     parts: PipelineParts,
     transport: Transport,
     token: Mutex<Option<AccessToken>>,
+    budget: Budget,
+    /// For its chance.
+    pace: Pace,
 }
 
 impl Pipeline {
@@ -53,8 +60,17 @@ impl Pipeline {
         let secure = endpoints().any(Endpoint::is_secure);
         // A proxy is a way off this machine.
         let direct = endpoints().any(Endpoint::is_loopback);
-        let transport = Transport::new(secure, direct, parts.retry.attempt)?;
-        Ok(Self(Arc::new(Inner { parts, transport, token: Mutex::new(None) })))
+        let transport = match &parts.testing.wire {
+            Some(wire) => Transport::Wire(Arc::clone(wire)),
+            None => Transport::new(secure, direct)?,
+        };
+        Ok(Self::of(parts, transport))
+    }
+
+    fn of(parts: PipelineParts, transport: Transport) -> Self {
+        let budget = Budget::new(parts.retry.budget);
+        let pace = parts.testing.seed.map_or_else(Pace::new, |seed| Pace::new().seed(seed));
+        Self(Arc::new(Inner { parts, transport, token: Mutex::new(None), budget, pace }))
     }
 
     /// The same for another endpoint alone, over the same connections.
@@ -62,10 +78,25 @@ impl Pipeline {
     /// # Errors
     /// `InvalidInput` for an endpoint that must not see the credential.
     pub(crate) fn at(&self, endpoint: Endpoint) -> Result<Self> {
-        let known = &self.0.parts;
-        known.credential.check_destination(&endpoint, known.plain)?;
-        let parts = PipelineParts { primary: endpoint, secondary: None, ..self.0.parts.clone() };
-        Ok(Self(Arc::new(Inner { parts, transport: self.0.transport.clone(), token: Mutex::new(None) })))
+        self.with(endpoint, None)
+    }
+
+    /// The same with a secondary that reads go to as well, over the same connections.
+    ///
+    /// # Errors
+    /// `InvalidInput` for an endpoint that must not see the credential.
+    pub(crate) fn or_at(&self, secondary: Endpoint) -> Result<Self> {
+        self.with(self.endpoint().clone(), Some(secondary))
+    }
+
+    fn with(&self, primary: Endpoint, secondary: Option<Endpoint>) -> Result<Self> {
+        let parts = PipelineParts { primary, secondary, ..self.0.parts.clone() };
+        let known = [Some(&parts.primary), parts.secondary.as_ref()];
+        known
+            .into_iter()
+            .flatten()
+            .try_for_each(|endpoint| parts.credential.check_destination(endpoint, parts.plain))?;
+        Ok(Self::of(parts, self.0.transport.clone()))
     }
 
     /// The service's endpoint.
@@ -73,23 +104,46 @@ impl Pipeline {
         &self.0.parts.primary
     }
 
+    /// Whether a test has put a fault back.
+    pub(crate) fn is(&self, mutant: Mutant) -> bool {
+        self.0.parts.testing.is(mutant)
+    }
+
     /// How attempts are repeated.
     pub(crate) fn retry(&self) -> &RetryPolicy {
         &self.0.parts.retry
     }
 
+    /// When an operation that begins now has to be over.
+    pub(crate) fn deadline(&self) -> Instant {
+        let now = Instant::now();
+        // A time that no clock can hold does not come.
+        now.checked_add(self.0.parts.retry.total).unwrap_or_else(|| now + FOREVER)
+    }
+
     /// Sends a request until there is an answer that does not ask for another attempt. Only a success (2xx) is `Ok`.
     pub(crate) async fn send(&self, request: &Request) -> std::result::Result<Answer, Failure> {
+        self.send_by(request, self.deadline()).await
+    }
+
+    /// The same within the time of an operation that began earlier.
+    pub(crate) async fn send_by(
+        &self,
+        request: &Request,
+        by: Instant,
+    ) -> std::result::Result<Answer, Failure> {
         let inner = &*self.0;
         let (reads, policy) = (request.reads(), &inner.parts.retry);
-        let began = Instant::now();
-        let (mut doubt, mut retry, mut trusts_secondary) = (None, 0, true);
+        let (mut doubt, mut retry, mut trusts_secondary) = (false, 0, true);
         loop {
             let secondary =
                 inner.parts.secondary.as_ref().filter(|_| reads && trusts_secondary && retry % 2 == 1);
             let endpoint = secondary.unwrap_or(&inner.parts.primary);
-            let mut failure = match inner.attempt(request, endpoint).await {
-                Ok(answer) if answer.is_success() => return Ok(Answer { doubt, ..answer }),
+            let mut failure = match inner.attempt(request, endpoint, by).await {
+                Ok(answer) if answer.is_success() => {
+                    inner.budget.give_back(retry > 0);
+                    return Ok(Answer { in_doubt: doubt, ..answer });
+                }
                 Ok(answer) => Failure::of_answer(request.operation, &answer, inner.parts.clock.instant()),
                 Err(failure) => failure,
             };
@@ -98,13 +152,22 @@ impl Pipeline {
                 trusts_secondary = false;
                 continue;
             }
-            failure.doubt = doubt;
-            if failure.ambiguous && !reads {
-                doubt = Some(Doubt { began });
+            if inner.parts.testing.is(Mutant::FailureIsRefusal) && failure.status.is_some() {
+                failure.in_doubt = false;
             }
-            let delay = policy.delay(retry, jitter()).max(failure.after.unwrap_or_default());
-            let in_time = began.elapsed().checked_add(delay).is_some_and(|end| end <= policy.total);
-            if !failure.transient || retry >= policy.retries || !in_time {
+            if !inner.parts.testing.is(Mutant::ForgetsDoubt) {
+                failure.in_doubt |= doubt;
+            }
+            if !failure.transient {
+                // It has answered, and that is what the budget is about.
+                inner.budget.give_back(retry > 0);
+                return Err(failure);
+            }
+            doubt = failure.in_doubt && !reads;
+            let random = fraction(inner.pace.random());
+            let delay = policy.delay(retry, random).max(failure.after.unwrap_or_default());
+            let in_time = Instant::now().checked_add(delay).is_some_and(|next| next < by);
+            if retry >= policy.retries || !in_time || !inner.budget.take() {
                 return Err(failure);
             }
             tracing::debug!(
@@ -113,7 +176,7 @@ impl Pipeline {
                 status = failure.status,
                 retry = retry + 1,
                 delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
-                in_doubt = doubt.is_some(),
+                in_doubt = doubt,
             );
             tokio::time::sleep(delay).await;
             retry += 1;
@@ -121,11 +184,22 @@ impl Pipeline {
     }
 }
 
+/// Longer than any operation.
+const FOREVER: Duration = Duration::from_hours(24 * 365);
+
 impl Inner {
     /// One attempt, signed anew with a new date (RTY-4).
-    async fn attempt(&self, request: &Request, endpoint: &Endpoint) -> std::result::Result<Answer, Failure> {
-        let (url, headers) = self.prepare(request, endpoint).await.map_err(Failure::of_error)?;
-        let sent = self.transport.send(request.method.clone(), url, headers, request.body.clone());
+    async fn attempt(
+        &self,
+        request: &Request,
+        endpoint: &Endpoint,
+        by: Instant,
+    ) -> std::result::Result<Answer, Failure> {
+        // A provider of tokens may take its time.
+        let prepared = tokio::time::timeout_at(by, self.prepare(request, endpoint)).await;
+        let (url, headers) = prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;
+        let limit = self.parts.retry.attempt.min(by.saturating_duration_since(Instant::now()));
+        let sent = self.transport.send(request.method.clone(), url, headers, request.body.clone(), limit);
         let answer =
             sent.await.map_err(|error| Failure::of_transport(request.operation, error, request.reads()))?;
         tracing::trace!(
@@ -183,6 +257,11 @@ impl Inner {
         *kept = Some(token);
         Ok(secret)
     }
+}
+
+fn no_credential() -> Error {
+    let message = "there was no token to sign with in time: nothing was sent by this attempt";
+    Error::new(ErrorCode::Io, message).with_rule("AUTH-12")
 }
 
 fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) -> Result<()> {

@@ -2,25 +2,29 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::HeaderMap;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Url};
 use table_core::{Error, ErrorCode, Result};
 
 use crate::http::{Answer, tls};
+use crate::testing::{Broken, Wire, WireRequest};
 
 /// Bytes of an answer that are read at most. A page holds about 4 MiB; whoever sends more is no table service.
 const MOST_BYTES: usize = 64 << 20;
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Sends requests over pooled connections.
+/// Sends requests.
 #[derive(Clone, Debug)]
-pub(crate) struct Transport {
-    client: Client,
-    limit: Duration,
+pub(crate) enum Transport {
+    /// Over pooled connections.
+    Http(Client),
+    /// To what a test has in their place.
+    Wire(Arc<dyn Wire>),
 }
 
 impl Transport {
@@ -28,8 +32,8 @@ impl Transport {
     ///
     /// # Errors
     /// `Io` if the system has no certificates to trust.
-    pub(crate) fn new(secure: bool, direct: bool, limit: Duration) -> Result<Self> {
-        Ok(Self { client: Self::client(secure, direct)?, limit })
+    pub(crate) fn new(secure: bool, direct: bool) -> Result<Self> {
+        Self::client(secure, direct).map(Self::Http)
     }
 
     /// The pool alone, for whom it is enough.
@@ -49,35 +53,70 @@ impl Transport {
         })
     }
 
-    /// Sends once and reads the whole answer.
+    /// Sends once and reads the whole answer, within a time limit.
     pub(crate) async fn send(
         &self,
         method: Method,
         url: Url,
         headers: HeaderMap,
         body: Bytes,
+        limit: Duration,
     ) -> std::result::Result<Answer, TransportError> {
         let attempt = async {
-            let request = self.client.request(method, url).headers(headers).body(body);
-            let mut response = request.send().await.map_err(TransportError::from_reqwest)?;
-            let length = response.content_length().and_then(|length| usize::try_from(length).ok());
-            let mut body = Vec::with_capacity(length.unwrap_or_default().min(MOST_BYTES));
-            let (status, headers) = (response.status().as_u16(), std::mem::take(response.headers_mut()));
-            while let Some(chunk) = response.chunk().await.map_err(TransportError::from_reqwest)? {
-                if body.len() + chunk.len() > MOST_BYTES {
-                    return Err(TransportError { sent: true, reason: Reason::TooLong });
-                }
-                body.extend_from_slice(&chunk);
+            match self {
+                Self::Http(client) => over_http(client, method, url, headers, body).await,
+                Self::Wire(wire) => over_wire(wire.as_ref(), &method, url, &headers, body).await,
             }
-            Ok(Answer { status, headers, body, doubt: None })
         };
         // Where a test has stopped the clock, no time passes while bytes are on their way.
         #[cfg(test)]
         let attempt = crate::tests::under_way(attempt);
-        tokio::time::timeout(self.limit, attempt)
+        tokio::time::timeout(limit, attempt)
             .await
-            .unwrap_or(Err(TransportError { sent: true, reason: Reason::TimedOut(self.limit) }))
+            .unwrap_or(Err(TransportError { sent: true, reason: Reason::TimedOut(limit) }))
     }
+}
+
+async fn over_http(
+    client: &Client,
+    method: Method,
+    url: Url,
+    headers: HeaderMap,
+    body: Bytes,
+) -> std::result::Result<Answer, TransportError> {
+    let request = client.request(method, url).headers(headers).body(body);
+    let mut response = request.send().await.map_err(TransportError::from_reqwest)?;
+    let length = response.content_length().and_then(|length| usize::try_from(length).ok());
+    let mut body = Vec::with_capacity(length.unwrap_or_default().min(MOST_BYTES));
+    let (status, headers) = (response.status().as_u16(), std::mem::take(response.headers_mut()));
+    while let Some(chunk) = response.chunk().await.map_err(TransportError::from_reqwest)? {
+        if body.len() + chunk.len() > MOST_BYTES {
+            return Err(TransportError { sent: true, reason: Reason::TooLong });
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Answer { status, headers, body, in_doubt: false })
+}
+
+async fn over_wire(
+    wire: &dyn Wire,
+    method: &Method,
+    url: Url,
+    headers: &HeaderMap,
+    body: Bytes,
+) -> std::result::Result<Answer, TransportError> {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+    let request = WireRequest { method: method.to_string(), url: url.into(), headers, body };
+    let answer = wire
+        .send(request)
+        .await
+        .map_err(|broken| TransportError { sent: broken == Broken::AfterSending, reason: Reason::Broken })?;
+    let header = |(name, value): (&'static str, String)| {
+        Some((HeaderName::from_static(name), HeaderValue::from_str(&value).ok()?))
+    };
+    let headers = answer.headers.into_iter().filter_map(header).collect();
+    Ok(Answer { status: answer.status, headers, body: answer.body, in_doubt: false })
 }
 
 /// Why there is no answer.
@@ -94,6 +133,8 @@ enum Reason {
     Http(reqwest::Error),
     TimedOut(Duration),
     TooLong,
+    /// By a test.
+    Broken,
 }
 
 impl TransportError {
@@ -116,6 +157,7 @@ impl fmt::Display for TransportError {
             }
             Reason::Http(_) => f.write_str("the connection broke before the answer"),
             Reason::TimedOut(limit) => write!(f, "no whole answer within {} s", limit.as_secs_f32()),
+            Reason::Broken => f.write_str("the connection broke"),
             Reason::TooLong => write!(f, "the answer is longer than {} MiB", MOST_BYTES >> 20),
         }
     }
@@ -125,7 +167,7 @@ impl StdError for TransportError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.reason {
             Reason::Http(error) => Some(error),
-            Reason::TimedOut(_) | Reason::TooLong => None,
+            Reason::TimedOut(_) | Reason::TooLong | Reason::Broken => None,
         }
     }
 }

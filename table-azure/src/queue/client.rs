@@ -112,6 +112,7 @@ impl AzureQueues {
             retry: options.retry,
             clock: options.clock,
             plain: options.plain,
+            testing: options.testing,
         })?;
         Ok(Self(Arc::new(Inner { pipeline, runtime: Runtime::default(), target })))
     }

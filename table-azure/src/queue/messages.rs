@@ -50,12 +50,15 @@ impl AzureQueues {
         self.pipeline().send(&request).await.map_err(|failure| of_request(queue, failure, reads))
     }
 
-    /// A deletion that finds nothing left after an attempt whose answer was lost has done its work.
+    /// After an attempt whose answer was lost, a deletion that finds nothing succeeds: what was to go is gone.
     async fn send_deletion(&self, queue: &QueueName, request: Request) -> Result<()> {
-        let done = |failure: &Failure| failure.status == Some(404) && failure.doubt.is_some();
         match self.pipeline().send(&request).await {
             Ok(_) => Ok(()),
-            Err(failure) if done(&failure) => Ok(()),
+            Err(failure) if failure.status == Some(404) && failure.in_doubt => Ok(()),
+            // The message is there, under another receipt, which no deletion leaves behind.
+            Err(failure) if failure.error.code() == ErrorCode::PopReceiptMismatch => {
+                Err(of_request(queue, Failure { in_doubt: false, ..failure }, false))
+            }
             Err(failure) => Err(of_request(queue, failure, false)),
         }
     }
@@ -63,10 +66,12 @@ impl AzureQueues {
     pub(super) async fn create(&self, queue: &QueueName) -> Result<bool> {
         let request = Request::new("create queue", Method::PUT, format!("/{queue}"));
         match self.send(queue, request).await {
-            // After a lost answer nobody knows who made it; that it was this call is the likelier case.
-            Ok(answer) => Ok(answer.status == 201 || answer.doubt.is_some()),
+            // After a lost answer nobody knows who made it: it is there.
+            Ok(answer) => Ok(answer.status == 201),
             // There with other metadata: there.
-            Err(error) if error.code() == ErrorCode::QueueAlreadyExists => Ok(false),
+            Err(error) if error.last_answer().unwrap_or(&error).code() == ErrorCode::QueueAlreadyExists => {
+                Ok(false)
+            }
             Err(error) => Err(error),
         }
     }

@@ -114,11 +114,8 @@ fn acc_1_and_auth_12_no_credential_is_sent_in_the_clear() {
     let key = || Credential::shared_key("contoso", "c2VjcmV0").unwrap();
     let credentials: [&dyn Fn() -> Credential; 3] = [&provider, &sas, &key];
     let allowed = || Options::new().allow_credentials_over_plain_http(true);
-    let secondary = |endpoint: &str| {
-        Options::new()
-            .read_from_secondary(true)
-            .secondary_endpoint(endpoint.replace(".table.", "-secondary.table."))
-    };
+    let secondary =
+        |endpoint: &str| Options::new().secondary_endpoint(endpoint.replace(".table.", "-secondary.table."));
     let secure = "https://contoso.table.core.windows.net";
     for credential in credentials {
         for (host, open) in [
@@ -134,7 +131,9 @@ fn acc_1_and_auth_12_no_credential_is_sent_in_the_clear() {
             for refused in [
                 AzureTables::new(&plain, credential()).map(drop),
                 AzureQueues::new(&plain, credential()).map(drop),
-                AzureTables::with_options(secure, credential(), secondary(&plain)).map(drop),
+                AzureTables::with_options(secure, credential(), secondary(&plain))
+                    .and_then(|tables| tables.secondary_reads())
+                    .map(drop),
             ] {
                 assert_eq!(refused.is_ok(), open, "{plain}");
                 assert!(refused.err().is_none_or(|error| error.rule() == Some("ACC-1")));

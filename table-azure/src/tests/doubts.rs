@@ -1,136 +1,209 @@
-//! Answers that were lost, and how what really happened is told (CON-11).
+//! Answers that were lost: told by unique evidence, or ambiguous (CON-11, `docs/lost-answers.md`).
 
 use table_core::etag::IfMatch;
-use table_core::{ETag, ErrorCode, OperationKind, TableStore};
+use table_core::query::{KeyRange, Query, Select};
+use table_core::store::Sent;
+use table_core::{
+    ETag, EntityKey, Error, ErrorCode, OperationKind, Row, TableStore, TableStoreExt, ValueRef,
+};
 
 use super::server::*;
-use crate::Options;
+use crate::{AzureTables, Options};
 
-/// Within the time of the attempts: the server's clock stands at 08:00:00 when it is asked.
-const NOW: &str = "2026-11-20T07:59:59.5Z";
-const BEFORE: &str = "2026-11-20T07:59:50Z";
+const STORED: &str = "2026-11-20T07:59:59.5Z";
 
 fn stale() -> IfMatch {
     ETag::parse("W/\"datetime'2026-11-20T07%3A00%3A00Z'\"").unwrap().into()
 }
 
-fn now() -> String {
+fn written() -> String {
     "W/\"datetime'2026-11-20T07%3A59%3A59.5Z'\"".to_owned()
 }
 
-/// One operation on `(p, r)` against a script; what it gave and how many requests it took.
-async fn one(
-    replies: impl IntoIterator<Item = Reply>,
-    kind: OperationKind,
-) -> (Result<Option<String>, ErrorCode>, usize) {
-    let server = Server::start(replies).await;
-    let client = server.client(Options::new());
-    let outcome = submit(&client, [("r", kind)]).await;
-    if let Err(error) = &outcome {
-        assert_eq!((error.operation(), error.key()), (Some(0), Some(("p", "r"))), "{error}");
-    }
-    (outcome.map(|etags| etags[0].clone()).map_err(|error| error.code()), server.received().len())
+fn key() -> EntityKey {
+    EntityKey::new("p", "r").unwrap()
 }
 
+fn all() -> [OperationKind; 6] {
+    [
+        OperationKind::Insert(row(1)),
+        OperationKind::Replace(row(1), stale()),
+        OperationKind::Merge(row(1), stale()),
+        OperationKind::InsertOrReplace(row(1)),
+        OperationKind::InsertOrMerge(row(1)),
+        OperationKind::Delete(stale()),
+    ]
+}
+
+fn is_ambiguous_after(error: &Error, last: ErrorCode) {
+    assert!(error.is_ambiguous(), "{error:?}");
+    assert_eq!(error.last_answer().map(Error::code), Some(last), "{error:?}");
+    assert_eq!((error.table(), error.key()), (Some("Employee"), Some(("p", "r"))), "{error:?}");
+}
+
+/// What the entity looks like says nothing: another writer may have written the same at the same time, and it may have replaced ours.
 #[tokio::test(start_paused = true)]
-async fn con_11_insert_then_409_is_ours_where_the_entity_is() {
-    let exists = || refusal(409, "EntityAlreadyExists");
-    let insert = || OperationKind::Insert(row(1));
+async fn con_11_a_refusal_after_a_lost_answer_is_ambiguous() {
     for lost in [Reply::Cut, Reply::Silence, refusal(500, "OperationTimedOut"), answer(504, &[], "")] {
-        // The entity is as we sent it and of this time. A lost answer costs its 35 s, and the time of the server with them.
-        let found = match lost {
-            Reply::Silence => "2026-11-20T07:59:24.5Z",
-            _ => NOW,
-        };
-        let (outcome, requests) = one([lost.clone(), exists(), entity(found, 1)], insert()).await;
-        assert!(outcome.is_ok() && requests == 3, "{lost:?}: {outcome:?}");
-        // It was there before.
-        let outcome = one([lost.clone(), exists(), entity("2026-11-20T07:59:00Z", 1)], insert()).await;
-        assert_eq!(outcome, (Err(ErrorCode::EntityAlreadyExists), 3), "{lost:?}");
-        // It is of this time, but other: ours that was changed, or another's.
-        let (outcome, _) = one([lost.clone(), exists(), entity(NOW, 2)], insert()).await;
-        assert_eq!(outcome, Err(ErrorCode::OperationTimedOut), "{lost:?}");
-        // It is gone again.
-        let (outcome, _) = one([lost.clone(), exists(), refusal(404, "ResourceNotFound")], insert()).await;
-        assert_eq!(outcome, Err(ErrorCode::OperationTimedOut), "{lost:?}");
-        // It cannot be read.
-        let (outcome, _) =
-            one([lost.clone(), exists(), refusal(403, "AuthorizationFailure")], insert()).await;
-        assert_eq!(outcome, Err(ErrorCode::OperationTimedOut), "{lost:?}");
-        // The first attempt was not applied: the second is.
-        assert_eq!(one([lost, done()], insert()).await, (Ok(Some(now())), 2));
+        for kind in all() {
+            for (status, code, last) in [
+                (409, "EntityAlreadyExists", ErrorCode::EntityAlreadyExists),
+                (412, "UpdateConditionNotSatisfied", ErrorCode::UpdateConditionNotSatisfied),
+                (404, "ResourceNotFound", ErrorCode::ResourceNotFound),
+                (404, "TableNotFound", ErrorCode::TableNotFound),
+                (403, "AuthorizationFailure", ErrorCode::AuthorizationFailure),
+                (400, "InvalidInput", ErrorCode::InvalidInput),
+            ] {
+                let server = Server::start([lost.clone(), refusal(status, code)]).await;
+                let error = submit(&server.client(Options::new()), [("r", kind.clone())]).await.unwrap_err();
+                is_ambiguous_after(&error, last);
+                let sent = Sent::of(&error).unwrap().transaction();
+                assert_eq!((sent.partition_key().as_str(), &sent.operations()[0].kind), ("p", &kind));
+                // There is nothing to look for.
+                assert_eq!(server.received().len(), 2);
+            }
+            let server = Server::start([lost.clone(), done()]).await;
+            assert!(submit(&server.client(Options::new()), [("r", kind)]).await.is_ok(), "{lost:?}");
+        }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn con_11_without_doubt_nothing_is_read() {
-    let replies = || [refusal(503, "ServerBusy"), refusal(409, "EntityAlreadyExists")];
-    let outcome = one(replies(), OperationKind::Insert(row(1))).await;
-    assert_eq!(outcome, (Err(ErrorCode::EntityAlreadyExists), 2));
-    let outcome = one([refusal(409, "EntityAlreadyExists")], OperationKind::Insert(row(1))).await;
-    assert_eq!(outcome, (Err(ErrorCode::EntityAlreadyExists), 1));
+async fn con_11_without_a_lost_answer_a_refusal_is_what_it_says() {
+    for kind in all() {
+        for earlier in [vec![], vec![refusal(503, "ServerBusy")], vec![refusal(429, "TooManyRequests")]] {
+            let count = earlier.len() + 1;
+            let replies = earlier.into_iter().chain([refusal(409, "EntityAlreadyExists")]);
+            let server = Server::start(replies).await;
+            let client = server.client(Options::new().operation_ids(true));
+            let error = submit(&client, [("r", kind.clone())]).await.unwrap_err();
+            assert!(error.is_already_exists() && !error.is_ambiguous(), "{error}");
+            assert_eq!(server.received().len(), count);
+        }
+    }
+}
+
+/// A client whose entities store identifiers, and the server that has lost its first answer and refused its second attempt.
+async fn refused_after_loss(kind: &OperationKind, code: &str) -> (Server, AzureTables, Error) {
+    let server = Server::start([Reply::Cut, refusal(412, code)]).await;
+    let client = server.client(Options::new().operation_ids(true));
+    let error = submit(&client, [("r", kind.clone())]).await.unwrap_err();
+    (server, client, error)
 }
 
 #[tokio::test(start_paused = true)]
-async fn con_11_delete_then_404_is_ours() {
-    let missing = || refusal(404, "ResourceNotFound");
-    for condition in [IfMatch::Any, stale()] {
-        let delete = || OperationKind::Delete(condition.clone());
-        assert_eq!(one([Reply::Cut, missing()], delete()).await, (Ok(None), 2));
-        assert_eq!(one([missing()], delete()).await, (Err(ErrorCode::ResourceNotFound), 1));
-        let throttled = [refusal(503, "ServerBusy"), missing()];
-        assert_eq!(one(throttled, delete()).await, (Err(ErrorCode::ResourceNotFound), 2));
-        let table_gone = [Reply::Cut, refusal(404, "TableNotFound")];
-        assert_eq!(one(table_gone, delete()).await, (Err(ErrorCode::TableNotFound), 2));
+async fn con_11_the_identifier_that_was_sent_is_the_evidence() {
+    for kind in all().into_iter().take(5) {
+        let (server, client, error) = refused_after_loss(&kind, "UpdateConditionNotSatisfied").await;
+        // The look-up was refused, too.
+        assert_eq!(server.received().len(), 3);
+        is_ambiguous_after(&error, ErrorCode::UpdateConditionNotSatisfied);
+        let id = server.sent_id();
+        for (found, applied) in [
+            (entity_of(&id, 1), true),
+            (entity_of("00000000-0000-0000-0000-000000000007", 1), false),
+            (entity(STORED, 1), false),
+            (refusal(404, "ResourceNotFound"), false),
+        ] {
+            server.then([found]);
+            let outcome = client.outcome_of(&error).await.unwrap();
+            assert_eq!(outcome.is_some(), applied, "{kind:?}");
+            let etag = outcome.map(|etags| etags[0].as_ref().unwrap().to_string());
+            assert!(etag.is_none_or(|etag| etag == written()));
+        }
+        server.then([refusal(403, "AuthorizationFailure")]);
+        assert!(client.outcome_of(&error).await.is_err());
     }
-    let changed = || refusal(412, "UpdateConditionNotSatisfied");
-    let (outcome, _) = one([Reply::Cut, changed(), entity(BEFORE, 1)], OperationKind::Delete(stale())).await;
-    assert_eq!(outcome, Err(ErrorCode::UpdateConditionNotSatisfied));
-    let (outcome, _) = one([Reply::Cut, changed(), entity(NOW, 1)], OperationKind::Delete(stale())).await;
-    assert_eq!(outcome, Err(ErrorCode::OperationTimedOut));
+    // A deletion leaves nothing to look for.
+    let (server, client, error) =
+        refused_after_loss(&OperationKind::Delete(stale()), "ResourceNotFound").await;
+    assert!(error.is_ambiguous() && client.outcome_of(&error).await.unwrap().is_none());
+    assert_eq!(server.received().len(), 2);
+    let other = Error::new(ErrorCode::OperationTimedOut, "of a read");
+    assert_eq!(client.outcome_of(&other).await.unwrap_err().rule(), Some("CON-11"));
+}
+
+/// The look-up is a part of the call, also where no attempt was answered.
+#[tokio::test(start_paused = true)]
+async fn con_11_a_write_that_was_made_is_a_success() {
+    for last in [vec![refusal(412, "UpdateConditionNotSatisfied")], vec![Reply::Cut; 3]] {
+        let server = Server::start([Reply::Cut].into_iter().chain(last).chain([Reply::EntityAsSent])).await;
+        let client = server.client(Options::new().operation_ids(true));
+        let etags = submit(&client, [("r", OperationKind::Merge(row(1), stale()))]).await.unwrap();
+        assert_eq!(etags, [Some(written())]);
+    }
 }
 
 #[tokio::test(start_paused = true)]
-async fn con_11_replace_and_merge_then_412_are_ours_where_the_entity_says_so() {
-    let changed = || refusal(412, "UpdateConditionNotSatisfied");
-    let kinds = [OperationKind::Replace(row(1), stale()), OperationKind::Merge(row(1), stale())];
-    for kind in kinds {
-        assert_eq!(one([Reply::Cut, changed(), entity(NOW, 1)], kind.clone()).await, (Ok(Some(now())), 3));
-        let (outcome, _) = one([Reply::Cut, changed(), entity(BEFORE, 1)], kind.clone()).await;
-        assert_eq!(outcome, Err(ErrorCode::UpdateConditionNotSatisfied));
-        let (outcome, _) = one([Reply::Cut, changed(), entity(NOW, 2)], kind).await;
-        assert_eq!(outcome, Err(ErrorCode::OperationTimedOut));
-    }
-    // A merge leaves what it does not name; a replace does not.
-    let more = || {
-        json(
-            200,
-            &format!(
-                r#"{{"odata.etag":"W/\"datetime'2026-11-20T07%3A59%3A59.5Z'\"","PartitionKey":"p","RowKey":"r","Timestamp":"{NOW}","A":1,"B":2}}"#
-            ),
-        )
+async fn con_11_and_sel_2_an_identifier_is_not_shown() {
+    let id = "00000000-0000-0000-0000-000000000007";
+    let page = |text: &str| json(200, &format!(r#"{{"value":[{text}]}}"#));
+    let Reply::Answer { body, .. } = entity_of(id, 1) else { unreachable!() };
+    let server = Server::start([entity_of(id, 1), page(&body), entity_of(id, 1)]).await;
+    let client = server.client(Options::new().operation_ids(true));
+    let found = client.get(&table(), &key(), &Select::All).await.unwrap().unwrap();
+    assert_eq!((found.row.view().len(), found.etag.to_string()), (1, written()));
+    assert_eq!(found.row.with_timestamp(0), row(1));
+    let found = client.query(&table(), &Query::new(KeyRange::ALL), None).await.unwrap().rows;
+    let found = found.get(0).unwrap();
+    assert_eq!((found.row.len(), found.etag().to_string()), (1, written()));
+    // Without the option it is a property like others.
+    let client = server.client(Options::new());
+    assert_eq!(client.get(&table(), &key(), &Select::All).await.unwrap().unwrap().row.view().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
+    let own = || {
+        let mut own = table_core::row::RowWriter::new();
+        own.property("OperationId", ValueRef::String("x"));
+        OperationKind::Insert(own.finish())
     };
-    let merge = OperationKind::Merge(row(1), stale());
-    assert_eq!(one([Reply::Cut, changed(), more()], merge).await, (Ok(Some(now())), 3));
-    let replace = OperationKind::Replace(row(1), stale());
-    assert_eq!(one([Reply::Cut, changed(), more()], replace).await.0, Err(ErrorCode::OperationTimedOut));
+    let server = Server::start([done()]).await;
+    let error = submit(&server.client(Options::new().operation_ids(true)), [("r", own())]).await.unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("CON-11")));
+    assert!(server.received().is_empty());
+    assert!(submit(&server.client(Options::new()), [("r", own())]).await.is_ok());
 }
 
+/// A pattern asks for an identifier of its own accord; where there is no room for one the write goes without.
 #[tokio::test(start_paused = true)]
-async fn con_11_upserts_are_simply_sent_again() {
-    for kind in [OperationKind::InsertOrReplace(row(1)), OperationKind::InsertOrMerge(row(1))] {
-        assert_eq!(one([Reply::Cut, done()], kind).await, (Ok(Some(now())), 2));
+async fn con_11_an_identifier_that_is_only_wished_for() {
+    let wish = async |row: Row| {
+        let server = Server::start([done()]).await;
+        let client = server.client(Options::new());
+        let limits = client.capabilities().limits;
+        let partition_key = table_core::PartitionKey::new("p").unwrap();
+        let mut transaction = table_core::Transaction::new(partition_key, limits).unwrap();
+        let kind = OperationKind::Merge(row, stale());
+        let row_key = table_core::RowKey::new("r").unwrap();
+        transaction.push(table_core::Operation { row_key, kind }).unwrap();
+        client.submit(&table(), transaction.identified()).await.unwrap();
+        server.received()[0].body.contains("OperationId")
+    };
+    assert!(wish(row(1)).await);
+    let mut full = table_core::row::RowWriter::new();
+    for number in 0..252 {
+        full.property(&format!("P{number}"), ValueRef::Int32(1));
     }
+    assert!(!wish(full.finish()).await);
 }
 
 #[tokio::test(start_paused = true)]
 async fn con_11_tables_too() {
+    for (status, code) in [(409, "TableAlreadyExists"), (409, "TableBeingDeleted")] {
+        let server = Server::start([Reply::Cut, refusal(status, code)]).await;
+        let error = server.client(Options::new()).create_table(&table()).await.unwrap_err();
+        assert!(error.is_ambiguous() && error.table() == Some("Employee"), "{error}");
+    }
+    // It is there, whoever made it.
     let server = Server::start([Reply::Cut, refusal(409, "TableAlreadyExists")]).await;
-    server.client(Options::new()).create_table(&table()).await.unwrap();
+    assert!(!server.client(Options::new()).create_table_if_missing(&table()).await.unwrap());
     let server = Server::start([refusal(503, "ServerBusy"), refusal(409, "TableAlreadyExists")]).await;
     assert!(server.client(Options::new()).create_table(&table()).await.unwrap_err().is_already_exists());
     let server = Server::start([Reply::Cut, refusal(404, "ResourceNotFound")]).await;
-    server.client(Options::new()).delete_table(&table()).await.unwrap();
+    let error = server.client(Options::new()).delete_table(&table()).await.unwrap_err();
+    assert!(error.is_ambiguous() && error.last_answer().is_some_and(Error::is_not_found), "{error}");
     let server = Server::start([refusal(404, "ResourceNotFound")]).await;
     assert!(server.client(Options::new()).delete_table(&table()).await.unwrap_err().is_not_found());
 }
@@ -145,9 +218,8 @@ fn batch_refusal(status: u16, code: &str, message: &str) -> Reply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn con_11_and_egt_9_a_batch_is_ours_whole_or_not_at_all() {
+async fn con_11_and_egt_9_a_batch_is_ours_whole_or_nobody_can_tell() {
     let exists = || batch_refusal(409, "EntityAlreadyExists", "0:It exists.");
-    let gone = || refusal(404, "ResourceNotFound");
     let operations = || {
         [
             ("r", OperationKind::Insert(row(1))),
@@ -155,24 +227,27 @@ async fn con_11_and_egt_9_a_batch_is_ours_whole_or_not_at_all() {
             ("t", OperationKind::InsertOrMerge(row(1))),
         ]
     };
-    for (lost, read, expected) in [
-        (Reply::Cut, vec![entity(NOW, 1), gone(), entity(NOW, 1)], Ok(vec![Some(now()), None, Some(now())])),
-        (Reply::Cut, vec![entity(BEFORE, 1)], Err(ErrorCode::EntityAlreadyExists)),
-        (Reply::Cut, vec![entity(NOW, 1), entity(BEFORE, 1)], Err(ErrorCode::EntityAlreadyExists)),
-        (Reply::Cut, vec![entity(NOW, 1), gone(), entity(NOW, 2)], Err(ErrorCode::OperationTimedOut)),
-        (refusal(503, "ServerBusy"), vec![], Err(ErrorCode::EntityAlreadyExists)),
+    for (ids, replies, expected) in [
+        (true, vec![Reply::Cut, exists(), Reply::EntityAsSent, Reply::EntityAsSent], Ok(())),
+        (
+            true,
+            vec![Reply::Cut, exists(), Reply::EntityAsSent, entity(STORED, 1)],
+            Err(ErrorCode::OperationTimedOut),
+        ),
+        (true, vec![Reply::Cut, exists(), entity(STORED, 1)], Err(ErrorCode::OperationTimedOut)),
+        (false, vec![Reply::Cut, exists()], Err(ErrorCode::OperationTimedOut)),
+        (true, vec![refusal(503, "ServerBusy"), exists()], Err(ErrorCode::EntityAlreadyExists)),
     ] {
-        let reads = read.len();
-        let server = Server::start([lost, exists()].into_iter().chain(read)).await;
-        let client = server.client(Options::new());
+        let requests = replies.len();
+        let server = Server::start(replies).await;
+        let client = server.client(Options::new().operation_ids(ids));
         let outcome = submit(&client, operations()).await;
-        if let Err(error) = &outcome
-            && error.code() == ErrorCode::EntityAlreadyExists
-        {
+        if let Err(error) = &outcome {
             assert_eq!((error.operation(), error.key()), (Some(0), Some(("p", "r"))), "EGT-34");
         }
+        let expected = expected.map(|()| vec![Some(written()), None, Some(written())]);
         assert_eq!(outcome.map_err(|error| error.code()), expected);
-        assert_eq!(server.received().len(), 2 + reads);
+        assert_eq!(server.received().len(), requests);
     }
 }
 

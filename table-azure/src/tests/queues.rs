@@ -107,7 +107,8 @@ async fn que_3_and_15_what_create_tells() {
         (vec![answer(201, &[], "")], Ok(true)),
         (vec![answer(204, &[], "")], Ok(false)),
         (vec![xml(409, "QueueAlreadyExists")], Ok(false)),
-        (vec![Reply::Cut, answer(204, &[], "")], Ok(true)),
+        (vec![Reply::Cut, answer(204, &[], "")], Ok(false)),
+        (vec![Reply::Cut, xml(409, "QueueAlreadyExists")], Ok(false)),
         (vec![xml(409, "QueueBeingDeleted")], Err(ErrorCode::QueueBeingDeleted)),
     ] {
         let server = Server::start(replies).await;

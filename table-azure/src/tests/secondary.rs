@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use table_core::query::Select;
-use table_core::{EntityKey, ErrorCode, OperationKind, TableStore};
+use table_core::{EntityKey, ErrorCode, OperationKind, PartitionKey, TableStore, Transaction};
 use tokio::time::Instant;
 
 use super::server::*;
@@ -15,14 +15,18 @@ fn key() -> EntityKey {
 
 fn options(secondary: &Server) -> Options {
     let endpoint = format!("{}-secondary", secondary.endpoint);
-    Options::new().secondary_endpoint(endpoint).read_from_secondary(true)
+    Options::new().secondary_endpoint(endpoint)
+}
+
+fn reader(primary: &Server, secondary: &Server) -> crate::SecondaryReads {
+    primary.client(options(secondary)).secondary_reads().unwrap()
 }
 
 #[tokio::test(start_paused = true)]
 async fn rty_5_and_auth_8_a_read_goes_to_the_secondary_and_is_signed_for_the_account() {
     let primary = Server::start([refusal(503, "ServerBusy")]).await;
     let secondary = Server::start([entity("2026-11-20T07:00:00Z", 1)]).await;
-    let client = primary.client(options(&secondary));
+    let client = reader(&primary, &secondary);
     assert!(client.get(&table(), &key(), &Select::All).await.unwrap().is_some());
     let received = secondary.received();
     let path = "/devstoreaccount1-secondary/Employee(PartitionKey='p',RowKey='r')";
@@ -35,7 +39,7 @@ async fn rty_5_and_auth_8_a_read_goes_to_the_secondary_and_is_signed_for_the_acc
 async fn rty_5_nothing_there_is_asked_of_the_primary_at_once() {
     let primary = Server::start([Reply::Cut, entity("2026-11-20T07:00:00Z", 1)]).await;
     let secondary = Server::start([refusal(404, "ResourceNotFound")]).await;
-    let client = primary.client(options(&secondary));
+    let client = reader(&primary, &secondary);
     let began = Instant::now();
     assert!(client.get(&table(), &key(), &Select::All).await.unwrap().is_some());
     assert!(began.elapsed() < Duration::from_secs(1), "no second delay: {:?}", began.elapsed());
@@ -43,21 +47,35 @@ async fn rty_5_nothing_there_is_asked_of_the_primary_at_once() {
 
     let primary = Server::start([Reply::Cut, refusal(404, "ResourceNotFound")]).await;
     let secondary = Server::start([refusal(404, "TableNotFound")]).await;
-    let client = primary.client(options(&secondary));
+    let client = reader(&primary, &secondary);
     assert_eq!(client.get(&table(), &key(), &Select::All).await.unwrap(), None);
 }
 
+/// What decides is read where it is written, whatever is configured: a program that reads from the secondary has a handle that
+/// refuses to write.
 #[tokio::test(start_paused = true)]
-async fn rty_5_writes_and_programs_that_did_not_ask_stay_with_the_primary() {
-    let primary = Server::start([refusal(503, "ServerBusy"), done()]).await;
+async fn rty_5_and_con_2_what_may_be_old_decides_nothing() {
+    let replies =
+        [refusal(503, "ServerBusy"), entity("2026-11-20T07:00:00Z", 1), refusal(503, "ServerBusy"), done()];
+    let primary = Server::start(replies).await;
     let secondary = Server::start([]).await;
     let client = primary.client(options(&secondary));
-    submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap();
-
-    let other = Server::start([refusal(503, "ServerBusy"), entity("2026-11-20T07:00:00Z", 1)]).await;
-    let client = other.client(options(&secondary).read_from_secondary(false));
     assert!(client.get(&table(), &key(), &Select::All).await.unwrap().is_some());
-    assert!(secondary.received().is_empty());
+    submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap();
+    assert_eq!((primary.received().len(), secondary.received().len()), (4, 0));
+
+    let reader = client.secondary_reads().unwrap();
+    let limits = reader.capabilities().limits;
+    let nothing = Transaction::new(PartitionKey::new("p").unwrap(), limits).unwrap();
+    for refused in [
+        reader.submit(&table(), nothing).await.map(drop),
+        reader.create_table(&table()).await,
+        reader.delete_table(&table()).await,
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::Unsupported, Some("RTY-5")));
+    }
+    assert_eq!((primary.received().len(), secondary.received().len()), (4, 0));
 }
 
 #[tokio::test]
@@ -66,7 +84,7 @@ async fn con_2_and_cos_7_the_secondary_tells_how_far_it_has_come() {
     let primary = Server::start([]).await;
     let xml = |body: &str| answer(200, &["Content-Type: application/xml"], body);
     let secondary = Server::start([xml(body), xml("<html/>")]).await;
-    let client = primary.client(options(&secondary).read_from_secondary(false));
+    let client = primary.client(options(&secondary));
     let stats = client.service_stats().await.unwrap();
     assert_eq!(stats.status, "live");
     assert_eq!(stats.last_sync_time.unwrap().to_rfc3339(), "2026-11-20T07:59:00+00:00");

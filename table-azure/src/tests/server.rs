@@ -30,6 +30,10 @@ pub(super) enum Reply {
     Silence,
     /// Sends the head and a part of the body, and says nothing more.
     SlowBody,
+    /// Sends a body without an end.
+    Endless,
+    /// The entity `(p, r)` with one `Int32` and the identifier that the last write sent.
+    EntityAsSent,
 }
 
 /// An answer of a status, with header lines, and a body.
@@ -75,6 +79,22 @@ pub(super) fn entity(timestamp: &str, a: i32) -> Reply {
             r#"{{"odata.metadata":"x","odata.etag":"{etag}","PartitionKey":"p","RowKey":"r","Timestamp":"{timestamp}","A":{a}}}"#
         ),
     )
+}
+
+/// The same with an identifier.
+pub(super) fn entity_of(id: &str, a: i32) -> Reply {
+    json(
+        200,
+        &format!(
+            r#"{{"odata.etag":"W/\"datetime'2026-11-20T07%3A59%3A59.5Z'\"","PartitionKey":"p","RowKey":"r","Timestamp":"2026-11-20T07:59:59.5Z","A":{a},"OperationId@odata.type":"Edm.Guid","OperationId":"{id}"}}"#
+        ),
+    )
+}
+
+fn sent_id(received: &[Received]) -> String {
+    const NAME: &str = "\"OperationId\":\"";
+    let body = received.iter().rev().find_map(|request| request.body.split_once(NAME)).unwrap().1;
+    body[..36].to_owned()
 }
 
 /// A request as it came.
@@ -155,6 +175,16 @@ impl Server {
         Self { script, endpoint }
     }
 
+    /// More replies.
+    pub(super) fn then(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.script.lock().unwrap().replies.extend(replies);
+    }
+
+    /// The identifier that the last write sent.
+    pub(super) fn sent_id(&self) -> String {
+        sent_id(&self.received())
+    }
+
     /// What came so far.
     pub(super) fn received(&self) -> Vec<Received> {
         self.script.lock().unwrap().received.clone()
@@ -193,7 +223,10 @@ async fn serve(mut stream: TcpStream, script: Arc<Mutex<Script>>) {
         let reply = {
             let mut script = script.lock().unwrap();
             script.received.push(request);
-            script.replies.pop_front()
+            match script.replies.pop_front() {
+                Some(Reply::EntityAsSent) => Some(entity_of(&sent_id(&script.received), 1)),
+                reply => reply,
+            }
         };
         let reply = match reply {
             _ if !signed => refusal(403, "AuthenticationFailed"),
@@ -211,6 +244,8 @@ async fn serve(mut stream: TcpStream, script: Arc<Mutex<Script>>) {
             Reply::Silence => silence().await,
             Reply::CutBody => (part(), Then::Close),
             Reply::SlowBody => (part(), Then::Wait),
+            Reply::EntityAsSent => unreachable!("it became an answer above"),
+            Reply::Endless => return endless(&mut stream).await,
         };
         stream.write_all(format!("{head}\r\n{body}").as_bytes()).await.unwrap();
         match then {
@@ -218,6 +253,16 @@ async fn serve(mut stream: TcpStream, script: Arc<Mutex<Script>>) {
             Then::Close => return,
             Then::Wait => silence().await,
         }
+    }
+}
+
+/// Chunk after chunk, until the client closes the connection.
+async fn endless(stream: &mut TcpStream) {
+    let chunk = format!("100000\r\n{}\r\n", " ".repeat(0x10_0000));
+    let head = format!("HTTP/1.1 200 OK\r\n{JSON}\r\nTransfer-Encoding: chunked\r\n\r\n");
+    let mut sent = stream.write_all(head.as_bytes()).await;
+    while sent.is_ok() {
+        sent = stream.write_all(chunk.as_bytes()).await;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Answers that no table service should give: typed errors, no panic, no secret (ERR-2, KEY-5).
 
+use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
 use table_core::{EntityKey, ErrorCode, OperationKind, TableStore};
 
@@ -97,6 +98,33 @@ async fn a_batch_in_the_wrong_type_is_in_doubt() {
     let client = server.client(Options::new());
     let operations = [("r", OperationKind::Insert(row(1))), ("s", OperationKind::Insert(row(1)))];
     assert!(submit(&client, operations).await.unwrap_err().is_ambiguous());
+}
+
+/// CON-11: a portal that answers everything with its page has written nothing, and a gateway may have.
+#[tokio::test]
+async fn con_11_a_page_of_html_acknowledges_nothing() {
+    for kind in [
+        OperationKind::Insert(row(1)),
+        OperationKind::Delete(IfMatch::Any),
+        OperationKind::InsertOrMerge(row(1)),
+    ] {
+        for status in [200, 202, 203] {
+            let server = Server::start([answer(status, &[HTML], "<html>")]).await;
+            let error = submit(&server.client(Options::new()), [("r", kind.clone())]).await.unwrap_err();
+            assert!(error.is_ambiguous() && error.key() == Some(("p", "r")), "{status}: {error}");
+        }
+    }
+}
+
+/// A body that never ends is given up, and what it answers is in doubt.
+#[tokio::test]
+async fn con_11_and_err_2_an_endless_body_is_given_up() {
+    let server = Server::start([Reply::Endless, Reply::Endless]).await;
+    let client = server.client(Options::new().retry(crate::RetryPolicy::NONE));
+    let error = submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap_err();
+    assert!(error.is_ambiguous(), "{error}");
+    let error = client.get(&table(), &key(), &Select::All).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidInput);
 }
 
 #[tokio::test]

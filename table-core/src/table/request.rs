@@ -20,7 +20,10 @@ use crate::{entity::FromEntity, row::RowView};
 pub(crate) async fn create_if_missing<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
     match store.create_table(table).await {
         Ok(()) => Ok(true),
-        Err(error) if error.code() == ErrorCode::TableAlreadyExists => Ok(false),
+        // By whom, after a lost answer, is not asked here: it is there.
+        Err(error) if error.last_answer().unwrap_or(&error).code() == ErrorCode::TableAlreadyExists => {
+            Ok(false)
+        }
         Err(error) => Err(error),
     }
 }

@@ -192,10 +192,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
         self.table = self.table.create_if_missing().await?;
         for index in E::INDEXES.iter().filter(|index| index.schema().table.is_some()) {
             let table = self.table_of(index.schema())?;
-            match self.table.store().create_table(&table).await {
-                Err(error) if !error.is_already_exists() => return Err(error),
-                _ => {}
-            }
+            self.table.store().create_table_if_missing(&table).await?;
         }
         load(&self.table, &self.states).await?;
         Ok(self)

@@ -19,6 +19,7 @@ use table_core::pace::ticks_of;
 use table_core::query::{KeyRange, Query};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
+use table_core::table::TableStoreExt;
 use table_core::value::ValueRef;
 
 use crate::outbox::rows::alone;
@@ -79,10 +80,7 @@ pub(crate) async fn register<S: TableStore>(
     let transaction = alone(&key_of(table, partition_key)?, kind, store.capabilities().limits)?;
     match store.submit(&registry, transaction.clone()).await {
         Err(error) if error.is_table_not_found() => {
-            match store.create_table(&registry).await {
-                Err(error) if error.code() != ErrorCode::TableAlreadyExists => return Err(error),
-                _ => {}
-            }
+            store.create_table_if_missing(&registry).await?;
             store.submit(&registry, transaction).await?;
         }
         outcome => {

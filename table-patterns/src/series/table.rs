@@ -60,7 +60,7 @@ impl<E: Series, S: TableStore> SeriesTable<E, S> {
     /// # Errors
     /// Every limit of an entity.
     pub async fn put(&self, row: &SeriesRow<E>) -> Result<ETag> {
-        self.write(row.entity_key()?, OperationKind::InsertOrReplace(row.entity_row()?)).await
+        self.write(row.entity_key()?, OperationKind::InsertOrReplace(row.entity_row()?), false).await
     }
 
     /// Sets one slot and leaves the others as they are, by a merge (PAT-SER-2). Makes the entity if there is none.
@@ -87,7 +87,7 @@ impl<E: Series, S: TableStore> SeriesTable<E, S> {
             named.push((name, value));
         }
         let row = with_slots(entity, &named)?;
-        self.write(entity.key_of()?, OperationKind::InsertOrMerge(row)).await
+        self.write(entity.key_of()?, OperationKind::InsertOrMerge(row), false).await
     }
 
     fn name(&self, slot: usize) -> Result<&'static str> {
@@ -102,12 +102,14 @@ impl<E: Series, S: TableStore> SeriesTable<E, S> {
         }
     }
 
-    async fn write(&self, key: EntityKey, kind: OperationKind) -> Result<ETag> {
+    /// `counts` says that a repetition after a lost answer must not be taken for another's write, nor another's for ours (CON-11).
+    async fn write(&self, key: EntityKey, kind: OperationKind, counts: bool) -> Result<ETag> {
         let (store, table) = (self.table.store(), self.table.name()?);
         let in_table = |error: Error| error.with_table(table.as_str());
         let mut transaction =
             Transaction::new(key.partition_key, store.capabilities().limits).map_err(in_table)?;
         transaction.push(Operation { row_key: key.row_key, kind }).map_err(in_table)?;
+        let transaction = if counts { transaction.identified() } else { transaction };
         let written = store.submit(table, transaction).await?.into_iter().next().flatten();
         store::written(table, written)
     }
@@ -118,7 +120,8 @@ impl<E: Series<Value: SlotNumber>, S: TableStore> SeriesTable<E, S> {
     ///
     /// # Errors
     /// `OutOfRangeInput` if there is no such slot, or the sum does not fit; `UpdateConditionNotSatisfied` if all attempts of
-    /// the back-off lost their race. An error that [is ambiguous](Error::is_ambiguous) says that it may have been added.
+    /// the back-off lost their race. An error that [is ambiguous](Error::is_ambiguous) says that it may have been added: it is not
+    /// tried again.
     pub async fn increment(&self, entity: &E, slot: usize, by: E::Value) -> Result<E::Value> {
         let sums = self.increment_all(entity, &[(slot, by)]).await?;
         sums.into_iter().next().ok_or_else(|| no_slot(slot, E::SLOTS))
@@ -142,7 +145,7 @@ impl<E: Series<Value: SlotNumber>, S: TableStore> SeriesTable<E, S> {
         let mut race = self.retry.race("the series");
         loop {
             let (sums, kind) = self.added(entity, &key, &names, by).await?;
-            match self.write(key.clone(), kind).await {
+            match self.write(key.clone(), kind, true).await {
                 Ok(_) => return Ok(sums),
                 Err(error) if error.is_conflict() => {
                     let error = error.with_key(key.partition_key.as_str(), key.row_key.as_str());

@@ -22,9 +22,13 @@ pub(crate) struct Held<'a, Q> {
     until: Mutex<(Lease, u64)>,
 }
 
-/// Whether an error of a queue says that the message is somebody else's, or nobody's, by now.
+/// Whether an error of a queue says that the message is somebody else's, or nobody's, by now; or ours, under a receipt whose answer was
+/// lost (CON-11), which is as good as another's.
 pub(crate) fn is_lost(error: &Error) -> bool {
-    matches!(error.code(), ErrorCode::MessageNotFound | ErrorCode::PopReceiptMismatch)
+    matches!(
+        error.last_answer().unwrap_or(error).code(),
+        ErrorCode::MessageNotFound | ErrorCode::PopReceiptMismatch
+    )
 }
 
 impl<'a, Q: QueueStore> Held<'a, Q> {

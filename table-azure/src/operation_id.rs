@@ -1,0 +1,134 @@
+//! The identity of a write: a property whose value no other write has (CON-11).
+
+use table_core::query::Rows;
+use table_core::row::{Row, RowView, RowWriter};
+use table_core::{Error, ErrorCode, Operation, OperationKind, Result, Transaction, ValueRef};
+use uuid::Uuid;
+
+/// The property that an identifier is stored in.
+pub(crate) const PROPERTY: &str = "OperationId";
+
+/// The same transaction, whose entities store an identifier.
+///
+/// # Errors
+/// `InvalidInput` if an entity has a property of that name already; `TooManyProperties`, `EntityTooLarge` and `RequestBodyTooLarge` where there is
+/// no room for it.
+pub(crate) fn identified(transaction: &Transaction, id: Uuid) -> Result<Transaction> {
+    let mut marked = Transaction::new(transaction.partition_key().clone(), *transaction.limits())?;
+    for (index, operation) in transaction.operations().iter().enumerate() {
+        let Operation { row_key, kind } = operation.clone();
+        let at = |error: Error| {
+            error
+                .with_operation(index)
+                .with_key(transaction.partition_key().as_str(), operation.row_key.as_str())
+        };
+        let with = |row: Row| with(row.view(), id).map_err(at);
+        let kind = match kind {
+            OperationKind::Insert(row) => OperationKind::Insert(with(row)?),
+            OperationKind::Replace(row, condition) => OperationKind::Replace(with(row)?, condition),
+            OperationKind::Merge(row, condition) => OperationKind::Merge(with(row)?, condition),
+            OperationKind::InsertOrReplace(row) => OperationKind::InsertOrReplace(with(row)?),
+            OperationKind::InsertOrMerge(row) => OperationKind::InsertOrMerge(with(row)?),
+            OperationKind::Delete(condition) => OperationKind::Delete(condition),
+        };
+        marked.push(Operation { row_key, kind })?;
+    }
+    Ok(marked)
+}
+
+fn with(row: RowView<'_>, id: Uuid) -> Result<Row> {
+    if row.find(PROPERTY, &mut 0)?.is_some() {
+        let message = format!(
+            "the entity has a property `{PROPERTY}`, which is where the store keeps the identity of its writes: rename it, or \
+             turn `Options::operation_ids` off"
+        );
+        return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("CON-11"));
+    }
+    let mut writer = copy(row)?;
+    writer.property(PROPERTY, ValueRef::Guid(id));
+    Ok(writer.finish())
+}
+
+/// The identifier that an entity has.
+pub(crate) fn of(row: RowView<'_>) -> Result<Option<Uuid>> {
+    Ok(match row.find(PROPERTY, &mut 0)? {
+        Some(ValueRef::Guid(id)) => Some(id),
+        _ => None,
+    })
+}
+
+/// The row as users see it.
+pub(crate) fn without(row: Row) -> Result<Row> {
+    if row.view().find(PROPERTY, &mut 0)?.is_none() {
+        return Ok(row);
+    }
+    Ok(copy(row.view())?.finish().with_timestamp(row.view().timestamp()))
+}
+
+/// The rows of a page as users see them.
+pub(crate) fn none_in(rows: &Rows) -> Result<Rows> {
+    let mut kept = Rows::default();
+    for entity in rows.iter() {
+        let row = without(entity.row.to_row())?;
+        kept.push(entity.partition_key, entity.row_key, row.view(), Some(entity.etag()));
+    }
+    Ok(kept)
+}
+
+/// All properties but the identifier.
+fn copy(row: RowView<'_>) -> Result<RowWriter> {
+    let mut writer = RowWriter::with_capacity(row.len() + 1);
+    for property in row.properties() {
+        let property = property?;
+        if property.name != PROPERTY {
+            writer.property(property.name, property.value);
+        }
+    }
+    Ok(writer)
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::limits::Limits;
+    use table_core::{PartitionKey, RowKey};
+
+    use super::*;
+
+    fn insert(row: Row) -> Transaction {
+        let mut transaction = Transaction::new(PartitionKey::new("p").unwrap(), Limits::PORTABLE).unwrap();
+        transaction
+            .push(Operation { row_key: RowKey::new("r").unwrap(), kind: OperationKind::Insert(row) })
+            .unwrap();
+        transaction
+    }
+
+    fn row(count: usize) -> Row {
+        let mut row = RowWriter::new();
+        for number in 0..count {
+            row.property(&format!("P{number}"), ValueRef::Int32(1));
+        }
+        row.finish()
+    }
+
+    #[test]
+    fn con_11_an_identifier_goes_with_the_entity_and_is_not_shown() {
+        let id = Uuid::from_u128(7);
+        let marked = identified(&insert(row(2)), id).unwrap();
+        let stored = marked.operations()[0].kind.row().unwrap().clone().with_timestamp(5);
+        assert_eq!((of(stored.view()).unwrap(), stored.view().len()), (Some(id), 3));
+        assert_eq!(without(stored).unwrap(), row(2).with_timestamp(5));
+        // SIZE-2: 8 bytes, two a character of the name, 16 of the value.
+        assert_eq!(marked.bytes() - insert(row(2)).bytes(), 46);
+    }
+
+    #[test]
+    fn con_11_and_ent_2_an_identifier_counts_against_the_limits() {
+        assert!(identified(&insert(row(251)), Uuid::nil()).is_ok());
+        let error = identified(&insert(row(252)), Uuid::nil()).unwrap_err();
+        assert_eq!((error.code(), error.operation()), (ErrorCode::TooManyProperties, Some(0)));
+        let mut own = RowWriter::new();
+        own.property(PROPERTY, ValueRef::Int32(1));
+        let error = identified(&insert(own.finish()), Uuid::nil()).unwrap_err();
+        assert_eq!((error.rule(), error.key()), (Some("CON-11"), Some(("p", "r"))));
+    }
+}

@@ -1,0 +1,83 @@
+//! What was sent by a write whose outcome is unknown.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use crate::error::Error;
+use crate::transaction::Transaction;
+
+/// The transaction behind an error that [is ambiguous](Error::is_ambiguous), as it was sent, and the last answer to it (CON-11).
+///
+/// A backend that can lose answers makes it the source of such errors, so that the caller can decide: read the entities and compare
+/// them with what was sent, or leave the matter to a collector. What may have been done is never undone without reading.
+///
+/// ```
+/// use table_core::limits::Limits;
+/// use table_core::store::Sent;
+/// use table_core::{Error, ErrorCode, PartitionKey, Transaction};
+///
+/// let transaction = Transaction::new(PartitionKey::new("Sales")?, Limits::PORTABLE)?;
+/// let last = Error::new(ErrorCode::EntityAlreadyExists, "it is there");
+/// let error = Sent::new(transaction, last).into_error();
+/// assert!(error.is_ambiguous());
+/// let sent = Sent::of(&error).expect("it was just made so");
+/// assert_eq!(sent.transaction().partition_key().as_str(), "Sales");
+/// assert!(error.last_answer().is_some_and(Error::is_already_exists));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sent {
+    transaction: Transaction,
+    last: Error,
+}
+
+impl Sent {
+    /// A transaction that was sent, and what the last attempt came to: a refusal, or no answer.
+    #[must_use]
+    pub const fn new(transaction: Transaction, last: Error) -> Self {
+        Self { transaction, last }
+    }
+
+    /// What was sent by the write that ended with this error, if its backend says so.
+    #[must_use]
+    pub fn of(error: &Error) -> Option<&Self> {
+        error.source()?.downcast_ref()
+    }
+
+    /// The transaction as it was sent, with the properties that the backend added.
+    #[must_use]
+    pub const fn transaction(&self) -> &Transaction {
+        &self.transaction
+    }
+
+    /// The error that says that the write may have been applied. It has the place of the last answer.
+    #[must_use]
+    pub fn into_error(self) -> Error {
+        let last = &self.last;
+        let mut error = last.clone().in_doubt();
+        if let ([only], None) = (self.transaction.operations(), last.operation()) {
+            error = error
+                .with_operation(0)
+                .with_key(self.transaction.partition_key().as_str(), only.row_key.as_str());
+        }
+        error.with_source(self)
+    }
+}
+
+impl fmt::Display for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (operations, partition_key) =
+            (self.transaction.operations().len(), self.transaction.partition_key());
+        write!(
+            f,
+            "sent were {operations} operations on partition '{partition_key}'; the last answer: {}",
+            self.last
+        )
+    }
+}
+
+impl StdError for Sent {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&self.last)
+    }
+}
