@@ -35,7 +35,7 @@ pub use property::{
     written,
 };
 pub use reader::{Decode, EntityReader};
-pub use require::require_key;
+pub use require::{require_key, require_told};
 pub use rows::RowsOf;
 pub use set::{read_member, require_members, require_one_partition, require_under, write_kind};
 pub use text::{KeyText, partition, partitions, point};
@@ -47,7 +47,7 @@ pub use crate::error::Result;
 pub use crate::group::{EntityGroup, GroupField, GroupOf, unknown};
 pub use crate::index::{Behind, CopyIndex, InStep, Index, IndexOf, IndexPart, Keeps};
 pub use crate::key::EntityKey;
-pub use crate::key::codec::compound::keeps_order;
+pub use crate::key::codec::compound::{is_told, keeps_order};
 pub use crate::key::codec::{
     Bucket, DerivedPart, Desc, Digits, Escaped, Hour, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec,
     Newtype, Variant, Without,
@@ -58,7 +58,7 @@ pub use crate::row::{Row, RowWriter, shape, shape_bytes};
 pub use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};
 pub use crate::selection::{
     Copies, FanOut, InOrder, KeyArg, KeyBounds, KeyPrefix, Lists, Narrowed, Partition, PartitionRange, Point,
-    Primary, Reads, RowRange, Scan, Selection,
+    Primary, Reads, RowRange, Scan, Selection, Told,
 };
 pub use crate::set::{EntitySet, SetOf, is_of};
 pub use crate::value::EdmType;

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::etag::ETag;
 use crate::index::entry::IndexOf;
 use crate::key::EntityKey;
+use crate::limits::Limits;
 use crate::query::{EntityRef, Select};
 use crate::row::Row;
 use crate::schema::EntitySchema;
@@ -36,11 +37,14 @@ pub trait Entity: FromEntity + 'static {
     /// The entity's key.
     ///
     /// # Errors
-    /// Those of [`encode_key`](Self::encode_key), `PropertyValueTooLarge` if a key is too long (KEY-8), and `OutOfRangeInput` if
-    /// the row would be one that patterns keep for themselves ([`RESERVED`](crate::key::text::RESERVED)).
+    /// Those of [`encode_key`](Self::encode_key), `PropertyValueTooLarge` if a key is over the 512 UTF-16 code units that every
+    /// store takes (KEY-7), and `OutOfRangeInput` if the row would be one that patterns keep for themselves
+    /// ([`RESERVED`](crate::key::text::RESERVED)).
     fn key_of(&self) -> Result<EntityKey> {
         let (mut partition_key, mut row_key) = (String::new(), String::new());
         self.encode_key(&mut partition_key, &mut row_key)?;
+        require_portable("PartitionKey", &partition_key)?;
+        require_portable("RowKey", &row_key)?;
         EntityKey::new(partition_key, row_key)?.of_entity()
     }
 
@@ -49,6 +53,11 @@ pub trait Entity: FromEntity + 'static {
     /// # Errors
     /// `OutOfRangeInput` if a field's value has no place in its Edm type.
     fn to_row(&self) -> Result<Row>;
+}
+
+/// Refuses a key that is too long as a whole, though each of its parts is not: nothing is sent that a store would refuse.
+fn require_portable(kind: &str, key: &str) -> Result<()> {
+    Limits::PORTABLE.check_key(kind, key)
 }
 
 /// An entity without declared indexes: [`Table`](crate::Table) may write it, because no copies are left behind.

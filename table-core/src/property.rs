@@ -67,6 +67,9 @@ pub trait Property: Sized {
     const EDM: EdmType;
     /// Whether it can be absent.
     const OPTIONAL: bool = false;
+    /// Whether it can be absent in two ways, which a store cannot tell apart. For generated code, which refuses it.
+    #[doc(hidden)]
+    const IS_OPTION_TWICE: bool = false;
 
     /// Appends the value to a row under this name, or nothing if it is absent.
     ///

@@ -10,7 +10,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Bound;
 
-pub use argument::{InOrder, KeyArg, KeyBounds, KeyPrefix};
+pub use argument::{InOrder, KeyArg, KeyBounds, KeyPrefix, Told};
 #[doc(hidden)]
 pub use narrowed::Narrowed;
 pub use source::{Copies, Lists, Primary, Reads, Source};

@@ -7,6 +7,7 @@ pub(crate) mod key;
 pub(crate) mod key_part;
 pub(crate) mod large;
 pub(crate) mod level;
+mod literal;
 pub(crate) mod projection;
 pub(crate) mod property;
 pub(crate) mod set;
@@ -76,6 +77,7 @@ impl<'a> Entity<'a> {
             container::parse(ctxt, input);
         let mut fields = fields(ctxt, input)?;
         let parameters = Parameters::read(ctxt, &input.generics)?;
+        literal::check(ctxt, &fields, [partition_key.as_ref(), row_key.as_ref()], &indexes);
         let mut read_key = |attr: &container::KeyAttr| Key::read(ctxt, &fields, &attr.original, &attr.list);
         let partition_key = partition_key.as_ref().map(&mut read_key).map(Key::into_levels);
         let row_key = row_key.as_ref().map(&mut read_key);

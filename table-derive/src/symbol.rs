@@ -16,6 +16,7 @@ pub(crate) const ALLOW: Symbol = Symbol("allow");
 pub(crate) const REASON: Symbol = Symbol("reason");
 pub(crate) const LOW_CARDINALITY: Symbol = Symbol("low_cardinality");
 pub(crate) const HOT_PARTITION: Symbol = Symbol("hot_partition");
+pub(crate) const MANY_BUCKETS: Symbol = Symbol("many_buckets");
 
 pub(crate) const PARTITION_KEY: Symbol = Symbol("partition_key");
 pub(crate) const ROW_KEY: Symbol = Symbol("row_key");
@@ -33,6 +34,7 @@ pub(crate) const WITHOUT: Symbol = Symbol("without");
 pub(crate) const HOUR: Symbol = Symbol("hour");
 pub(crate) const BUCKET: Symbol = Symbol("bucket");
 pub(crate) const CODEC: Symbol = Symbol("codec");
+pub(crate) const LITERAL: Symbol = Symbol("literal");
 
 pub(crate) const PROPERTY: Symbol = Symbol("property");
 pub(crate) const JSON: Symbol = Symbol("json");

@@ -1,6 +1,7 @@
 //! Runtime of `within`: prefixes of a hierarchical partition key, and their checks.
 
 use crate::error::Result;
+use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
 use crate::query::{KeyRange, TextRange};
 use crate::schema::KeyPiece;
@@ -66,8 +67,9 @@ impl LevelsOf {
         range: &impl KeyBounds<T>,
         encode: Encode<T>,
         descending: bool,
+        form: Form,
     ) -> Selection<E, PartitionRange> {
-        let place = Place { literal: END, end: false, descending };
+        let place = Place { literal: END, end: false, descending, form };
         Selection::new(self.finish(|begin| part::range(&begin, field, range, encode, place)))
     }
 

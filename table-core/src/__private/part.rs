@@ -3,6 +3,7 @@
 use std::ops::Bound;
 
 use crate::error::Result;
+use crate::key::codec::Form;
 use crate::key::order;
 use crate::query::TextRange;
 use crate::selection::KeyBounds;
@@ -18,6 +19,8 @@ pub struct Place {
     pub end: bool,
     /// Whether greater values have smaller texts.
     pub descending: bool,
+    /// What its texts look like: where a range has no end, their characters are one.
+    pub form: Form,
 }
 
 /// The keys that begin so and go on with a value in a range. Its order is checked to be kept before this compiles (K3).
@@ -44,8 +47,19 @@ pub(super) fn range<T>(
     let (least, greatest) = range.with(|least, greatest| (text(least), text(greatest)));
     let (least, greatest) = (least?, greatest?);
     let (lower, upper) = if place.descending { (greatest, least) } else { (least, greatest) };
-    let all = TextRange::prefix(begin);
+    let all = values(begin, place);
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
+}
+
+/// The keys that begin so and go on with a character that the part can begin with: rows of another kind that share the beginning are
+/// left out where the order tells them.
+fn values(begin: &str, place: Place) -> TextRange {
+    let all = TextRange::prefix(begin);
+    let Some((first, last)) = place.form.alphabet.ends().filter(|_| place.form.min > 0) else { return all };
+    TextRange {
+        lower: Bound::Included(format!("{begin}{first}")),
+        upper: order::after_prefix(&format!("{begin}{last}")).map_or(all.upper, Bound::Excluded),
+    }
 }
 
 /// The keys that begin so and go on with a prefix of a value.
@@ -77,5 +91,36 @@ fn upper_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<
         }
         Bound::Unbounded => all,
         bound => bound,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::codec::{Desc, Digits, KeyCodec, Text};
+
+    fn of<C: KeyCodec<T>, T>(begin: &str, bounds: &impl KeyBounds<T>) -> TextRange {
+        let place = Place { literal: "", end: true, descending: C::DESCENDING, form: C::FORM };
+        range(begin, "sequence", bounds, C::encode, place).unwrap()
+    }
+
+    #[test]
+    fn a_range_without_an_end_is_closed_by_the_alphabet_of_the_part() {
+        // The journal of the actor framework `Akka.NET`: events beside the row `highestSequenceNr`.
+        let events = of::<Digits<4>, u32>("", &(2..));
+        assert_eq!(events.lower, Bound::Included("0002".to_owned()));
+        assert_eq!(events.upper, Bound::Excluded(":".to_owned()));
+        let newest = of::<Desc<Digits<4>>, u32>("e_", &(2..));
+        assert_eq!(newest.lower, Bound::Included("e_0".to_owned()));
+        assert_eq!(newest.upper, Bound::Included("e_9997".to_owned()));
+        let all = of::<Digits<4>, i32>("", &(..));
+        assert_eq!(
+            (all.lower, all.upper),
+            (Bound::Included("-".to_owned()), Bound::Excluded(":".to_owned()))
+        );
+        // A text may hold anything, and be empty.
+        let texts = of::<Text, String>("a_", &("b"..));
+        assert_eq!(texts.upper, Bound::Excluded("a`".to_owned()));
+        assert_eq!(of::<Text, String>("", &(..)).upper, Bound::Unbounded);
     }
 }

@@ -9,6 +9,8 @@ use crate::row::{Row, RowWriter};
 use crate::schema::PropertySchema;
 use crate::value::EdmType;
 
+use super::message::Message;
+
 /// The `encode` of a codec. A pointer, because a function's own type drags the codec's bounds to wherever it is mentioned, and
 /// rustc would tell a codec that does not fit once more for each place.
 pub type Encode<T> = fn(&T, &mut String) -> Result<()>;
@@ -23,13 +25,24 @@ pub fn of_field<T>(field: &'static str, result: Result<T>) -> Result<T> {
 }
 
 /// The schema of a property (`SCHEMA`).
+///
+/// # Panics
+/// While the declaration is compiled, if the field is an `Option` of an `Option`.
 #[must_use]
 pub const fn property_schema(
     name: &'static str,
     field: &'static str,
     edm: EdmType,
     optional: bool,
+    is_option_twice: bool,
 ) -> PropertySchema {
+    if is_option_twice {
+        let message = Message::new().with("[T058] the property `").with(field).with(
+            "` is an `Option` of an `Option`: `Some(None)` would be stored as nothing and read back as `None`: take one `Option`, \
+             or store it as JSON, `#[property(json)]`",
+        );
+        panic!("{}", message.as_str());
+    }
     PropertySchema { name, field, edm, optional }
 }
 

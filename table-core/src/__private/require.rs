@@ -42,6 +42,33 @@ pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str)
     panic!("{}", message.as_str());
 }
 
+/// Refuses to compile an index whose look-up by a value would read the copies of other values, too: a part that is looked up by
+/// ends itself.
+///
+/// # Panics
+/// While the declaration is compiled, if one of the first `pinned` pieces does not.
+pub const fn require_told<const N: usize>(of: &KeyOf<N>, pinned: usize, index: &str, entity: &str) {
+    let mut at = 0;
+    while at < pinned && at < N {
+        if let KeyPiece::Field { field, .. } = of.pieces[at]
+            && !compound::is_told(&of.forms, at)
+        {
+            let message = Message::new()
+                .with("[T027] the RowKey of the index `")
+                .with(index)
+                .with("` of `")
+                .with(entity);
+            let message = message.with("`, field `").with(field).with(
+                "`: a look-up by it would also find longer values that begin so, because its end is found from the end of the \
+                 key alone: declare it `without('_')` with a literal after it that begins with '_', or `escaped` with \"!\" \
+                 after it",
+            );
+            panic!("{}", message.as_str());
+        }
+        at += 1;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +89,14 @@ mod tests {
     #[should_panic(expected = "the RowKey of `Employee`, field `name`: ")]
     fn k2_an_ambiguous_part_is_named() {
         require_key(&KeyOf::new([TEXT, KeyPiece::Literal("_"), TEXT]), "RowKey", "Employee");
+    }
+
+    #[test]
+    #[should_panic(expected = "the RowKey of the index `ByName` of `Employee`, field `name`: a look-up")]
+    fn a_look_up_that_finds_more_than_its_value_is_refused() {
+        let id =
+            KeyPiece::Field { field: "id", codec: "digits(6)", form: Form::fixed(6, true, Alphabet::DIGITS) };
+        require_told(&KeyOf::new([TEXT, KeyPiece::Literal("_"), id]), 1, "ByName", "Employee");
     }
 
     #[test]

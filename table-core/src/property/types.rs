@@ -99,6 +99,7 @@ fn unfit(number: impl Display, wanted: &str) -> Error {
 impl<T: Property> Property for Option<T> {
     const EDM: EdmType = T::EDM;
     const OPTIONAL: bool = true;
+    const IS_OPTION_TWICE: bool = T::OPTIONAL;
 
     fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()> {
         self.as_ref().map_or(Ok(()), |value| value.write_to(name, row))

@@ -1,6 +1,6 @@
 //! Comparison of key layouts: which texts fit one, and whether a text can fit two (PAT-HET-1).
 
-use crate::key::codec::compound::{Piece, end_of_units};
+use crate::key::codec::compound::{Piece, end_of_part};
 use crate::key::codec::{Alphabet, Form};
 use crate::key::order;
 use crate::schema::KeyPiece;
@@ -36,26 +36,11 @@ pub fn fits(pieces: &[KeyPiece], text: &str) -> bool {
 
 /// What is left of a text after a part; `None` if the part is not there.
 fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
-    let end = if form.is_fixed() {
-        end_of_units(text, form.max)?
-    } else {
-        match first_character(after) {
-            Some(first) => text.find(first)?,
-            None => text.len(),
-        }
-    };
+    let end = end_of_part(form, after, text, KeyPiece::piece)?;
     let (part, rest) = text.split_at_checked(end)?;
     let is_of_form = (form.min..=form.max).contains(&order::units(part))
         && part.chars().all(|character| form.alphabet.contains(character));
     is_of_form.then_some(rest)
-}
-
-fn first_character(pieces: &[KeyPiece]) -> Option<char> {
-    let literals = pieces.iter().map_while(|piece| match piece {
-        KeyPiece::Literal(literal) => Some(*literal),
-        KeyPiece::Field { .. } => None,
-    });
-    literals.flat_map(str::chars).next()
 }
 
 /// Whether it is certain that no text [`fits`] both layouts. `false` says only that no proof was found.
@@ -117,11 +102,12 @@ pub const fn same(a: &[KeyPiece], b: &[KeyPiece], count: usize) -> bool {
 /// Whether every key of a layout begins with the key of another one whose values it repeats: `empid_000123_2012` with
 /// `empid_000123` (PAT-CK).
 ///
-/// The texts that begin with one key of `begin` are then keys of these values only: its last piece has a fixed width.
+/// The texts that begin with one key of `begin` are then keys of these values only: each of its parts ends itself, and its last piece
+/// has a fixed width.
 #[must_use]
 pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
     let [before @ .., last] = begin else { return false };
-    if !same(begin, layout, before.len()) || layout.len() < begin.len() {
+    if !same(begin, layout, before.len()) || layout.len() < begin.len() || !end_themselves(begin) {
         return false;
     }
     match (last, &layout[before.len()]) {
@@ -131,6 +117,29 @@ pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
         (KeyPiece::Field { form, .. }, _) => form.is_fixed() && same(begin, layout, begin.len()),
         (KeyPiece::Literal(_), KeyPiece::Field { .. }) => false,
     }
+}
+
+/// Whether each part that has something after it is of fixed width or ends at a character that it cannot hold.
+const fn end_themselves(pieces: &[KeyPiece]) -> bool {
+    let mut at = 0;
+    while at + 1 < pieces.len() {
+        if let KeyPiece::Field { form, .. } = pieces[at]
+            && !form.is_fixed()
+        {
+            let is_ended = match pieces[at + 1] {
+                KeyPiece::Literal(literal) => match literal.as_bytes() {
+                    [first, ..] if first.is_ascii() => !form.alphabet.contains(*first as char),
+                    _ => false,
+                },
+                KeyPiece::Field { .. } => false,
+            };
+            if !is_ended {
+                return false;
+            }
+        }
+        at += 1;
+    }
+    true
 }
 
 pub(crate) const fn is_same_text(a: &str, b: &str) -> bool {

@@ -128,6 +128,20 @@ pub trait InOrder<const ORDERED: bool> {}
 
 impl<R> InOrder<true> for R {}
 
+/// Whether rows can be asked for by a part of a key alone: only `Told<true>` is implemented, by everything.
+///
+/// A part that is told from what follows only by reading the key from its end shares every beginning with longer values: no range of
+/// keys holds the rows of one value, or of one prefix, and no others.
+#[diagnostic::on_unimplemented(
+    message = "[T094] no rows are selected by this part of the key without the parts after it",
+    label = "the end of this part is found from the end of the key alone",
+    note = "the keys that begin with 'a_' are those of 'a' and those of 'a_b': a range of them would hold both",
+    note = "give the whole key, or write the part so that it ends itself: `without('_', field)` before \"_\", or `escaped(field)` before \"!\""
+)]
+pub trait Told<const ENDS: bool> {}
+
+impl<R> Told<true> for R {}
+
 /// A prefix of a part of a key that is a text: anything that is a `str`, for parts of type `String` whose codec `C` writes
 /// character by character.
 #[diagnostic::on_unimplemented(

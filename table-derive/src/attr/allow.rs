@@ -6,10 +6,10 @@ use syn::{Ident, LitStr, Token, parenthesized};
 
 use crate::attr::{Slot, piece};
 use crate::ctxt::Ctxt;
-use crate::symbol::{self, HOT_PARTITION, LOW_CARDINALITY, REASON, Symbol};
+use crate::symbol::{self, HOT_PARTITION, LOW_CARDINALITY, MANY_BUCKETS, REASON, Symbol};
 
 /// The rules of thumb that can be waived.
-const WORDS: [Symbol; 2] = [LOW_CARDINALITY, HOT_PARTITION];
+const WORDS: [Symbol; 3] = [LOW_CARDINALITY, HOT_PARTITION, MANY_BUCKETS];
 
 /// The rules of thumb that a declaration waives.
 #[derive(Default)]

@@ -5,12 +5,14 @@ use syn::parse::ParseStream;
 use syn::{Ident, LitChar, LitInt, LitStr, Path, Token, parenthesized, token};
 
 use crate::ctxt::Ctxt;
-use crate::symbol::{self, BUCKET, CODEC, DESC, DIGITS, ESCAPED, HOUR, WITHOUT};
+use crate::symbol::{self, BUCKET, CODEC, DESC, DIGITS, ESCAPED, HOUR, LITERAL, WITHOUT};
 
 /// One piece of a key.
 pub(crate) enum PieceAttr {
     /// A text that is always there.
     Literal(LitStr),
+    /// `literal("id")`: the same, whatever it looks like.
+    Meant(LitStr),
     /// A field, written by a codec.
     Part {
         /// The field's name, where it is written.
@@ -84,6 +86,13 @@ fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {
     if input.peek(LitStr) {
         return Ok(Some(PieceAttr::Literal(input.parse()?)));
     }
+    if input.fork().call(Ident::parse_any).is_ok_and(|word| word == LITERAL) && input.peek2(token::Paren) {
+        input.call(Ident::parse_any)?;
+        let content;
+        parenthesized!(content in input);
+        let text = content.parse()?;
+        return if content.is_empty() { Ok(Some(PieceAttr::Meant(text))) } else { Err(no_more(&content)) };
+    }
     Ok(parse_part(ctxt, input)?.map(|(field, codec)| PieceAttr::Part { field, codec }))
 }
 
@@ -133,24 +142,24 @@ fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<(Ident, Cod
         content.parse::<proc_macro2::TokenStream>()?;
         None
     };
-    if content.is_empty() {
-        Ok(part)
-    } else {
-        Err(content.error("[T004] unexpected token: this codec takes no more"))
-    }
+    if content.is_empty() { Ok(part) } else { Err(no_more(content)) }
+}
+
+fn no_more(content: ParseStream) -> syn::Error {
+    content.error("[T004] unexpected token: this codec takes no more")
 }
 
 /// The number of `bucket(user, 16)`.
 fn parse_buckets(input: ParseStream) -> syn::Result<LitInt> {
     let buckets: LitInt = input.parse()?;
-    if matches!(buckets.base10_parse::<u32>(), Ok(1..)) {
+    if matches!(buckets.base10_parse::<u32>(), Ok(2..)) {
         return Ok(buckets);
     }
     // What is left unread would be told once more.
     input.parse::<proc_macro2::TokenStream>()?;
     Err(syn::Error::new_spanned(
         &buckets,
-        "[T036] `bucket` takes a number of buckets from 1 to 4294967295\n\nhelp: so many partitions share the load, and each is one request more for all of them: `bucket(user, 16)`",
+        "[T036] `bucket` takes a number of buckets from 2 to 4294967295\n\nhelp: so many partitions share the load, and each is one request more for all of them: `bucket(user, 16)`",
     ))
 }
 

@@ -1,11 +1,16 @@
-//! Rules of a partition key that would take all writes in one place (PAT-ANTI-1). Whether a field follows time is for its type
-//! to say, and so for the compiler.
+//! Rules of how a partition key spreads writes: not all in one place (PAT-ANTI-1), and not over more than reads can ask. Whether a
+//! field follows time is for its type to say, and so for the compiler.
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
-use crate::symbol::HOT_PARTITION;
+use crate::model::key::{Codec, Key};
+use crate::symbol::{HOT_PARTITION, MANY_BUCKETS};
+
+/// Partitions that a read of all may ask, one request or more each.
+const MOST_BUCKETS: u32 = 1_000;
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
+    many_buckets(ctxt, entity);
     let Some(key) = entity.partition_key.as_ref().filter(|key| !key.broken && !key.pieces.is_empty()) else {
         return;
     };
@@ -23,5 +28,34 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     if let Some(word) = allowed.filter(|_| key.parts().any(|part| part.codec.is_bucket())) {
         let help = "remove it: a bucket spreads the writes already";
         ctxt.error("T007", word, format!("`{word}` allows nothing here"), help);
+    }
+}
+
+/// A read of all buckets asks each of them.
+fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let of_indexes = entity.indexes.iter().filter_map(|index| index.partition_key.as_ref());
+    let parts = entity.partition_key.iter().chain(of_indexes).flat_map(Key::parts);
+    let counts = parts.filter_map(|part| match &part.codec {
+        Codec::Bucket(_, count) => Some(count),
+        _ => None,
+    });
+    let many = |count: &&syn::LitInt| count.base10_parse::<u32>().is_ok_and(|count| count > MOST_BUCKETS);
+    let many: Vec<_> = counts.filter(many).collect();
+    match entity.allows.get(MANY_BUCKETS) {
+        Some(word) if many.is_empty() => {
+            let help = format!("remove it: it is for more than {MOST_BUCKETS} buckets");
+            ctxt.error("T007", word, format!("`{word}` allows nothing here"), help);
+        }
+        Some(_) => {}
+        None => {
+            for count in many {
+                let wrong = format!("a read of all {count} buckets is as many requests, or more");
+                let help = format!(
+                    "take as many as the writes need: each partition takes some 2,000 entities a second, so that 16 are for 32,000; if \
+                     every read names its value, answer for it: `#[entity(allow({MANY_BUCKETS}, reason = \"…\"))]`"
+                );
+                ctxt.error("T047", count, wrong, help);
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 use crate::model::key::{Key, Piece};
+use crate::model::property::upper_case;
 use crate::symbol::{PARTITION_KEY, ROW_KEY, Symbol};
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
@@ -19,6 +20,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
     codec_without_key(ctxt, entity);
     generated_name_twice(ctxt, entity);
+    shadowing_name(ctxt, entity);
 }
 
 /// Every key of the declaration, those of the indexes included.
@@ -150,6 +152,29 @@ fn generated_name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
                 );
             }
         }
+    }
+}
+
+/// A field's constant and methods do not stand before what the traits of every entity have.
+fn shadowing_name(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let constants = ["SCHEMA", "INDEXES"];
+    let methods = ["clone", "into", "ranges"];
+    let levels = entity.partition_key.as_ref().filter(|key| key.levels);
+    let narrowed: Vec<usize> =
+        entity.row_key.iter().chain(levels).flat_map(|key| key.parts().map(|part| part.field)).collect();
+    for (at, field) in entity.fields.iter().enumerate() {
+        let name = field.ident.unraw().to_string();
+        let constant = upper_case(&name);
+        let ident = &entity.original.ident;
+        let shadowed = if constants.contains(&constant.as_str()) {
+            format!("`{ident}::{constant}`, the design of the entity")
+        } else if narrowed.contains(&at) && methods.contains(&name.as_str()) {
+            format!("`{name}` of the rows that are narrowed by it")
+        } else {
+            continue;
+        };
+        let help = "rename the field; a property keeps its stored name by `#[property(\"…\")]`";
+        ctxt.error("T039", field.ident, format!("the field `{name}` would hide {shadowed}"), help);
     }
 }
 

@@ -76,12 +76,12 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     let (declared, holds) = (parameters.declared(), parameters.holds());
     let unbound = holds.as_ref().map(|_| quote!(<#declared>));
     let (argument, ty, field, codec) = (next.field.ident, &next.ty, &next.name, &next.codec);
-    let (encode, descending) = (next.item("encode"), next.item("DESCENDING"));
+    let (encode, descending, form) = (next.item("encode"), next.item("DESCENDING"), next.item("FORM"));
     // Levels and their ends take turns among the pieces.
     let at = given.len() * 2;
     let range_doc = format!("Those whose `{field}` lies in a range.");
     // At the field's type: see `KeyField::item`.
-    let range_call = quote_spanned!(ty.span()=> .range(#field, &range, #encode, #descending));
+    let range_call = quote_spanned!(ty.span()=> .range(#field, &range, #encode, #descending, #form));
     let level = append(next);
     let (is_type, is_body) = if after.is_empty() {
         let one = quote!(__table::Selection<#entity, __table::Partition>);

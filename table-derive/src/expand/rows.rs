@@ -116,10 +116,15 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let until = design.row_key.literal_from(at + 1);
     let literal = literal(&until);
     let descending = if part.codec.is_bucket() { quote!(false) } else { field.item("DESCENDING") };
+    let form = field.item("FORM");
     let (append, value) = (field.append(), field.argument());
+    // Only codecs of a width that the compiler alone knows are asked, because each bound costs it.
+    let told = (!end && part.codec.may_be_text())
+        .then(|| quote_spanned!(ty.span()=> + __table::Told<{ __table::is_told(#forms, #at) }>));
+    let told_if_more = told.as_ref().filter(|_| !last);
     // At the field's type: see `KeyField::item`.
     let range_call = quote_spanned! {ty.span()=>
-        .range(#name, &range, #encode, __table::Place { literal: #until, end: #end, descending: #descending })
+        .range(#name, &range, #encode, __table::Place { literal: #until, end: #end, descending: #descending, form: #form })
     };
     let range_doc = format!("Those whose `{name}` lies in a range.");
     let range = quote! {
@@ -146,7 +151,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     };
     let is = quote! {
         #[doc = #is_doc]
-        #vis fn #is(self, #value) -> #is_type {
+        #vis fn #is(self, #value #told_if_more) -> #is_type {
             #is_body
         }
     };
@@ -158,7 +163,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
             #[doc = #doc]
             #vis fn #method(
                 self,
-                prefix: impl __table::KeyPrefix<#ty, #codec>,
+                prefix: impl __table::KeyPrefix<#ty, #codec> #told,
             ) -> #ranges {
                 self.0.prefix(#name, &prefix, __table::KeyPrefix::encode)
             }

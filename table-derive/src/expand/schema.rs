@@ -131,12 +131,14 @@ fn property(field: &Field<'_>, property: &Property) -> TokenStream {
     let name = &property.name;
     let ident = field.ident.unraw().to_string();
     let ty = property_type(field);
-    quote! {
+    // At the field's type: rustc shows the place where the constant is computed.
+    quote_spanned! {field.ty.span()=>
         __table::property_schema(
             #name,
             #ident,
             <#ty as __table::Property>::EDM,
             <#ty as __table::Property>::OPTIONAL,
+            <#ty as __table::Property>::IS_OPTION_TWICE,
         )
     }
 }

@@ -69,7 +69,7 @@ impl Key {
         let mut read = Vec::new();
         for piece in &list.pieces {
             match piece {
-                PieceAttr::Literal(text) => read.push(Piece::Literal(text.clone())),
+                PieceAttr::Literal(text) | PieceAttr::Meant(text) => read.push(Piece::Literal(text.clone())),
                 PieceAttr::Part { field: name, codec } => match resolve(ctxt, fields, name) {
                     Some(field) => {
                         let own = fields.get(field).and_then(|field| field.attrs.codec.as_ref());

@@ -17,7 +17,7 @@ const SEVERAL: &[(&str, usize)] = &[
     ("set/type_twice", 2),
     // Types that have no place where they stand, which rustc finds in more than one use of them.
     ("group/field_type", 2),
-    ("index/float_of_alias", 7),
+    ("index/float_of_alias", 6),
     ("level/point_of_prefix", 3),
 ];
 

@@ -94,6 +94,24 @@ impl Alphabet {
         self.ascii & !other.ascii == 0 && (!self.beyond_ascii || other.beyond_ascii)
     }
 
+    /// The first and the last character in the order of keys; `None` if there are none, or some beyond ASCII.
+    ///
+    /// ```
+    /// use table_core::key::codec::Alphabet;
+    ///
+    /// assert_eq!(Alphabet::DIGITS.with('-').ends(), Some(('-', '9')));
+    /// assert_eq!(Alphabet::LEGAL.ends(), None);
+    /// ```
+    #[must_use]
+    pub const fn ends(self) -> Option<(char, char)> {
+        if self.ascii == 0 || self.beyond_ascii {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "bits of a `u128` are numbered below 128")]
+        let (first, last) = (self.ascii.trailing_zeros() as u8, 127 - self.ascii.leading_zeros() as u8);
+        Some((first as char, last as char))
+    }
+
     /// Whether every character of the set sorts after `character`, which must be ASCII.
     #[must_use]
     pub const fn all_after(self, character: char) -> bool {

@@ -1,8 +1,10 @@
 //! Compound keys: literals and parts in sequence, checked while compiling.
 //!
-//! A key is injective (K2) if its pieces can be told apart: each part is of fixed width, or last, or ends at a literal whose
-//! first character it cannot hold. It keeps its order (K3) if, beside that, no value that is the beginning of another one
-//! can come after it. Both are judged in constants, from the [`Form`]s alone.
+//! A key is injective (K2) if its pieces can be told apart. From the left a part ends where its width says, or at a literal whose
+//! first character it cannot hold; from the right it begins where its width says, or after a literal whose last character it cannot
+//! hold. One part may take what both sides leave: text before an id of six digits, or before a suffix. A key keeps its order (K3)
+//! if, beside that, no value that is the beginning of another one can come after it. Both are judged in constants, from the
+//! [`Form`]s alone.
 //!
 //! ```
 //! use table_core::key::codec::compound::{self, Fault, Piece};
@@ -17,18 +19,23 @@
 //! const TEXT: Piece = Piece::Part(<Text as KeyCodec<String>>::FORM);
 //! assert_eq!(compound::fault(&[TEXT, Piece::Literal("_"), TEXT]), Some(Fault::Ambiguous { part: 0 }));
 //!
+//! // Before an id of fixed width it is read from the right; but `is_told` says that no range of keys is those of one text.
+//! assert!(compound::fault(&[TEXT, Piece::Literal("_"), Piece::Part(ID)]).is_none());
+//! assert!(!compound::is_told(&[TEXT, Piece::Literal("_"), Piece::Part(ID)], 0));
+//!
 //! // Without the separator they are told apart; but "ab_" sorts before "a_", and so no range is offered.
 //! const NAME: Piece = Piece::Part(<Without<'_'> as KeyCodec<String>>::FORM);
 //! const NAMES: &[Piece] = &[NAME, Piece::Literal("_"), Piece::Part(ID)];
 //! assert!(compound::fault(NAMES).is_none() && !compound::keeps_order(NAMES, 0));
 //! ```
 
+mod reading;
 mod splitter;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use reading::end_of_part;
 pub use splitter::Splitter;
-pub(crate) use splitter::end_of_units;
 
 use crate::key::codec::Form;
 use crate::key::{order, text};
@@ -53,7 +60,8 @@ pub enum Fault {
         /// The literal's place.
         piece: usize,
     },
-    /// A part of variable width is followed by something that it could hold itself: two different values would have one key.
+    /// A part of variable width is beside something that it could hold itself, and so is one after it: two different values would
+    /// have one key.
     Ambiguous {
         /// The part's place.
         part: usize,
@@ -75,9 +83,9 @@ impl Fault {
                 "this literal holds one of `/ \\ # ?` or a control character, which no key may hold (KEY-3): take another one"
             }
             Self::Ambiguous { .. } => {
-                "this part has no fixed width and can hold what comes after it, so that two different values would have one \
-                 key (PAT-CK-2): put it last, or declare it `without('_')` with a literal after it that begins with '_', or \
-                 `escaped` with \"!\" after it"
+                "this part has no fixed width and can hold what comes after it, and the key cannot be read from its end, so that two \
+                 different values would have one key (PAT-CK-2): put it last, or declare it `without('_')` with a literal after it \
+                 that begins with '_', or `escaped` with \"!\" after it"
             }
             Self::TooLong { .. } => {
                 "the longest key that these pieces make is over 512 UTF-16 code units (KEY-7): take shorter literals or fewer parts"
@@ -101,17 +109,65 @@ pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
             Piece::Literal(literal) if !text::is_legal_text(literal) => {
                 return Some(Fault::IllegalLiteral { piece: at });
             }
-            Piece::Part(form) if !form.is_fixed() => match next(pieces, at) {
-                Next::Nothing => {}
-                Next::Literal(first) if !form.alphabet.contains(first) => {}
-                Next::Literal(_) | Next::Part => return Some(Fault::Ambiguous { part: at }),
-            },
+            Piece::Part(_) if !is_told(pieces, at) && !is_rest(pieces, at) => {
+                return Some(Fault::Ambiguous { part: at });
+            }
             _ => {}
         }
         at += 1;
     }
     let units = bounded(pieces);
     if units > limits::KEY_UNITS_PORTABLE { Some(Fault::TooLong { units }) } else { None }
+}
+
+/// Whether the text of this part ends where it says itself: then, and only then, the keys that begin with a value's text and what
+/// comes after it are those of the value, and a value can be asked for without what follows. `part` is its place among the pieces;
+/// `true` for a literal.
+#[must_use]
+pub const fn is_told(pieces: &[Piece], part: usize) -> bool {
+    if part >= pieces.len() {
+        return true;
+    }
+    match pieces[part] {
+        Piece::Part(form) if !form.is_fixed() => match next(pieces, part) {
+            Next::Nothing => true,
+            Next::Literal(first) => !form.alphabet.contains(first),
+            Next::Part => false,
+        },
+        _ => true,
+    }
+}
+
+/// Whether a part is what all others leave: each after it is read from the right.
+const fn is_rest(pieces: &[Piece], part: usize) -> bool {
+    let mut at = part + 1;
+    while at < pieces.len() {
+        if let Piece::Part(form) = pieces[at]
+            && !form.is_fixed()
+            && !is_told_from_right(pieces, at, form)
+        {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Whether a literal stands before a part that ends in a character that the part cannot hold.
+const fn is_told_from_right(pieces: &[Piece], part: usize, form: Form) -> bool {
+    let mut at = part;
+    while at > 0 {
+        at -= 1;
+        match pieces[at] {
+            Piece::Literal(literal) => match literal.as_bytes() {
+                [] => {}
+                [.., last] if last.is_ascii() => return !form.alphabet.contains(*last as char),
+                _ => return !form.alphabet.contains(char::MAX),
+            },
+            Piece::Part(_) => return false,
+        }
+    }
+    false
 }
 
 /// Whether keys with the same values before this part are ordered by its values, whatever comes after it (K3): then, and

@@ -65,6 +65,9 @@ fn pat_ck_1_a_layout_begins_with_its_owner_s() {
     assert!(begins(EMPLOYEE, EMPLOYEE) && begins(EMPLOYEE, REVIEW) && !begins(REVIEW, EMPLOYEE));
     assert!(begins(&[literal("empid_")], EMPLOYEE) && begins(&[literal("emp")], EMPLOYEE));
     assert!(begins(&[NAME, literal("_")], &[NAME, literal("_"), ID]));
+    let suffixed = [TEXT, literal("_"), ID];
+    assert!(!begins(&suffixed, &suffixed), "'a_000001' is the beginning of a longer text, too");
+    assert!(fits(&suffixed, "a_b_000001") && !fits(&suffixed, "a_b_0000x1"));
     assert!(!begins(&[NAME], &[NAME, literal("_"), ID]), "'Al' is the beginning of 'Alfred', too");
     assert!(!begins(&[literal("empid_"), YEAR], REVIEW), "other digits");
     assert!(!begins(&[literal("empid_"), literal("a")], EMPLOYEE) && !begins(&[], EMPLOYEE));

@@ -1,9 +1,10 @@
 //! The function that selects by the value of an index: `Employee::by_email("Sales", "ada@contoso.com")`.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::Ident;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 
 use crate::expand::key::Design;
 use crate::expand::rows;
@@ -78,9 +79,16 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> TokenStream {
         spell(design.partition_key),
         spell(&looked_up)
     );
+    let (constant, pinned) = (design.constant("ROW_KEY"), looked_up.pieces.len());
+    let (name, entity) = (index.attr.name.unraw().to_string(), &design.entity.name);
+    // At the attribute's name, as the proof of the key itself.
+    let told = quote_spanned! {design.row_key.original.path().span()=>
+        const _: () = __table::require_told(#constant, #pinned, #name, #entity);
+    };
     quote! {
         #[doc = #doc]
         #vis fn #method(#(#arguments),*) -> #selection {
+            #told
             __table::RowsOf::new(#partitions) #begin #(#pins)* .select()
         }
     }

@@ -2,11 +2,11 @@ use table_core::Entity;
 
 #[derive(Entity)]
 #[partition_key(department)]
-#[row_key(name, "_", id)]
+#[row_key(name, "_", title)]
 struct Employee {
     department: String,
-    id: u32,
     name: String,
+    title: String,
 }
 
 fn main() {}

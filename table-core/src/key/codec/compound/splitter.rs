@@ -3,11 +3,13 @@
 use crate::error::{Error, ErrorCode, Result};
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
+use crate::key::codec::compound::reading::{end_of_part, first_character};
 
 /// Hands out the texts of a key's parts, one after another, without copying.
 ///
 /// Right for pieces without a [`fault`](crate::key::codec::compound::fault): a part of fixed width is that many UTF-16 code
-/// units, another one goes up to the first character of the literal after it, or to the end.
+/// units; another one goes up to the first character of the literal after it that it cannot hold, or takes what is left by all that
+/// come after it, read from the end.
 ///
 /// ```
 /// use table_core::key::codec::compound::{Piece, Splitter};
@@ -47,14 +49,7 @@ impl<'a> Splitter<'a> {
         else {
             return Err(self.unexpected("another part"));
         };
-        let end = if form.is_fixed() {
-            end_of_units(self.rest, form.max)
-        } else {
-            match first_character(after) {
-                Some(first) => self.rest.find(first),
-                None => Some(self.rest.len()),
-            }
-        };
+        let end = end_of_part(*form, after, self.rest, |piece| *piece);
         let Some((part, rest)) = end.and_then(|end| self.rest.split_at_checked(end)) else {
             return Err(self.too_short(*form, after));
         };
@@ -105,10 +100,8 @@ impl<'a> Splitter<'a> {
         if form.is_fixed() {
             self.mismatch(format_args!("a part of {} UTF-16 code units", form.max))
         } else {
-            self.mismatch(format_args!(
-                "a part and '{}' after it",
-                first_character(after).unwrap_or_default()
-            ))
+            let literal = first_character(after, |piece| *piece).map(String::from).unwrap_or_default();
+            self.mismatch(format_args!("a part and '{literal}' after it"))
         }
     }
 
@@ -125,27 +118,4 @@ impl<'a> Splitter<'a> {
         );
         Error::new(ErrorCode::EntityMismatch, message)
     }
-}
-
-/// Where so many UTF-16 code units end; `None` if there are fewer, or if that is inside a character.
-pub(crate) fn end_of_units(text: &str, units: usize) -> Option<usize> {
-    if text.as_bytes().get(..units)?.is_ascii() {
-        return Some(units);
-    }
-    let mut left = units;
-    for (at, character) in text.char_indices() {
-        if left == 0 {
-            return Some(at);
-        }
-        left = left.checked_sub(character.len_utf16())?;
-    }
-    (left == 0).then_some(text.len())
-}
-
-fn first_character(pieces: &[Piece]) -> Option<char> {
-    let literals = pieces.iter().map_while(|piece| match piece {
-        Piece::Literal(literal) => Some(*literal),
-        Piece::Part(_) => None,
-    });
-    literals.flat_map(str::chars).next()
 }

@@ -1,0 +1,99 @@
+//! Where a part of a key ends, from what stands before and after it.
+//!
+//! The functions take pieces of any type with a function that gives each as a [`Piece`]: those of a schema carry names, too.
+
+use crate::key::codec::Form;
+use crate::key::codec::compound::Piece;
+
+/// Where the text of a part ends in a text that begins with it; `None` if it cannot be there.
+pub(crate) fn end_of_part<P>(
+    form: Form,
+    after: &[P],
+    text: &str,
+    piece: impl Fn(&P) -> Piece,
+) -> Option<usize> {
+    if form.is_fixed() {
+        return end_of_units(text, form.max);
+    }
+    match first_character(after, &piece) {
+        Some(first) if !form.alphabet.contains(first) => text.find(first),
+        _ => end_of_rest(after, text, piece),
+    }
+}
+
+/// Where pieces at the end of a text begin, read from the right.
+fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> Option<usize> {
+    let mut rest = text;
+    while let Some((last, before)) = after.split_last() {
+        rest = match piece(last) {
+            Piece::Literal(literal) => rest.strip_suffix(literal)?,
+            Piece::Part(form) if form.is_fixed() => rest.get(..start_of_units(rest, form.max)?)?,
+            Piece::Part(_) => {
+                let separator = last_character(before, &piece)?;
+                rest.get(..rest.rfind(separator)? + separator.len_utf8())?
+            }
+        };
+        after = before;
+    }
+    Some(rest.len())
+}
+
+/// Where so many UTF-16 code units end; `None` if there are fewer, or if that is inside a character.
+fn end_of_units(text: &str, units: usize) -> Option<usize> {
+    if text.as_bytes().get(..units)?.is_ascii() {
+        return Some(units);
+    }
+    let mut left = units;
+    for (at, character) in text.char_indices() {
+        if left == 0 {
+            return Some(at);
+        }
+        left = left.checked_sub(character.len_utf16())?;
+    }
+    (left == 0).then_some(text.len())
+}
+
+/// Where the last so many UTF-16 code units begin; `None` if there are fewer, or if that is inside a character.
+fn start_of_units(text: &str, units: usize) -> Option<usize> {
+    let mut left = units;
+    for (at, character) in text.char_indices().rev() {
+        if left == 0 {
+            return Some(at + character.len_utf8());
+        }
+        left = left.checked_sub(character.len_utf16())?;
+    }
+    (left == 0).then_some(0)
+}
+
+/// The first character of the literals that pieces begin with.
+pub(super) fn first_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
+    let literals = pieces.iter().map_while(|it| literal(piece(it)));
+    literals.flat_map(str::chars).next()
+}
+
+/// The last character of the literals that pieces end in.
+fn last_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
+    let literals = pieces.iter().rev().map_while(|it| literal(piece(it)));
+    literals.flat_map(|literal| literal.chars().rev()).next()
+}
+
+const fn literal(piece: Piece) -> Option<&'static str> {
+    match piece {
+        Piece::Literal(literal) => Some(literal),
+        Piece::Part(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_counted_from_both_ends() {
+        assert_eq!((end_of_units("ab", 2), start_of_units("ab", 2)), (Some(2), Some(0)));
+        assert_eq!((end_of_units("ab", 3), start_of_units("ab", 3)), (None, None));
+        assert_eq!((end_of_units("\u{1F600}a", 2), start_of_units("a\u{1F600}", 2)), (Some(4), Some(1)));
+        assert_eq!((end_of_units("\u{1F600}a", 1), start_of_units("a\u{1F600}", 1)), (None, None));
+        assert_eq!((end_of_units("é", 0), start_of_units("é", 0)), (Some(0), Some(2)));
+    }
+}

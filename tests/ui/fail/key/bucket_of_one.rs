@@ -1,0 +1,10 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(bucket(user, 1))]
+#[row_key(user)]
+struct Event {
+    user: String,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(clone)]
+struct Specimen {
+    department: String,
+    clone: u32,
+}
+
+fn main() {}
