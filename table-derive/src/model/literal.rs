@@ -49,7 +49,7 @@ fn check_literal(ctxt: &Ctxt, fields: &[Field<'_>], parts: &[String], text: &Lit
         )
     } else if let Some((before, inside, after)) = braces() {
         let right =
-            [quoted(before), field_of(inside), quoted(after)].into_iter().flatten().collect::<Vec<_>>();
+            [quoted(before), Some(field_of(inside)), quoted(after)].into_iter().flatten().collect::<Vec<_>>();
         let wrong = format!("a literal is no format: `{{{inside}}}` stands in the key as it is");
         (wrong, format!("texts and fields are pieces of their own: `{}`", right.join(", ")))
     } else {
@@ -72,10 +72,9 @@ fn quoted(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| format!("{text:?}"))
 }
 
-fn field_of(inside: &str) -> Option<String> {
+fn field_of(inside: &str) -> String {
     let name = inside.split(':').next().unwrap_or_default();
-    let is_name = name.starts_with(|first: char| !first.is_ascii_digit());
-    Some(if is_name { name.to_owned() } else { "field".to_owned() })
+    if name.starts_with(|first: char| !first.is_ascii_digit()) { name.to_owned() } else { "field".to_owned() }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod layout;
 mod levels;
 mod lock;
 mod outbox;
+mod read_from_right;
 mod selections;
 mod sets;
 mod table;
