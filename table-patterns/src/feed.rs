@@ -21,33 +21,35 @@
 //!
 //! # Cost
 //! A row in the transaction, and an upsert an hour and partition for the registry. A read is a range query from the cursor on, twice where the answer has several pages: a page is a snapshot, two
-//! pages are not, and an entry that was written between them must not be passed over.
+//! pages are not, and an entry that was written between them must not be passed over. What is older than twice the [`skew`](Feed::skew) is read once, and only as far
+//! as asked for. A [`FeedReader`] keeps up to 8,192 entries for the next portion.
 //!
 //! # Bounds
 //! The embedded engine gives out Timestamps in the order of its transactions (ENG-8). On the service the order is that of the clock of the machine
 //! that serves the partition, which is not promised across entities (ETAG-7).
 //!
-//! Writers' clocks may differ from the store's, and a transaction may take, ten minutes together ([`Feed::skew`]): so much before the cursor
+//! Clocks of writers and readers may differ from the store's, and a transaction may take, ten minutes together ([`Feed::skew`]): so much before the cursor
 //! is read again. A read holds what it reads in memory: trim, and read often.
 //!
 //! # When not to
 //! Where nobody needs the order: an [`Intent`](crate::outbox::Intent) costs nothing once it is done. For one feed of all partitions: each has its
 //! own; merge them where they are read.
 
+mod read;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
-use table_core::pace::ticks_of;
-use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
@@ -56,6 +58,8 @@ use uuid::Uuid;
 
 use crate::outbox::registry::{self, Registered};
 use crate::work::Pace;
+pub(crate) use read::Ahead;
+pub use read::FeedReader;
 pub use table::FeedTable;
 
 /// The table of the partitions that have a feed. Listings of the program's tables leave it out.
@@ -176,12 +180,7 @@ impl<S: TableStore> Feed<S> {
     /// # Errors
     /// Those of the store.
     pub async fn partitions(&self, table: &TableName) -> Result<Vec<PartitionKey>> {
-        let entries = registry::entries(&self.store, FEEDS).await?;
-        Ok(entries
-            .into_iter()
-            .filter(|entry| entry.table == *table)
-            .map(|entry| entry.partition_key)
-            .collect())
+        registry::partitions(&self.store, FEEDS, table).await
     }
 
     /// The operation that records a change, for those who put a transaction together themselves.
@@ -208,6 +207,8 @@ impl<S: TableStore> Feed<S> {
 
     /// At most `limit` entries behind a cursor, oldest first; an empty list says that there is none yet.
     ///
+    /// To read on and on take a [`reader`](Self::reader): each of these calls reads what is young anew.
+    ///
     /// # Errors
     /// Those of the store; `Corrupted` for a row that is no entry.
     pub async fn read(
@@ -217,43 +218,13 @@ impl<S: TableStore> Feed<S> {
         from: &Cursor,
         limit: usize,
     ) -> Result<Vec<FeedEntry>> {
-        let query = self.query(partition_key, from);
-        let (mut entries, pages) = self.pass(table, &query).await?;
-        if pages > 1 {
-            // IMPORTANT: an entry may have come into a page that was read already, before one that came into a later page. What is
-            // not after the newest of the first pass had been written before that pass ended: a second pass sees all of it.
-            let newest = entries.iter().map(|entry| entry.cursor.timestamp).max().unwrap_or_default();
-            entries = self.pass(table, &query).await?.0;
-            entries.retain(|entry| entry.cursor.timestamp <= newest);
-        }
-        entries.retain(|entry| entry.cursor > *from);
-        entries.sort_by(|one, other| one.cursor.cmp(&other.cursor));
-        entries.truncate(limit);
-        Ok(entries)
+        read::portion(self, table, partition_key, from, limit).await
     }
 
-    /// The range in which whatever lies behind the cursor is, and some that lies before it.
-    fn query(&self, partition_key: &PartitionKey, from: &Cursor) -> Query {
-        let mut rows = TextRange::prefix(FEED_PREFIX);
-        let since = from.timestamp.saturating_sub(ticks_of(self.skew));
-        rows.lower = std::ops::Bound::Included(format!("{FEED_PREFIX}{since:019}"));
-        Query::new(KeyRange::rows(partition_key.as_str(), rows))
-    }
-
-    /// All entries of a range, and the number of pages.
-    async fn pass(&self, table: &TableName, query: &Query) -> Result<(Vec<FeedEntry>, usize)> {
-        let (mut entries, mut pages, mut from) = (Vec::new(), 0, None);
-        loop {
-            let page = self.store.query(table, query, from.as_ref()).await?;
-            pages += 1;
-            for entity in page.rows.iter() {
-                entries.push(read_entry(entity).map_err(|error| error.with_table(table.as_str()))?);
-            }
-            from = page.continuation;
-            if from.is_none() {
-                return Ok((entries, pages));
-            }
-        }
+    /// Reads a partition's feed in portions from a cursor on, each entry once or twice however small they are.
+    #[must_use]
+    pub fn reader(&self, table: TableName, partition_key: PartitionKey, from: Cursor) -> FeedReader<'_, S> {
+        FeedReader::new(self, table, partition_key, from)
     }
 
     /// Deletes the entries up to and with a cursor, in transactions of 100; how many. Those who have not read so far miss them.
@@ -261,15 +232,13 @@ impl<S: TableStore> Feed<S> {
     /// # Errors
     /// Those of the store; what was deleted before stays so, and a second call goes on.
     pub async fn trim(&self, table: &TableName, partition_key: &PartitionKey, up_to: &Cursor) -> Result<u64> {
-        let query = Query::new(KeyRange::rows(partition_key.as_str(), TextRange::prefix(FEED_PREFIX)));
-        let (entries, _) = self.pass(table, &query).await?;
-        let old: Vec<_> = entries.into_iter().filter(|entry| entry.cursor <= *up_to).collect();
+        let old = read::cursors(self, table, partition_key, up_to).await?;
         let limits = self.store.capabilities().limits;
         let mut trimmed = 0;
         for some in old.chunks(limits.operations.max(1)) {
             let mut transaction = Transaction::new(partition_key.clone(), limits)?;
-            for entry in some {
-                let row_key = RowKey::new(entry.cursor.row_key.as_str())?;
+            for cursor in some {
+                let row_key = RowKey::new(cursor.row_key.as_str())?;
                 transaction.push(Operation { row_key, kind: OperationKind::Delete(IfMatch::Any) })?;
                 trimmed += 1;
             }
@@ -281,25 +250,6 @@ impl<S: TableStore> Feed<S> {
         }
         Ok(trimmed)
     }
-}
-
-fn read_entry(entity: EntityRef<'_>) -> Result<FeedEntry> {
-    let hint = &mut 0;
-    let source = entity.row.find("Source", hint)?;
-    let kind = entity.row.find("Kind", hint)?;
-    let payload = entity.row.find("Payload", hint)?;
-    let (Some(ValueRef::String(source)), Some(ValueRef::String(kind)), Some(ValueRef::Binary(payload))) =
-        (source, kind, payload)
-    else {
-        let message = "the row is no entry of a feed";
-        return Err(Error::new(ErrorCode::Corrupted, message).with_key(entity.partition_key, entity.row_key));
-    };
-    Ok(FeedEntry {
-        source: RowKey::new(source)?,
-        kind: kind.to_owned(),
-        payload: payload.to_vec(),
-        cursor: Cursor { timestamp: entity.row.timestamp(), row_key: entity.row_key.to_owned() },
-    })
 }
 
 impl<S> fmt::Debug for Feed<S> {

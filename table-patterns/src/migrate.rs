@@ -7,7 +7,8 @@
 //! # Key layout
 //! Keys and properties stay as they are; Timestamps and `ETag`s are the target's own (ETAG-6). The table may get another name
 //! ([`Migration::into_table`]). Every row of it is copied,
-//! those of an [outbox](crate::outbox) too, because nothing here knows of designs.
+//! those of an [outbox](crate::outbox) too, because nothing here knows of designs. An intent takes the Timestamp of its change along as its
+//! `Version`: which of two changes was later is known at the target, too.
 //!
 //! # Guarantee
 //! - When [`Migration::step`] says that nothing is left, every row that was in the source all the time, and was not changed, is in

@@ -29,7 +29,8 @@
 //! - A partition's changes are applied in order, each at least once; the [cursor](crate::feed::Cursor) is moved after them, and never back. Between partitions there is no
 //!   order, and no isolation: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building), and does not answer, until it is [built](ViewTable::rebuild). A rebuild is the same work done for each row,
-//!   beside live writers and readers, resumable; it mends what a trimmed feed, another projection or another tool left wrong, sums included.
+//!   beside live writers and readers, resumable; it mends what a trimmed feed, another projection or another tool left wrong, sums included: a row that no entity
+//!   explains ends with 0 in its sums.
 //!
 //! # Cost
 //! | verb | requests |
@@ -38,10 +39,11 @@
 //! | write of the source through a [`FeedTable`](crate::feed::FeedTable) | 1 operation more |
 //! | [catching up](ViewTable::catch_up) | 1 range query of the registry; 1 get, 1 range query and 1 write a partition; then an entity that changed: 2 gets, and 1 get, 1 get a sum that changes and 1 transaction for each partition of the view |
 //! | its first time in a partition of the view | 2 gets and 1 write more |
-//! | rebuild | the same for each row of the source, 1 scan of each table, 3 range queries a partition of the view |
+//! | rebuild | the same for each row of the source, 1 scan of each table, and each partition of the view read once more |
 //!
 //! # Bounds
 //! - What one entity has in one partition of the view is one transaction: 98 rows and sums. All partitions it ever had something in stand in 32 Ki characters.
+//! - A rebuild holds the sums of one partition of the view in memory.
 //! - A sum is an `Int64`; one that does not fit is an error, and nothing is changed. All who add to one sum write one row: about as many changes a second
 //!   as one partition takes.
 //! - A row that is put belongs to one source entity: its key has that entity's in it. A row is put or summed, not both.

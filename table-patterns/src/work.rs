@@ -34,6 +34,8 @@ mod metrics;
 mod poison;
 mod steps;
 mod sweep;
+#[cfg(test)]
+mod tests;
 pub(crate) mod worker;
 
 pub use archive::{ARCHIVE, Archive, archive};

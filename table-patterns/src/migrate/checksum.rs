@@ -9,8 +9,11 @@ use table_core::query::{EntityRef, KeyRange, Query};
 use table_core::store::TableStore;
 use table_core::value::ValueRef;
 
+use crate::outbox::rows;
+
 /// The number of rows, and the sum of the first 128 bits of each row's SHA-256: of its keys, and of its properties in the
-/// order of their names, with types and values. Timestamps and `ETag`s are left out, for each store gives its own.
+/// order of their names, with types and values. Timestamps and `ETag`s are left out, for each store gives its own, and so are the versions
+/// of intents, which stand for Timestamps.
 ///
 /// For telling a copy from an accident. It proves nothing against somebody who can choose what the rows hold.
 ///
@@ -64,6 +67,7 @@ impl Checksum {
     /// `Corrupted` for a row that cannot be read.
     pub fn add(&mut self, row: EntityRef<'_>) -> Result<()> {
         let mut properties = row.row.properties().collect::<Result<Vec<_>>>()?;
+        properties.retain(|property| !rows::is_version(row.row_key, property.name));
         properties.sort_unstable_by_key(|property| property.name);
         let mut hash = Sha256::new();
         bytes(&mut hash, row.partition_key.as_bytes());

@@ -6,7 +6,10 @@ use table_core::key::EntityKey;
 use table_core::query::EntityRef;
 use table_core::row::Row;
 
-/// Any row, also one that patterns keep for themselves and that programs therefore cannot write: an outbox moves as it is.
+use crate::outbox::rows;
+
+/// Any row, also one that patterns keep for themselves and that programs therefore cannot write: an outbox moves, each intent with
+/// the Timestamp of its change as its version, which says which of two was later.
 pub(super) struct Copied {
     key: EntityKey,
     row: Row,
@@ -14,7 +17,10 @@ pub(super) struct Copied {
 
 impl Copied {
     pub(super) fn of(entity: EntityRef<'_>) -> Result<Self> {
-        let row = entity.row.to_row().with_timestamp(0);
+        let row = match rows::versioned(entity)? {
+            Some(row) => row,
+            None => entity.row.to_row().with_timestamp(0),
+        };
         Ok(Self { key: EntityKey::new(entity.partition_key, entity.row_key)?, row })
     }
 }

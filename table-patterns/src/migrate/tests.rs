@@ -4,14 +4,20 @@ use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::Engine;
 use table_core::error::ErrorCode;
+use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::query::EntityRef;
+use table_core::query::Select;
+use table_core::queue::QueueName;
 use table_core::row::RowWriter;
-use table_core::value::Value;
+use table_core::transaction::Transaction;
+use table_core::value::{Value, ValueRef};
 use table_core::{Continuation, FromEntity, IfMatch, Selection, TableEntity};
 use uuid::Uuid;
 
 use super::*;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
+use crate::outbox::{Intent, Outbox, Step};
+use crate::work::Worker;
 
 type Rows = BTreeMap<(String, String), BTreeMap<String, Value>>;
 
@@ -251,4 +257,46 @@ fn page_9_a_position_in_another_table_is_refused() {
 fn opt_6_a_table_that_is_not_there_is_an_error() {
     let (source, target) = (FaultyStore::new(Engine::in_memory()), FaultyStore::new(Engine::in_memory()));
     assert!(copy(&source, &target, &mut start()).unwrap_err().is_table_not_found());
+}
+
+#[test]
+fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
+    let (home, away) = (Engine::in_memory(), Engine::in_memory());
+    let (company, directory) = (TableName::new("Company").unwrap(), TableName::new("Directory").unwrap());
+    for table in [&company, &directory] {
+        block_on(home.create_table(table)).unwrap();
+    }
+    let queue = QueueName::new("work").unwrap();
+    let outbox = Outbox::new(home.clone(), home.clone(), queue.clone());
+    let at = |source: u32| EntityKey::new("email", source.to_string()).unwrap();
+    let age = |age: i32| {
+        let mut writer = RowWriter::new();
+        writer.property("Age", ValueRef::Int32(age));
+        writer.finish()
+    };
+    // Two changes of each entity; the keys of their records are random, so that half of the pairs lie the other way round.
+    for source in 0..20 {
+        for change in [36, 37] {
+            let mut transaction =
+                Transaction::new(PartitionKey::new("Sales").unwrap(), home.capabilities().limits).unwrap();
+            let step = Step::insert_or_replace(directory.clone(), at(source), age(change));
+            let intent = Intent::of(RowKey::new(source.to_string()).unwrap()).step(step);
+            outbox.record(&mut transaction, &intent).unwrap();
+            block_on(home.submit(&company, transaction)).unwrap();
+        }
+    }
+    for table in [&company, &directory] {
+        let mut copy = Migration::new(&home, &away, table.clone());
+        while block_on(copy.step()).unwrap() {}
+        let (source, target) = block_on(copy.checksums()).unwrap();
+        assert_eq!(source, target);
+    }
+    let outbox = Outbox::new(away.clone(), away.clone(), queue);
+    block_on(outbox.create_queues()).unwrap();
+    block_on(outbox.prompt(&company, &PartitionKey::new("Sales").unwrap())).unwrap();
+    block_on(Worker::new(outbox).run_until_idle()).unwrap();
+    for source in 0..20 {
+        let found = block_on(away.get(&directory, &at(source), &Select::All)).unwrap().unwrap();
+        assert_eq!(found.row.view().find("Age", &mut 0).unwrap(), Some(ValueRef::Int32(37)), "{source}");
+    }
 }

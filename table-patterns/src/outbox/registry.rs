@@ -16,7 +16,7 @@ use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::pace::ticks_of;
-use table_core::query::{KeyRange, Query};
+use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
@@ -95,35 +95,67 @@ pub(crate) async fn register<S: TableStore>(
     Ok(())
 }
 
-/// All partitions that are registered.
-pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<Vec<Entry>> {
-    let (registry, query) = (TableName::new(registry)?, Query::new(KeyRange::ALL));
-    let (mut entries, mut from) = (Vec::new(), None);
+/// All partitions that are registered, and an error for each row that is no entry: it keeps no other from being found.
+pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<(Vec<Entry>, Vec<Error>)> {
+    let (mut entries, mut strange) = (Vec::new(), Vec::new());
+    let name = TableName::new(registry)?;
+    each(store, &name, KeyRange::ALL, |row| match entry(row) {
+        Ok(entry) => entries.push(entry),
+        Err(error) => {
+            let error = error.with_table(name.as_str()).with_key(row.partition_key, row.row_key);
+            strange.push(error);
+        }
+    })
+    .await?;
+    Ok((entries, strange))
+}
+
+/// The partitions of one table that are registered. What the rows hold is not asked, so that a strange one harms nobody.
+pub(crate) async fn partitions<S: TableStore>(
+    store: &S,
+    registry: &str,
+    table: &TableName,
+) -> Result<Vec<PartitionKey>> {
+    let buckets = TextRange::prefix(&format!("{}_", table.folded()));
+    let range = KeyRange { partition_key: buckets, row_key: TextRange::ALL };
+    let mut partitions = Vec::new();
+    each(store, &TableName::new(registry)?, range, |row| partitions.push(PartitionKey::new(row.row_key)))
+        .await?;
+    partitions.into_iter().collect()
+}
+
+async fn each<S: TableStore>(
+    store: &S,
+    registry: &TableName,
+    range: KeyRange,
+    mut take: impl FnMut(EntityRef<'_>) + Send,
+) -> Result<()> {
+    let (query, mut from) = (Query::new(range), None);
     loop {
-        let page = match store.query(&registry, &query, from.as_ref()).await {
-            Err(error) if error.is_table_not_found() => return Ok(entries),
+        let page = match store.query(registry, &query, from.as_ref()).await {
+            Err(error) if error.is_table_not_found() => return Ok(()),
             page => page?,
         };
-        for entity in page.rows.iter() {
-            let Some(ValueRef::String(table)) = entity.row.find("Table", &mut 0)? else {
-                let message = "an entry of the registry of partitions names no table";
-                return Err(Error::new(ErrorCode::Corrupted, message)
-                    .with_table(registry.as_str())
-                    .with_key(entity.partition_key, entity.row_key));
-            };
-            entries.push(Entry {
-                table: TableName::new(table)?,
-                partition_key: PartitionKey::new(entity.row_key)?,
-                key: EntityKey::new(entity.partition_key, entity.row_key)?,
-                etag: entity.etag(),
-                registered: entity.row.timestamp(),
-            });
-        }
+        page.rows.iter().for_each(&mut take);
         from = page.continuation;
         if from.is_none() {
-            return Ok(entries);
+            return Ok(());
         }
     }
+}
+
+fn entry(row: EntityRef<'_>) -> Result<Entry> {
+    let Some(ValueRef::String(table)) = row.row.find("Table", &mut 0)? else {
+        let message = "the row of the registry of partitions names no table: delete it";
+        return Err(Error::new(ErrorCode::Corrupted, message));
+    };
+    Ok(Entry {
+        table: TableName::new(table)?,
+        partition_key: PartitionKey::new(row.row_key)?,
+        key: EntityKey::new(row.partition_key, row.row_key)?,
+        etag: row.etag(),
+        registered: row.row.timestamp(),
+    })
 }
 
 /// Takes an entry out if nobody can rely on it; whether it did.

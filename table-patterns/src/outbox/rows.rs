@@ -148,6 +148,28 @@ impl Pending {
     }
 }
 
+/// The row of an intent that gets another Timestamp, with its version beside it; `None` for any other row, and where it has one.
+///
+/// A copy in another store would else be as new as the copying, and the order of two changes would be chance.
+pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
+    if !entity.row_key.starts_with(OUTBOX_PREFIX) || entity.row.find(VERSION, &mut 0)?.is_some() {
+        return Ok(None);
+    }
+    let mut writer = RowWriter::with_capacity(2);
+    for property in entity.row.properties() {
+        let property = property?;
+        writer.property(property.name, property.value);
+    }
+    let version = i64::try_from(entity.row.timestamp()).unwrap_or(i64::MAX);
+    writer.property(VERSION, ValueRef::Int64(version));
+    Ok(Some(writer.finish()))
+}
+
+/// Whether a property of a row tells only which change was later, and so may be missing where the Timestamp tells it.
+pub(crate) fn is_version(row_key: &str, property: &str) -> bool {
+    row_key.starts_with(OUTBOX_PREFIX) && property == VERSION
+}
+
 /// What can be noted beside an intent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {

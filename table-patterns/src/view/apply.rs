@@ -9,7 +9,7 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, Select};
-use table_core::row::{Row, RowWriter};
+use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 use table_core::value::{EdmType, ValueRef};
@@ -101,15 +101,20 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let share_key = record::share_key(place, source)?;
         let before = stored.as_ref().map(|stored| Share::read(stored.row.view())).transpose();
         let before = before.map_err(|error| self.at(error, &share_key))?.unwrap_or_default();
-        let mut after = Share {
-            rows: wanted.rows.keys().map(|row| row.as_str().to_owned()).collect(),
-            sums: before.sums.clone(),
+        // IMPORTANT: no zeros. A record grows with what the entity has, not with all that it ever had.
+        let sums = |amounts: BTreeMap<&'static str, i64>| -> BTreeMap<String, i64> {
+            let amounts = amounts.into_iter().filter(|(_, amount)| *amount != 0);
+            amounts.map(|(name, amount)| (name.to_owned(), amount)).collect()
         };
-        after.sums.values_mut().flat_map(BTreeMap::values_mut).for_each(|amount| *amount = 0);
-        for (row, amounts) in &wanted.sums {
-            let sums = after.sums.entry(row.as_str().to_owned()).or_default();
-            sums.extend(amounts.iter().map(|(name, amount)| ((*name).to_owned(), *amount)));
-        }
+        let after = Share {
+            rows: wanted.rows.keys().map(|row| row.as_str().to_owned()).collect(),
+            sums: wanted
+                .sums
+                .into_iter()
+                .map(|(row, amounts)| (row.as_str().to_owned(), sums(amounts)))
+                .filter(|(_, amounts)| !amounts.is_empty())
+                .collect(),
+        };
         let gone: BTreeSet<_> = before.rows.difference(&after.rows).collect();
         // Also where nothing changes: whoever has an older entity in mind then fails.
         let own = upsert(after.write(source)?, stored.map(|stored| stored.etag));
@@ -134,22 +139,27 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         after: &Share,
     ) -> Result<Vec<(RowKey, OperationKind)>> {
         let mut writes = Vec::new();
-        for (row, amounts) in &after.sums {
-            let key = EntityKey { partition_key: place.clone(), row_key: RowKey::new(row.as_str())? };
-            let was = |name: &str| before.sums.get(row).and_then(|sums| sums.get(name)).copied().unwrap_or(0);
-            if amounts.iter().all(|(name, amount)| was(name) == *amount) {
+        let nothing = BTreeMap::new();
+        let rows: BTreeSet<_> = before.sums.keys().chain(after.sums.keys()).collect();
+        for row in rows {
+            let was = before.sums.get(row).unwrap_or(&nothing);
+            let is = after.sums.get(row).unwrap_or(&nothing);
+            if was == is {
                 continue;
             }
+            let key = EntityKey { partition_key: place.clone(), row_key: RowKey::new(row.as_str())? };
             let found = self.get(&key).await?;
-            let mut sums = Vec::with_capacity(amounts.len());
-            for (name, amount) in amounts {
+            let names: BTreeSet<_> = was.keys().chain(is.keys()).map(String::as_str).collect();
+            let mut sums = Vec::with_capacity(names.len());
+            for name in names {
                 let stored = found.as_ref().map(|found| stored_sum(found, name)).transpose()?.unwrap_or(0);
-                let sum = amount.checked_sub(was(name)).and_then(|more| stored.checked_add(more));
+                let [was, is] = [was, is].map(|amounts| amounts.get(name).copied().unwrap_or(0));
+                let sum = is.checked_sub(was).and_then(|more| stored.checked_add(more));
                 let sum = sum.ok_or_else(|| {
                     let message = "the sum does not fit an Int64: nothing was added; add less";
                     self.at(Error::new(ErrorCode::OutOfRangeInput, message).with_property(name), &key)
                 })?;
-                sums.push((name.as_str(), sum));
+                sums.push((name, sum));
             }
             writes.push((key.row_key, sums_write::<V::Row>(&sums, found.map(|found| found.etag))));
         }
@@ -198,8 +208,13 @@ pub(super) fn upsert(row: Row, etag: Option<ETag>) -> OperationKind {
 }
 
 /// A number of a stored row; 0 if it is not there.
-pub(super) fn stored_sum(stored: &StoredRow, name: &str) -> Result<i64> {
-    Ok(match stored.row.view().find(name, &mut 0)? {
+fn stored_sum(stored: &StoredRow, name: &str) -> Result<i64> {
+    sum_in(stored.row.view(), name)
+}
+
+/// A number of a row; 0 if it is not there.
+pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
+    Ok(match row.find(name, &mut 0)? {
         Some(ValueRef::Int64(sum)) => sum,
         _ => 0,
     })

@@ -27,6 +27,9 @@ pub struct RebuildPosition {
     phase: Phase,
     from: Option<Continuation>,
     progress: RebuildProgress,
+    /// The partition of the view whose sums were counted last: its records may go on in the next page.
+    #[serde(default)]
+    counted: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,8 +140,12 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                     reserved_keys(&page)?.into_iter().map(|key| key.partition_key).collect();
                 places.dedup();
                 for place in places {
+                    if position.counted.as_deref() == Some(place.as_str()) {
+                        continue;
+                    }
                     let corrected = self.view.recount(&place).await?;
                     position.progress.corrected += u64::try_from(corrected).unwrap_or(u64::MAX);
+                    position.counted = Some(place.as_str().to_owned());
                 }
                 (page.continuation, Phase::Done)
             }

@@ -22,7 +22,7 @@ pub(super) const BY: &str = "\u{FFFC}view_by_";
 pub(super) struct Share {
     /// The rows it has put.
     pub(super) rows: BTreeSet<String>,
-    /// What it has added, by row and property; also the zeros of what it added once.
+    /// What it has added, by row and property, without zeros.
     pub(super) sums: BTreeMap<String, BTreeMap<String, i64>>,
 }
 

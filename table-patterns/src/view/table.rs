@@ -1,14 +1,15 @@
 //! Handle on a view: following the feeds, and its lag.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use table_core::Table;
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
-use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::key::{EntityKey, PartitionKey};
 use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, TextRange};
 use table_core::retry::Retry;
@@ -18,7 +19,7 @@ use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 use table_core::value::ValueRef;
 
-use crate::feed::{Cursor, Feed};
+use crate::feed::{Ahead, Cursor, Feed, FeedEntry};
 use crate::view::View;
 use crate::view::apply::upsert;
 use crate::view::record;
@@ -38,6 +39,8 @@ struct Memory {
     ready: AtomicBool,
     /// The partition that the next call begins with, so that a busy one does not keep the others waiting.
     turn: AtomicUsize,
+    /// What was read of the feeds and not applied yet.
+    ahead: Mutex<HashMap<PartitionKey, Ahead>>,
 }
 
 /// Whether a view can be read.
@@ -203,15 +206,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let found = self.get(&key).await?;
         let cursor = found.as_ref().map(|found| record::read_cursor(found.row.view())).transpose();
         let cursor = cursor.map_err(|error| self.at(error, &key))?.unwrap_or_default();
-        let entries = self.feed.read(self.source.name()?, partition_key, &cursor, most).await?;
+        let entries = self.next(partition_key, &cursor, most).await?;
         let Some(last) = entries.last() else { return Ok(CaughtUp::default()) };
         let own = Self::own_rows()?;
-        let mut sources: Vec<&RowKey> = Vec::new();
+        let (mut sources, mut seen) = (Vec::new(), HashSet::new());
         for entry in &entries {
             // Of several changes of one entity the state after the last is what counts.
-            if own.contains(partition_key.as_str(), entry.source.as_str())
-                && !sources.contains(&&entry.source)
-            {
+            if own.contains(partition_key.as_str(), entry.source.as_str()) && seen.insert(&entry.source) {
                 sources.push(&entry.source);
             }
         }
@@ -223,6 +224,17 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         // IMPORTANT: after the changes. If somebody else has moved it, he has applied them too.
         self.submit(&key.partition_key, vec![(key.row_key, kind)]).await?;
         Ok(CaughtUp { changes: entries.len(), applied: sources.len(), is_behind: entries.len() == most })
+    }
+
+    /// The next changes of a partition, from what was read ahead as far as it goes.
+    async fn next(&self, partition_key: &PartitionKey, from: &Cursor, most: usize) -> Result<Vec<FeedEntry>> {
+        let memory = || self.memory.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ahead = memory().remove(partition_key).unwrap_or_default();
+        let entries = ahead.next(&self.feed, (self.source.name()?, partition_key), from, most).await?;
+        if !ahead.is_empty() {
+            memory().insert(partition_key.clone(), ahead);
+        }
+        Ok(entries)
     }
 
     /// How far the feed of a partition is applied.

@@ -10,6 +10,7 @@ use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::queue::{Lease, Message, PutMessage, QueueStore, TimeToLive};
 use table_core::store::TableStore;
+use table_core::ticks;
 
 use crate::outbox::record::Outbox;
 use crate::outbox::rows::{Note, Pending, Place, alone};
@@ -99,13 +100,14 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
-    /// At most `count` entries of the poison, 1 to 32, which stay where they are.
+    /// At most `count` entries of the poison, 1 to 32, which stay where they are. A message that is no entry is shown as one: its text
+    /// is the work, and its error says so.
     ///
     /// # Errors
-    /// Those of the queue store; `Corrupted` for a message that is no entry.
+    /// Those of the queue store.
     pub async fn poison(&self, count: usize) -> Result<Vec<PoisonEntry>> {
         let messages = self.queues().peek(&self.queue().poison()?, count).await?;
-        messages.iter().map(|message| read(&message.text)).collect()
+        Ok(messages.iter().map(PoisonEntry::of).collect())
     }
 
     /// Gives the next entry of the poison back to the workers, as if it had never failed; `None` if there is none.
@@ -114,7 +116,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Those of the stores. The entry then shows again after a minute.
     pub async fn requeue_poison(&self) -> Result<Option<PoisonEntry>> {
         let Some(lease) = self.next_poison().await? else { return Ok(None) };
-        let entry = read(&lease.message.text)?;
+        let entry = PoisonEntry::of(&lease.message);
         let again = match Work::read(&entry.work) {
             Ok(Work::Row { table, partition_key, row_key }) => {
                 let key = EntityKey { partition_key, row_key: RowKey::new(row_key)? };
@@ -137,7 +139,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Those of the queue store.
     pub async fn discard_poison(&self) -> Result<Option<PoisonEntry>> {
         let Some(lease) = self.next_poison().await? else { return Ok(None) };
-        let entry = read(&lease.message.text)?;
+        let entry = PoisonEntry::of(&lease.message);
         self.finish_poison(&lease).await?;
         Ok(Some(entry))
     }
@@ -161,8 +163,13 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 }
 
-fn read(text: &str) -> Result<PoisonEntry> {
-    serde_json::from_str(text).map_err(|error| {
-        Error::new(ErrorCode::Corrupted, "the message is no entry of the poison").with_source(error)
-    })
+impl PoisonEntry {
+    fn of(message: &Message) -> Self {
+        serde_json::from_str(&message.text).unwrap_or_else(|error| Self {
+            work: message.text.clone(),
+            error: Some(format!("the message is no entry of the poison, another program put it: {error}")),
+            dequeue_count: message.dequeue_count,
+            at: ticks::from_datetime(message.inserted).unwrap_or(0),
+        })
+    }
 }

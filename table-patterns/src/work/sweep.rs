@@ -39,7 +39,7 @@ pub struct Sweep<S, Q> {
 }
 
 /// What a sweep found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SweepReport {
     /// Partitions looked into.
@@ -52,6 +52,22 @@ pub struct SweepReport {
     pub poisoned: u64,
     /// Partitions taken out of the registry.
     pub forgotten: u64,
+    /// Rows of the registry that are no entries, and partitions and rows that could not be swept. The others were.
+    pub failed: u64,
+    /// The errors of the first of these, with table and key; at most [`SweepReport::ERRORS`].
+    pub errors: Vec<String>,
+}
+
+impl SweepReport {
+    /// How many errors a report keeps.
+    pub const ERRORS: usize = 16;
+
+    fn fail(&mut self, error: &Error) {
+        self.failed += 1;
+        if self.errors.len() < Self::ERRORS {
+            self.errors.push(error.to_string());
+        }
+    }
 }
 
 impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
@@ -68,23 +84,32 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         self
     }
 
-    /// Looks into every partition of the registry: one range query each.
+    /// Looks into every partition of the registry: one range query each. What fails is [counted](SweepReport::failed), and keeps no
+    /// other partition from being swept.
     ///
     /// # Errors
-    /// Those of the stores; what was prompted before stays so.
+    /// Those of reading the registry and of the queue store; what was prompted before stays so.
     pub async fn registered(&self) -> Result<SweepReport> {
         let store = self.outbox.store();
         let mut report = SweepReport::default();
-        for entry in registry::entries(store, registry::REGISTRY).await? {
+        let (entries, strange) = registry::entries(store, registry::REGISTRY).await?;
+        for error in &strange {
+            report.fail(error);
+        }
+        for entry in entries {
             report.partitions += 1;
             let query = Query::new(rows::range(&entry.partition_key));
-            let before = report.pending;
-            match self.sweep(&entry.table, &query, None, &mut report).await {
-                Err(error) if error.is_table_not_found() => {}
-                outcome => outcome?,
+            let (pending, failed) = (report.pending, report.failed);
+            match self.sweep(&entry.table, &query, None, &mut report).await? {
+                Err(error) if !error.is_table_not_found() => report.fail(&error),
+                _ => {}
             }
-            if report.pending == before && registry::forget(store, &entry, self.outbox.pace().now()).await? {
-                report.forgotten += 1;
+            if (report.pending, report.failed) != (pending, failed) {
+                continue;
+            }
+            match registry::forget(store, &entry, self.outbox.pace().now()).await {
+                Ok(forgotten) => report.forgotten += u64::from(forgotten),
+                Err(error) => report.fail(&error),
             }
         }
         Ok(report)
@@ -97,51 +122,70 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     pub async fn whole_table(&self, table: &TableName, max_rows: u64) -> Result<SweepReport> {
         let mut report = SweepReport::default();
         let query = Query::new(rows::everywhere());
-        self.sweep(table, &query, Some(max_rows), &mut report).await?;
+        self.sweep(table, &query, Some(max_rows), &mut report).await??;
         Ok(report)
     }
 
+    /// Outside are the errors of the queue, which is one for all; inside those of the table.
     async fn sweep(
         &self,
         table: &TableName,
         query: &Query,
         max_rows: Option<u64>,
         report: &mut SweepReport,
-    ) -> Result<()> {
+    ) -> Result<Result<()>> {
         let (mut from, mut read) = (None, 0_u64);
         loop {
-            let page = self.outbox.store().query(table, query, from.as_ref()).await?;
+            let page = match self.outbox.store().query(table, query, from.as_ref()).await {
+                Ok(page) => page,
+                Err(error) => return Ok(Err(error)),
+            };
             let returned = u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
             read = read.saturating_add(page.rows_read.unwrap_or(returned).max(returned));
             if let Some(most) = max_rows
                 && read > most
             {
                 let message = format!("the sweep has read {read} entities, its max_rows is {most}: raise it");
-                return Err(Error::new(ErrorCode::InvalidInput, message)
-                    .with_rule("DQ-5")
-                    .with_table(table.as_str()));
+                let error = Error::new(ErrorCode::InvalidInput, message).with_rule("DQ-5");
+                return Ok(Err(error.with_table(table.as_str())));
             }
             for entity in page.rows.iter() {
-                self.row(table, entity, report).await?;
+                match self.note(table, entity, report).await {
+                    Ok(Some(work)) => {
+                        self.outbox.send(&work).await?;
+                        report.prompted += 1;
+                    }
+                    Ok(None) => {}
+                    Err(error) => {
+                        let key = (entity.partition_key, entity.row_key);
+                        report.fail(&error.with_table(table.as_str()).with_key(key.0, key.1));
+                    }
+                }
             }
             from = page.continuation;
             if from.is_none() {
-                return Ok(());
+                return Ok(Ok(()));
             }
         }
     }
 
-    async fn row(&self, table: &TableName, entity: EntityRef<'_>, report: &mut SweepReport) -> Result<()> {
+    /// Notes that a row is prompted; the message to put, if there is one.
+    async fn note(
+        &self,
+        table: &TableName,
+        entity: EntityRef<'_>,
+        report: &mut SweepReport,
+    ) -> Result<Option<Work>> {
         let pending = Pending::read(table, entity)?;
         report.pending += 1;
         if pending.poisoned {
             report.poisoned += 1;
-            return Ok(());
+            return Ok(None);
         }
         let now = self.outbox.pace().now();
         let last = pending.prompted.unwrap_or(pending.version);
         if now.saturating_sub(last) < ticks_of(self.after) {
-            return Ok(());
+            return Ok(None);
         }
         // IMPORTANT: noted before it is put: of two sweeps at one time one puts a message, and a stop between the two costs one
         // more period, not a message each period.
@@ -149,16 +193,13 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         let limits = self.outbox.store().capabilities().limits;
         let note = alone(key, pending.note(Note::Prompted(now)), limits)?;
         match self.outbox.store().submit(table, note).await {
-            Err(error) if error.is_not_found() || error.is_precondition_failed() => return Ok(()),
+            Err(error) if error.is_not_found() || error.is_precondition_failed() => return Ok(None),
             outcome => outcome?,
         };
-        let work = Work::Row {
+        Ok(Some(Work::Row {
             table: table.clone(),
             partition_key: key.partition_key.clone(),
             row_key: key.row_key.as_str().to_owned(),
-        };
-        self.outbox.send(&work).await?;
-        report.prompted += 1;
-        Ok(())
+        }))
     }
 }

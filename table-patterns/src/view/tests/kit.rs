@@ -7,7 +7,11 @@ use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::error::Result;
 use table_core::etag::IfMatch;
+use table_core::name::TableName;
+use table_core::query::{KeyRange, Query, TextRange};
 use table_core::retry::Retry;
+use table_core::row::RowView;
+use table_core::store::TableStore;
 use table_core::{Entity, TableStoreExt};
 
 use crate::faults::FaultyStore;
@@ -140,6 +144,15 @@ impl Company {
         rows.map(|row| ((row.of, row.row), (row.employees, row.years)))
             .filter(|(_, sums)| *sums != (0, 0))
             .collect()
+    }
+
+    /// The records of who has what in a partition of a view, as text.
+    pub(super) fn records(&self, table: &str, place: &str) -> Vec<String> {
+        let rows = TextRange::prefix(crate::view::record::BY);
+        let query = Query::new(KeyRange::rows(place, rows));
+        let page = block_on(self.engine.query(&TableName::new(table).unwrap(), &query, None)).unwrap();
+        let text = |row: RowView<'_>| format!("{:?}", row.properties().collect::<Result<Vec<_>>>().unwrap());
+        page.rows.iter().map(|entity| text(entity.row)).collect()
     }
 
     /// What there is to be, said another way than the view does.

@@ -215,6 +215,57 @@ fn imp_6_another_projection_is_taken_up_by_a_rebuild() {
     assert_eq!(company.stored(), [(("Ada".to_owned(), "all".to_owned()), (2, 0))].into());
 }
 
+/// A sum for each age: an entity moves from row to row of one partition.
+struct Ages;
+
+impl View for Ages {
+    type Source = Employee;
+    type Row = Headcount;
+
+    fn project(employee: &Employee, view: &mut Projection<Headcount>) -> Result<()> {
+        view.add(Headcount::key("ages", format!("{:06}", employee.age)), Headcount::EMPLOYEES, 1)
+    }
+}
+
+#[test]
+fn imp_6_an_entity_that_has_been_in_many_sums_keeps_a_record_of_those_it_is_in() {
+    let company = Company::new();
+    let view = ViewTable::<Ages, _>::new(company.engine.clone());
+    company.hire("Sales", 1, "Ada", "London", 0);
+    // Far more than the zeros of all of them would have room for in one property.
+    for age in 1..=1_700 {
+        company.change("Sales", 1, |ada| ada.age = age);
+        block_on(view.apply(&EntityKey::new("Sales", "empid_000001").unwrap())).unwrap();
+    }
+    assert_eq!(company.stored(), [(("ages".to_owned(), "001700".to_owned()), (1, 0))].into());
+    let records = company.records("Headcounts", "ages");
+    assert_eq!(records.len(), 1);
+    assert!(records[0].len() < 300, "{records:?}");
+}
+
+#[test]
+fn imp_6_a_rebuild_counts_each_partition_once_and_empties_what_no_record_explains() {
+    let company = Company::new();
+    let view = ViewTable::<Ages, _>::new(company.store.clone());
+    for id in 0..60 {
+        company.hire("Sales", id, "Ada", "London", i32::try_from(id).unwrap());
+    }
+    let stray = Headcount { of: "ages".into(), row: "stray".into(), employees: 7, years: 0 };
+    block_on(company.engine.table::<Headcount>().insert(&stray)).unwrap();
+    let mut rebuild = view.rebuild().page(10);
+    while rebuild.position().progress().applied < 60 {
+        block_on(rebuild.step()).unwrap();
+    }
+    company.store.heal();
+    let progress = block_on(rebuild.run()).unwrap();
+    assert_eq!((progress.applied, progress.corrected), (60, 1), "{progress:?}");
+    // Six pages each of entities that are gone and of records, and one look at rows and one at records of the only partition.
+    let queries = company.store.calls().iter().filter(|call| **call == Call::Query).count();
+    assert_eq!(queries, 14);
+    assert!(!company.stored().contains_key(&("ages".to_owned(), "stray".to_owned())));
+    assert_eq!(company.stored().len(), 60);
+}
+
 #[test]
 fn bad_input_is_told_and_nothing_is_half_written() {
     struct Bad;

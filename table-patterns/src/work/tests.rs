@@ -1,0 +1,91 @@
+//! Strange rows and messages: told, and in nobody's way.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pollster::block_on;
+use table_core::TableEntity;
+use table_core::TableStoreExt;
+use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::key::{PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::queue::{PutMessage, QueueName, QueueStore};
+use table_core::store::TableStore;
+use table_core::transaction::Transaction;
+
+use crate::feed::{FEEDS, Feed};
+use crate::outbox::{Intent, Outbox, REGISTRY, Step};
+use crate::work::{Pace, Sweep, Worker};
+
+/// An outbox, the engine below it, and the clock of both.
+fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
+    let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
+    let clock = || {
+        let now = Arc::clone(&time);
+        Clock::new(move || now.load(Ordering::SeqCst))
+    };
+    let engine = EngineOptions::new().clock(clock()).in_memory();
+    let pace = Pace::new().clock(clock()).sleep_by(|_| Box::pin(async {}));
+    let queue = QueueName::new("work").unwrap();
+    let outbox = Outbox::with_pace(engine.clone(), engine.clone(), queue, pace);
+    block_on(outbox.create_queues()).unwrap();
+    (outbox, engine, time)
+}
+
+fn record(outbox: &Outbox<Engine, Engine>, table: &TableName, partition: &str) {
+    let partition = PartitionKey::new(partition).unwrap();
+    let mut transaction = Transaction::new(partition, outbox.store().capabilities().limits).unwrap();
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "hello"));
+    outbox.record(&mut transaction, &intent).unwrap();
+    block_on(outbox.submit(table, transaction)).unwrap();
+}
+
+#[test]
+fn pat_ec_8_a_strange_row_of_the_registry_keeps_no_other_partition_from_being_swept() {
+    let (outbox, engine, time) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    record(&outbox, &table, "Sales");
+    block_on(engine.clear(outbox.queue())).unwrap();
+    time.fetch_add(6 * 600_000_000, Ordering::SeqCst);
+    let registry = engine.untyped(REGISTRY).unwrap();
+    for (bucket, partition) in [("aaa_00", "x"), ("zzz_00", "y")] {
+        let row = TableEntity::new(bucket, partition).unwrap().with("A", 1);
+        block_on(registry.insert(&row)).unwrap();
+    }
+    let report = block_on(Sweep::new(outbox).registered()).unwrap();
+    assert_eq!((report.partitions, report.prompted, report.failed), (1, 1, 2), "{report:?}");
+    assert!(report.errors[0].contains("names no table") && report.errors[0].contains("aaa_00"), "{report:?}");
+}
+
+#[test]
+fn pat_ec_8_a_strange_row_among_the_feeds_stops_no_view() {
+    let (_, engine, _) = outbox();
+    let (table, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
+    let feed = Feed::new(engine.clone());
+    block_on(feed.register(&table, &sales)).unwrap();
+    let registry = engine.untyped(FEEDS).unwrap();
+    block_on(registry.insert(&TableEntity::new("other_00", "x").unwrap())).unwrap();
+    assert_eq!(block_on(feed.partitions(&table)).unwrap(), [sales]);
+}
+
+#[test]
+fn pat_ec_4_a_strange_message_among_the_poison_is_shown_as_such_and_stops_nobody() {
+    let (outbox, engine, _) = outbox();
+    let poison = outbox.queue().poison().unwrap();
+    let strange = || block_on(engine.put(&poison, PutMessage::new("hello"))).unwrap();
+    strange();
+    let entries = block_on(outbox.poison(32)).unwrap();
+    assert_eq!(entries[0].work, "hello");
+    assert!(entries[0].error.as_ref().unwrap().contains("no entry of the poison"), "{entries:?}");
+    assert_eq!(block_on(outbox.discard_poison()).unwrap().unwrap().work, "hello");
+    assert!(block_on(outbox.poison(32)).unwrap().is_empty());
+
+    // Given back to the workers it is poison again, now as an entry with its reason.
+    strange();
+    assert!(block_on(outbox.requeue_poison()).unwrap().is_some());
+    block_on(Worker::new(outbox.clone()).run_until_idle()).unwrap();
+    let entries = block_on(outbox.poison(32)).unwrap();
+    assert_eq!((entries.len(), entries[0].work.as_str()), (1, "hello"));
+    assert!(entries[0].error.as_ref().unwrap().contains("names no work"), "{entries:?}");
+}
