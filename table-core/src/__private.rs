@@ -42,7 +42,7 @@ pub use text::{KeyText, partition, partitions, point};
 
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, Plain, Projected};
-pub use crate::entity::{Entity, FromEntity, PlainEntity, ProjectionOf, Versioned};
+pub use crate::entity::{DeclaresNothing, Entity, FromEntity, PlainEntity, ProjectionOf, Versioned};
 pub use crate::error::Result;
 pub use crate::group::{EntityGroup, GroupField, GroupOf, unknown};
 pub use crate::index::{Behind, CopyIndex, InStep, Index, IndexOf, IndexPart, Keeps};

@@ -25,6 +25,8 @@ pub trait Entity: FromEntity + 'static {
     const SCHEMA: &'static EntitySchema;
     /// Its indexes, in declaration order: what is to be written beside the entity.
     const INDEXES: &'static [IndexOf<Self>] = &[];
+    /// Whether each change is recorded in the feed of its partition: `#[entity(feed)]`.
+    const FEED: bool = false;
 
     /// Appends the texts of the entity's key, which saves the allocations of [`key_of`](Self::key_of) where buffers are
     /// used again.
@@ -60,20 +62,36 @@ fn require_portable(kind: &str, key: &str) -> Result<()> {
     Limits::PORTABLE.check_key(kind, key)
 }
 
-/// An entity without declared indexes: [`Table`](crate::Table) may write it, because no copies are left behind.
+/// An entity that declares nothing to be kept with it, neither indexes nor a feed: [`Table`](crate::Table) may write it, because nothing is left
+/// behind. The derive says which these are; it cannot be implemented by hand.
 #[diagnostic::on_unimplemented(
-    message = "[T069] `{Self}` has declared indexes, whose copies a plain write would leave behind",
+    message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed), which a plain write would leave behind",
     label = "this verb writes the entity alone",
-    note = "write it through the patterns crate's `IndexedTable`, which keeps its indexes right",
+    note = "write it through the handle of the patterns crate, which has the same verbs and keeps all that is declared: \
+            `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
     note = "reads need no such care: `get`, `query` and `scan` work on every entity"
 )]
 pub trait PlainEntity: Entity {}
 
+impl<E: DeclaresNothing> PlainEntity for E {}
+
+/// What the derive implements for entities that declare nothing. No API.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed), which a plain write would leave behind",
+    label = "this verb writes the entity alone",
+    note = "write it through the handle of the patterns crate, which has the same verbs and keeps all that is declared: \
+            `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
+    note = "reads need no such care: `get`, `query` and `scan` work on every entity"
+)]
+pub trait DeclaresNothing: Entity {}
+
 /// A type whose values a [`Table`](crate::Table) writes alone: every [`PlainEntity`], and the bag.
 #[diagnostic::on_unimplemented(
-    message = "[T069] `{Self}` cannot be written alone",
-    label = "this verb writes the entity alone: an entity with declared indexes would leave its copies behind",
-    note = "write it through the patterns crate's `IndexedTable`, which keeps its indexes right",
+    message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed), which a plain write would leave behind",
+    label = "this verb writes the entity alone",
+    note = "write it through the handle of the patterns crate, which has the same verbs and keeps all that is declared: \
+            `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
     note = "reads need no such care: `get`, `query` and `scan` work on every entity"
 )]
 pub trait ToEntity {

@@ -80,6 +80,12 @@ impl Error {
         self.edit(|inner| inner.message.insert_str(0, &format!("property `{name}`: ")))
     }
 
+    /// Adds what was being done, at the front of the message: `insert of `Ticket``.
+    #[must_use]
+    pub fn with_context(self, what: &str) -> Self {
+        self.edit(|inner| inner.message.insert_str(0, &format!("{what}: ")))
+    }
+
     /// Adds the zero-based position of the operation that failed in its transaction (IMP-3, EGT-34).
     #[must_use]
     pub fn with_operation(self, index: usize) -> Self {

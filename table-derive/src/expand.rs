@@ -61,7 +61,12 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let selections = selections::selections(&design);
     let (rows, rows_methods) = rows::rows(&design).unzip();
     let (prefixes, prefixes_methods) = levels::prefixes(&design);
-    let plain = entity.indexes.is_empty().then(|| plain(entity));
+    let plain = (entity.indexes.is_empty() && !entity.feed).then(|| plain(entity));
+    let feed = entity.feed.then(|| {
+        quote!(
+            const FEED: bool = true;
+        )
+    });
     let index::Indexes { types, list, impls, selections: by_index } = index::indexes(&design);
     let aliases = aliases.items();
     let items = wrapped(
@@ -75,6 +80,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
             impl #of_impl __table::Entity for #ty #of_where {
                 #schema
                 #list
+                #feed
                 #encode_key
                 #to_row
             }
@@ -154,12 +160,12 @@ fn wrapped(runtime: &Path, items: &TokenStream) -> TokenStream {
     }
 }
 
-/// That plain writes leave nothing behind: said of entities without indexes.
+/// That plain writes leave nothing behind: said of entities that declare nothing to be kept with them.
 fn plain(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     quote! {
         #[automatically_derived]
-        impl #of_impl __table::PlainEntity for #ty #of_where {}
+        impl #of_impl __table::DeclaresNothing for #ty #of_where {}
     }
 }
 

@@ -42,6 +42,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) table: (String, Span),
     /// The rules of thumb that it waives.
     pub(crate) allows: Allows,
+    /// Whether each change is recorded in the feed of its partition.
+    pub(crate) feed: bool,
     /// The value of `EntityType`; `None` if none is stored.
     pub(crate) kind: Option<LitStr>,
     /// The fields, in declaration order.
@@ -73,7 +75,7 @@ pub(crate) struct Field<'a> {
 impl<'a> Entity<'a> {
     /// Reads a declaration. `None` if it is no struct that could be an entity, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
-        let ContainerAttrs { table, kind, runtime: named, allows, partition_key, row_key, indexes } =
+        let ContainerAttrs { table, kind, runtime: named, allows, feed, partition_key, row_key, indexes } =
             container::parse(ctxt, input);
         let mut fields = fields(ctxt, input)?;
         let parameters = Parameters::read(ctxt, &input.generics)?;
@@ -99,6 +101,7 @@ impl<'a> Entity<'a> {
             table,
             kind,
             allows,
+            feed,
             fields,
             partition_key,
             row_key,

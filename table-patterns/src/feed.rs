@@ -10,7 +10,7 @@
 //! rows are left out of typed reads.
 //!
 //! Which partitions of a table have a feed stands in the table [`FEEDS`]: the `PartitionKey` is the table's name in lower case, `_` and a bucket
-//! of 16, the `RowKey` the partition. A [`FeedTable`] registers them; who records by hand calls [`Feed::register`].
+//! of 16, the `RowKey` the partition. Handles of entities with `#[entity(feed)]` register them; a program that records by hand calls [`Feed::register`].
 //!
 //! # Guarantee
 //! - A change and its entry are written both or neither.
@@ -31,12 +31,43 @@
 //! Clocks of writers and readers may differ from the store's, and a transaction may take, ten minutes together ([`Feed::skew`]): so much before the cursor
 //! is read again. A read holds what it reads in memory: trim, and read often.
 //!
+//! # Declared
+//! `#[entity(feed)]` on a struct: every [handle](crate::index::Entities) of it records each change in the transaction of the entity, with its indexes and
+//! participants, as `inserted`, `updated` or `deleted`, without a payload; a plain write of it does not compile. Another word, or a payload: a
+//! [participant](crate::participant).
+//!
+//! ```
+//! # use table_patterns::{Engine, Entity, IfMatch};
+//! use table_patterns::feed::Cursor;
+//! use table_patterns::index::EntityStore;
+//!
+//! #[derive(Entity, Clone, Debug, PartialEq)]
+//! #[entity(table = "Company", feed)]
+//! #[partition_key(department)]
+//! #[row_key("empid_", id)]
+//! #[index(ByEmail, unique, row_key("email_", email))]
+//! struct Employee { department: String, #[digits(6)] id: u32, email: String }
+//!
+//! # pollster::block_on(async {
+//! let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
+//! employees.insert(&Employee { department: "Sales".into(), id: 223, email: "ada@contoso.com".into() }).await?;
+//! employees.update(Employee::key("Sales", 223), |ada| ada.email = "lovelace@contoso.com".into()).await?;
+//! employees.delete(Employee::key("Sales", 223), IfMatch::Any).await?;
+//!
+//! let (feed, table) = (employees.feed(), employees.table().name()?);
+//! let sales = &feed.partitions(table).await?[0];
+//! let entries = feed.read(table, sales, &Cursor::default(), 100).await?;
+//! let kinds: Vec<_> = entries.iter().map(|entry| entry.kind.as_str()).collect();
+//! assert_eq!(kinds, ["inserted", "updated", "deleted"]);
+//! # Ok::<(), table_patterns::Error>(())
+//! # }).unwrap();
+//! ```
+//!
 //! # When not to
 //! Where nobody needs the order: an [`Intent`](crate::outbox::Intent) costs nothing once it is done. For one feed of all partitions: each has its
 //! own; merge them where they are read.
 
 mod read;
-mod table;
 #[cfg(test)]
 mod tests;
 
@@ -60,7 +91,6 @@ use crate::outbox::registry::{self, Registered};
 use crate::work::Pace;
 pub(crate) use read::Ahead;
 pub use read::FeedReader;
-pub use table::FeedTable;
 
 /// The table of the partitions that have a feed. Listings of the program's tables leave it out.
 pub const FEEDS: &str = table_core::table::FEEDS;

@@ -2,9 +2,9 @@
 //!
 //! # Context
 //! The service has one index, on the two keys (DQ-9). Every other look-up is an entity more: a copy under another key, or a list of
-//! keys under a value. `#[index(…)]` and `#[index_entity(…)]` declare them; an [`IndexedTable`] keeps them right through every
-//! insert, replace, merge, patch, upsert, delete, [update](IndexedTable::update), [transaction](IndexedTable::transaction) and
-//! [bulk load](IndexedTable::bulk).
+//! keys under a value. `#[index(…)]` and `#[index_entity(…)]` declare them; an [`Entities`] keeps them right through every
+//! insert, replace, merge, patch, upsert, delete, [update](Entities::update), [transaction](Entities::transaction) and
+//! [bulk load](Entities::bulk).
 //!
 //! # Key layout
 //! | where | PartitionKey | RowKey | properties |
@@ -29,15 +29,15 @@
 //! - A value of a `unique` index in the partition belongs to one entity; the second gets a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
 //! - Elsewhere it is consistent in the end (PAT-INTER-3): the change is recorded in the transaction by an [`IndexOutbox`], and each
-//!   record ends in [`settle`](IndexedTable::settle), which asks the entity what is true now: late, twice and in any order. Reads say
+//!   record ends in [`settle`](Entities::settle), which asks the entity what is true now: late, twice and in any order. Reads say
 //!   so in their type: [`Eventual`] does not dereference, and is [verified](Eventual::verify) (PAT-INTER-5). Two entities of one
 //!   value are found when the second is settled, and its record becomes poison for a person to decide.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the promise of its entity, which names the blob: in the partition it is in
 //!   step, elsewhere it is behind. The new blob is whole before the entity names it on the condition of its `ETag`; what is not
-//!   named, from before a change or after a crash, is [collected](IndexedTable::collect_orphaned_lists) a grace period later. A
+//!   named, from before a change or after a crash, is [collected](Entities::collect_orphaned_lists) a grace period later. A
 //!   reader that was overtaken by that begins again.
 //! - An index answers only when it is whole: [`IndexState`]. A new one over old rows is *building* until its
-//!   [backfill](IndexedTable::backfill) is done. [`check`](IndexedTable::check) finds what another tool broke.
+//!   [backfill](Entities::backfill) is done. [`check`](Entities::check) finds what another tool broke.
 //! - A backfill and a repair write together what entities of a partition lack, each entity under the version that it was found at.
 //!   Where a live writer was faster with one of them, that transaction is refused whole, and they are looked at one by one.
 //! - All writers must know the index, by the same design: one that does not leaves it behind, and only a check will tell.
@@ -49,7 +49,7 @@
 //! | replace, merge, patch, upsert, delete | 2, and a get for each list that changes | 1, 1 or 2 a copy that changes, the same for lists |
 //! | update of an entity read before | 1, and a get for each list that changes | the same |
 //! | get through an index | 1 | |
-//! | look-up through a list | 1 and 1 for each member (PAT-IX-3), [a page](IndexedTable::look_up_page) of them at a time if wanted; 1 for its blob | |
+//! | look-up through a list | 1 and 1 for each member (PAT-IX-3), [a page](Entities::look_up_page) of them at a time if wanted; 1 for its blob | |
 //! | change of a list in a blob | 1 get and 1 put of the blob more | the same |
 //! | settling one index of one change | 3 gets, 1 or 2 writes | |
 //! | backfill, check | a get for each entity and index, and for each row of the index, 16 at a time | |
@@ -92,16 +92,17 @@ mod pace;
 mod patch;
 mod read;
 mod relay;
+mod road;
 mod settle;
 mod state;
 mod sweep;
 mod table;
 #[cfg(test)]
 mod tests;
-mod transaction;
 mod write;
 
 pub use backfill::{Backfill, BackfillProgress};
+pub(crate) use batch::{Batch, Beside, Write};
 pub use batch::{RemoteChange, UniqueViolation};
 pub use bulk::{IndexedBulk, IndexedBulkError};
 pub use changes::{Change, ChangeKind, changes};
@@ -112,7 +113,7 @@ pub use list::ListBlobs;
 pub use look_up::ListPage;
 pub use outbox::{IndexOutbox, NoOutbox};
 pub use patch::IndexedPatch;
+pub(crate) use road::Road;
 pub use state::IndexState;
 pub use sweep::Phase;
-pub use table::{IndexedStore, IndexedTable};
-pub use transaction::IndexedTransaction;
+pub use table::{Entities, EntityStore};

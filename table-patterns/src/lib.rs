@@ -12,10 +12,12 @@
 //! | [`meter`] | requests, rows and bytes, counted for tests |
 //! | [`migrate`] | a table copied to another store, resumed and checked (DQ-12) |
 //! | [`outbox`] | what a change intends elsewhere, recorded in its transaction (PAT-EC) |
+//! | [`participant`] | what takes part in each write of an entity, in its transaction |
 //! | [`periods`] | a table a period, dropped when it expires; deletes in batches (PAT-HVD) |
 //! | [`relation`] | owners and their parts, no part without its owner (PAT-CK-3) |
 //! | [`series`] | the values of a period as properties of one entity (PAT-SER) |
 //! | [`spread`] | where writes go, measured on keys (PAT-ANTI-1) |
+//! | [`unit`] | one transaction over several entity types, with all that their patterns add |
 //! | [`view`] | a read model kept from a change feed, with sums that count each entity once (IMP-6) |
 //! | [`wide`] | one logical entity in several rows, never read half-written (PAT-WIDE) |
 //! | [`work`] | workers that do it, by a queue; sweeps, poison, the archive (PAT-EC) |
@@ -49,12 +51,15 @@ pub mod log_tail;
 pub mod meter;
 pub mod migrate;
 pub mod outbox;
+pub mod participant;
 pub mod periods;
 pub mod relation;
 pub mod series;
 pub mod spread;
+pub mod unit;
 pub mod view;
 pub mod wide;
 pub mod work;
 
+pub use index::{Entities, EntityStore};
 pub use table_core::*;

@@ -36,7 +36,7 @@
 //! | verb | requests |
 //! |---|---|
 //! | read | 1, as any table |
-//! | write of the source through a [`FeedTable`](crate::feed::FeedTable) | 1 operation more |
+//! | write of the source, declared with `#[entity(feed)]` | 1 operation more |
 //! | [catching up](ViewTable::catch_up) | 1 range query of the registry; 1 get, 1 range query and 1 write a partition; then an entity that changed: 2 gets, and 1 get, 1 get a sum that changes and 1 transaction for each partition of the view |
 //! | its first time in a partition of the view | 2 gets and 1 write more |
 //! | rebuild | the same for each row of the source, 1 scan of each table, and each partition of the view read once more |
@@ -58,12 +58,12 @@
 //! counted at leisure: read the partition.
 //!
 //! ```
-//! use table_patterns::feed::FeedTable;
+//! use table_patterns::index::EntityStore;
 //! use table_patterns::view::{Projection, View, ViewTable};
-//! use table_patterns::{Engine, Entity, Result, TableStoreExt};
+//! use table_patterns::{Engine, Entity, Result};
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
-//! #[entity(table = "Company")]
+//! #[entity(table = "Company", feed)]
 //! #[partition_key(department)]
 //! #[row_key(id)]
 //! struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
@@ -90,7 +90,7 @@
 //!
 //! # pollster::block_on(async {
 //! let store = Engine::in_memory();
-//! let employees = FeedTable::new(store.table::<Employee>().create_if_missing().await?);
+//! let employees = store.entities::<Employee>().create_if_missing().await?;
 //! let view = ViewTable::<Headcounts, _>::new(store).create_if_missing().await?;
 //! view.rebuild().run().await?;
 //!
@@ -116,7 +116,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use table_core::entity::PlainEntity;
+use table_core::entity::{Entity, PlainEntity};
 use table_core::error::Result;
 
 pub use projection::Projection;
@@ -127,7 +127,7 @@ pub use table::{CaughtUp, Freshness, ViewState, ViewTable};
 /// What each entity of a table has in a view of it.
 pub trait View: 'static {
     /// The entity that the view is made from.
-    type Source: PlainEntity + Send + Sync;
+    type Source: Entity + Send + Sync;
     /// The rows of the view, in a table of their own.
     type Row: PlainEntity + Send + Sync;
 

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use pollster::block_on;
 use table_core::Entity;
 use table_core::embedded::{Durability, Engine};
-use table_patterns::index::{IndexState, IndexedStore, IndexedTable};
+use table_patterns::index::{Entities, EntityStore, IndexState};
 
 use crate::Outcome;
 use crate::data::{PARTITION, site};
@@ -67,7 +67,7 @@ fn build(stage: &Stage, name: &'static str, entities: u32, durability: Durabilit
     let engine = Engine::builder().durability(durability).open(folder)?;
     Tables::of(&engine)?.load(entities)?;
     stage.settle()?;
-    let indexed = block_on(engine.indexed::<Indexed>().create_if_missing())?;
+    let indexed = block_on(engine.entities::<Indexed>().create_if_missing())?;
     let start = Instant::now();
     let built = block_on(indexed.backfill::<IndexedByDevice>().run())?;
     let rate = Rate { operations: built.repaired, elapsed: start.elapsed() };
@@ -76,7 +76,7 @@ fn build(stage: &Stage, name: &'static str, entities: u32, durability: Durabilit
 }
 
 /// Only a backfill that did its work is worth measuring: it answers, and has one entry for each entity.
-fn check(indexed: &IndexedTable<Indexed, Engine>, entities: u32) -> Outcome<()> {
+fn check(indexed: &Entities<Indexed, Engine>, entities: u32) -> Outcome<()> {
     if block_on(indexed.states())? != [("ByDevice", IndexState::Ready)] {
         return Err("the index is not ready after its backfill".into());
     }

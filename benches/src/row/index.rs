@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::{Entity, Versioned};
-use table_patterns::index::{IndexedStore, IndexedTable};
+use table_patterns::index::{Entities, EntityStore};
 
 use crate::Outcome;
 use crate::data::Reading;
@@ -70,7 +70,7 @@ fn tag(number: u32) -> String {
 /// Measures the rows.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::open(stage.folder.join("indexed"))?;
-    let tagged = block_on(engine.indexed::<Tagged>().create_if_missing())?;
+    let tagged = block_on(engine.entities::<Tagged>().create_if_missing())?;
     let plain = Tables::of(&engine)?;
     let entities = stage.options.entities.min(ENTITIES);
     let all: Vec<Tagged> = (0..entities).map(|index| Tagged::of(Reading::at(index))).collect();
@@ -95,7 +95,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
 fn look_ups(
     stage: &Stage,
     report: &mut Report,
-    tagged: &IndexedTable<Tagged, Engine>,
+    tagged: &Entities<Tagged, Engine>,
     all: &[Tagged],
 ) -> Outcome<()> {
     // Look-ups read what lies in the base, as after a while they do.

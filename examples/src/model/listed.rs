@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use table_core::{Engine, Entity, QueueName, TableName, TableStore};
 use table_patterns::blob::object_store::ObjectStore;
-use table_patterns::index::{IndexedStore, IndexedTable, ListBlobs};
+use table_patterns::index::{Entities, EntityStore, ListBlobs};
 use table_patterns::outbox::Outbox;
 use table_patterns::work::Worker;
 
@@ -84,9 +84,9 @@ pub fn table<S: TableStore + Clone>(
     store: &S,
     outbox: Outbox<S, Engine>,
     blobs: &Arc<dyn ObjectStore>,
-) -> IndexedTable<Airport, S, Outbox<S, Engine>> {
+) -> Entities<Airport, S, Outbox<S, Engine>> {
     let lists = ListBlobs::new(Arc::clone(blobs), "airports").beyond(BEYOND);
-    store.indexed_through(outbox).with_list_blobs(lists)
+    store.entities_through(outbox).with_list_blobs(lists)
 }
 
 /// Writes the airports anew, and brings their lists elsewhere in line.

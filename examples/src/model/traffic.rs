@@ -4,7 +4,8 @@ use std::error::Error;
 
 use table_core::error::Result;
 use table_core::{Entity, TableStore, TableStoreExt};
-use table_patterns::feed::FeedTable;
+use table_patterns::feed::Feed;
+use table_patterns::index::{Entities, EntityStore};
 use table_patterns::view::{Projection, View, ViewTable};
 
 use crate::model::routes::Route;
@@ -101,7 +102,8 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     let view = ViewTable::<Traffic, _>::new(store.clone()).create_if_missing().await?;
     view.rebuild().run().await?;
     // One change of each state, so that a first run finds cursors as a second one does.
-    let (watched, changes) = (watched(routes), FeedTable::new(table));
+    let changes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
+    let watched = watched(routes);
     for state in STATES {
         if let Some(route) = watched.iter().find(|route| route.state == state) {
             changes.insert_or_replace(route).await?;
@@ -117,7 +119,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
 /// # Errors
 /// Those of the store.
 pub async fn trim<S: TableStore>(
-    routes: &FeedTable<WatchedRoute, S>,
+    routes: &Entities<WatchedRoute, S>,
     view: &ViewTable<Traffic, S>,
 ) -> Result<()> {
     let table = routes.table().name()?;

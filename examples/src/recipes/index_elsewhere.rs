@@ -5,7 +5,7 @@ use std::time::Duration;
 use table_core::error::Result;
 use table_core::queue::QueueStore;
 use table_core::{Entity, TableStoreExt};
-use table_patterns::index::IndexedStore;
+use table_patterns::index::EntityStore;
 use table_patterns::outbox::Outbox;
 use table_patterns::work::{Worker, WorkerOptions};
 
@@ -27,7 +27,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("directory")?);
     outbox.create_queues().await?;
     outbox.queues().clear(outbox.queue()).await?;
-    let employees = store.indexed_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
+    let employees = store.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
     let idle = Duration::from_millis(20);
     let options = WorkerOptions { lease: Duration::from_mins(5), idle, ..WorkerOptions::default() };
     let settle = async |intents: u64| {

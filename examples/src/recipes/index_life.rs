@@ -4,7 +4,7 @@
 use table_core::error::{Error, Result};
 use table_core::index::Index;
 use table_core::{Entity, ErrorCode, IfMatch, TableEntity, TableStoreExt};
-use table_patterns::index::{FindingKind, IndexState, IndexedStore};
+use table_patterns::index::{EntityStore, FindingKind, IndexState};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;
@@ -33,7 +33,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     old.bulk().insert_all(nevada.iter().map(as_first)).await.map_err(|stopped| stopped.source)?;
 
     // The second version: it writes the index from its first write on, and asks it nothing before it is whole.
-    let airports = store.indexed::<Airport>().create_if_missing().await?;
+    let airports = store.entities::<Airport>().create_if_missing().await?;
     let las_vegas = || Airport::by_city("NV", "Las Vegas");
     let mut answer = Grid::new(["Step", "Index", "Airports of Las Vegas"]);
     assert_eq!(airports.states().await?, [("ByCity", IndexState::Building)]);

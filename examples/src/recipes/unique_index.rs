@@ -2,7 +2,7 @@
 
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, TableStoreExt};
-use table_patterns::index::IndexedStore;
+use table_patterns::index::EntityStore;
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;
@@ -19,7 +19,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     store.unmetered().table::<Employee>().delete_table().await?; // that of an earlier run
-    let employees = store.indexed::<Employee>().create_if_missing().await?;
+    let employees = store.entities::<Employee>().create_if_missing().await?;
     let sales = inputs.employees.iter().filter(|employee| employee.department == "Sales");
     for employee in sales.cloned() {
         let crate::model::company::Employee { department, id, first_name, last_name, age, email } = employee;

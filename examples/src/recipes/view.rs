@@ -2,7 +2,8 @@
 
 use table_core::error::Result;
 use table_core::{Entity, EntityKey, IfMatch, TableStoreExt};
-use table_patterns::feed::FeedTable;
+use table_patterns::feed::Feed;
+use table_patterns::index::EntityStore;
 use table_patterns::view::ViewTable;
 
 use crate::grid::Grid;
@@ -19,7 +20,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 };
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    let routes = FeedTable::new(store.table::<WatchedRoute>());
+    let routes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
     let view = ViewTable::<Traffic, _>::new(store.clone());
     let traffic = view.rows().await?;
     let plan = traffic.plan(AirportTraffic::key("SEA"))?;

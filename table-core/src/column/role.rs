@@ -19,7 +19,7 @@ pub enum Indexed {}
     message = "[T131] a declared index holds this property: a patch would leave the index behind",
     label = "this property is in an index or in its copies",
     note = "a patch does not know the old value, which tells the index row to be removed",
-    note = "read, change and write the entity: `update`, through the patterns crate's `IndexedTable`, which keeps its indexes right"
+    note = "read, change and write the entity: `update`, through the patterns crate's `Entities`, which keeps its indexes right"
 )]
 pub trait SetAlone {}
 

@@ -10,8 +10,8 @@ use crate::attr::index::{self, IndexAttr};
 use crate::attr::piece::{self, PieceList};
 use crate::ctxt::Ctxt;
 use crate::symbol::{
-    self, ALLOW, CRATE, DIGITS, ENTITY, ESCAPED, INDEX, INDEX_ENTITY, KIND, PARTITION_KEY, PROPERTY, ROW_KEY,
-    TABLE, WITHOUT,
+    self, ALLOW, CRATE, DIGITS, ENTITY, ESCAPED, FEED, INDEX, INDEX_ENTITY, KIND, PARTITION_KEY, PROPERTY,
+    ROW_KEY, TABLE, WITHOUT,
 };
 
 /// A key as written: the attribute and its pieces.
@@ -32,6 +32,8 @@ pub(crate) struct ContainerAttrs {
     pub(crate) runtime: Option<Path>,
     /// `allow(…, reason = "…")`
     pub(crate) allows: Allows,
+    /// `feed`
+    pub(crate) feed: bool,
     /// `#[partition_key(…)]`
     pub(crate) partition_key: Option<KeyAttr>,
     /// `#[row_key(…)]`
@@ -46,13 +48,15 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     let mut kind = Slot::empty(KIND.0);
     let mut runtime = Slot::empty(CRATE.0);
     let mut allows = Allows::default();
+    let mut feed = Slot::empty(FEED.0);
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
     let mut row_key = Slot::empty(ROW_KEY.0);
     let mut indexes = Vec::new();
     for attr in &input.attrs {
         if attr.path() == &ENTITY {
             let words = |input: ParseStream| {
-                parse_entity(ctxt, input, &mut table, &mut kind, &mut runtime, &mut allows)
+                let slots = (&mut table, &mut kind, &mut runtime, &mut feed);
+                parse_entity(ctxt, input, slots, &mut allows)
             };
             if let Err(error) = attr.parse_args_with(words) {
                 ctxt.push(error);
@@ -72,6 +76,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
         kind: kind.take(),
         runtime: runtime.take(),
         allows,
+        feed: feed.take().is_some(),
         partition_key: partition_key.take(),
         row_key: row_key.take(),
         indexes,
@@ -81,9 +86,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
 fn parse_entity(
     ctxt: &Ctxt,
     input: ParseStream,
-    table: &mut Slot<LitStr>,
-    kind: &mut Slot<LitStr>,
-    runtime: &mut Slot<Path>,
+    (table, kind, runtime, feed): (&mut Slot<LitStr>, &mut Slot<LitStr>, &mut Slot<Path>, &mut Slot<()>),
     allows: &mut Allows,
 ) -> syn::Result<()> {
     while !input.is_empty() {
@@ -99,8 +102,10 @@ fn parse_entity(
             runtime.set(ctxt, &word, input.call(Path::parse_mod_style)?, "write `crate = …` once");
         } else if word == ALLOW {
             allows.parse(ctxt, &word, input)?;
+        } else if word == FEED {
+            feed.set(ctxt, &word, (), "an entity has one feed, that of its partition: write `feed` once");
         } else {
-            let help = symbol::known(&word.to_string(), [TABLE.0, KIND.0, CRATE.0, ALLOW.0]);
+            let help = symbol::known(&word.to_string(), [TABLE.0, KIND.0, CRATE.0, ALLOW.0, FEED.0]);
             ctxt.error("T001", &word, format!("unknown word `{word}` in `entity`"), help);
             piece::skip_to_comma(input)?;
         }

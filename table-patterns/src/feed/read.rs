@@ -55,21 +55,22 @@ impl Ahead {
 /// The feed of one partition, read in portions. Made by [`Feed::reader`].
 ///
 /// ```
-/// # use table_patterns::{Engine, Entity, PartitionKey, TableStoreExt};
-/// use table_patterns::feed::{Cursor, FeedTable};
+/// # use table_patterns::{Engine, Entity, PartitionKey, feed::Cursor};
+/// use table_patterns::index::EntityStore;
 ///
 /// # #[derive(Entity)]
-/// # #[entity(table = "Company")]
+/// # #[entity(table = "Company", feed)]
 /// # #[partition_key(department)]
 /// # #[row_key(id)]
 /// # struct Employee { department: String, id: u32 }
 /// # pollster::block_on(async {
-/// let employees = FeedTable::new(Engine::in_memory().table::<Employee>().create_if_missing().await?);
+/// let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
 /// for id in 0..25 {
 ///     employees.insert(&Employee { department: "Sales".into(), id }).await?;
 /// }
 /// let (table, sales) = (employees.table().name()?.clone(), PartitionKey::new("Sales")?);
-/// let mut reader = employees.feed().reader(table, sales, Cursor::default());
+/// let feed = employees.feed();
+/// let mut reader = feed.reader(table, sales, Cursor::default());
 /// let mut portions = Vec::new();
 /// loop {
 ///     let some = reader.next(10).await?;

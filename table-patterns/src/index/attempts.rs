@@ -5,16 +5,21 @@ use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
+use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, Select};
 use table_core::row::{self, Row};
 use table_core::store::{self, TableStore};
 
+use crate::feed::FeedChange;
 use crate::index::batch::{Batch, Write};
-use crate::index::commit::{Attempt, Mode, attempt, touches};
+use crate::index::changes::ChangeKind;
+use crate::index::commit::{Attempt, touches};
 use crate::index::outbox::IndexOutbox;
+use crate::index::road::{Road, Way};
 use crate::index::state::load;
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
+use crate::participant::Changes;
 
 /// What others may change while something is tried, in words.
 pub(crate) const RACE: &str = "the entity or its indexes";
@@ -31,7 +36,7 @@ pub(crate) struct Current<E> {
 /// What is to be written, given what is there; `None` if more must be known of it than was given.
 pub(crate) type Decided = Result<Option<Write>>;
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// What is there, if it is what a condition wants.
     pub(crate) fn expected(
         &self,
@@ -111,20 +116,89 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
         }
         // What is not whole has no copy to be taken for granted.
         let look = look || touches(batch, |index| !self.states.is_ready::<E>(index));
-        let intents = match &batch.remote[..] {
-            [] => Vec::new(),
-            remote => {
-                self.outbox.prepare(table, &batch.partition_key).await?;
-                self.outbox.record(E::SCHEMA, remote)?
-            }
-        };
-        let is_recorded = !intents.is_empty();
-        let done =
-            attempt::<E, S>(self.table.store(), &self.lists(table), batch, Mode { look, intents }).await?;
-        if is_recorded && matches!(done, Attempt::Done(_)) {
-            self.outbox.recorded(table, &batch.partition_key).await;
+        self.way(table).attempt(batch, look).await
+    }
+
+    /// Writes a batch whose conditions on entities are the caller's.
+    pub(crate) async fn commit(&self, batch: &Batch) -> Result<Vec<Option<ETag>>> {
+        let table = self.table.name()?;
+        if touches(batch, |index| self.states.is_unknown::<E>(index)) {
+            load(&self.table, &self.states).await?;
         }
-        Ok(done)
+        let look = touches(batch, |index| !self.states.is_ready::<E>(index));
+        self.way(table).commit(batch, (&self.retry, look)).await
+    }
+
+    fn way<'a>(&'a self, table: &'a TableName) -> Way<'a, S, O> {
+        let (store, outbox) = (self.table.store(), &self.outbox);
+        Way { store, outbox, feed: self.recorder(), lists: self.lists(table) }
+    }
+
+    /// What the handle knows, for units of several types.
+    pub(crate) fn road(&self) -> Road<S, O>
+    where
+        S: Clone,
+    {
+        Road {
+            store: self.table.store().clone(),
+            outbox: self.outbox.clone(),
+            feed: self.recorder().cloned(),
+            blobs: self.blobs.clone(),
+            retry: self.retry.clone(),
+        }
+    }
+
+    /// Whether all copies that a write changes are in indexes that are known to be whole.
+    pub(crate) fn knows(&self, write: &Write) -> bool {
+        let is_there = |kind: &ChangeKind| matches!(kind, ChangeKind::Rewrite(_) | ChangeKind::Remove);
+        let changed =
+            write.changes.iter().filter(|change| change.index.is_same_partition() && is_there(&change.kind));
+        changed.map(|change| change.index).all(|index| self.states.is_ready::<E>(index))
+    }
+
+    /// The write of an entity that changes from `old` to `new`, with what its indexes, feed and participants add.
+    pub(crate) fn write_of(
+        &self,
+        key: EntityKey,
+        kind: OperationKind,
+        old: Option<&E>,
+        new: Option<&E>,
+    ) -> Result<Write> {
+        let mut out = Changes::new(key.clone(), self.retry.pace().clone());
+        for participant in &self.participants {
+            let name = participant.name();
+            participant
+                .changes(old, new, out.by(name))
+                .map_err(|error| error.with_context(&format!("`{name}`")))?;
+        }
+        if let Some(feed) = self.recorder() {
+            let what = match kind {
+                OperationKind::Insert(_) => "inserted",
+                OperationKind::Delete(_) => "deleted",
+                _ => "updated",
+            };
+            let change = FeedChange { source: &key.row_key, kind: what, payload: b"" };
+            out.by("feed").operation(feed.operation(change)?);
+        }
+        let Changes { rows, steps, .. } = out;
+        Ok(Write { beside: rows, steps, ..Write::new(key, kind, old, new)? })
+    }
+
+    /// Writes without a look at what is there, where nothing asks for it.
+    pub(crate) async fn write_blind(&self, key: EntityKey, kind: OperationKind) -> Result<Option<ETag>> {
+        let write = self.write_of(key.clone(), kind, None, None)?;
+        self.write(&key, false, None, |_| Ok(Some(write.clone()))).await
+    }
+
+    /// The merge of some properties into what is there.
+    pub(crate) fn merged(&self, key: &EntityKey, current: &Current<E>, row: Row) -> Result<Write> {
+        let before = match &current.stored {
+            Some(stored) => stored.clone(),
+            None => current.entity.to_row()?,
+        };
+        let after: E = read_as(key, &row::merge(before.view(), row.view())?)?;
+        let kind = OperationKind::Merge(row, IfMatch::ETag(current.etag.clone()));
+        self.write_of(key.clone(), kind, Some(&current.entity), Some(&after))
     }
 }
 
@@ -136,15 +210,4 @@ pub(crate) fn undecided() -> Error {
 /// An entity of these properties.
 pub(crate) fn read_as<E: Entity>(key: &EntityKey, row: &Row) -> Result<E> {
     E::from_entity(EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view()))
-}
-
-/// The merge of some properties into what is there.
-pub(crate) fn merged<E: Entity>(key: &EntityKey, current: &Current<E>, row: Row) -> Result<Write> {
-    let before = match &current.stored {
-        Some(stored) => stored.clone(),
-        None => current.entity.to_row()?,
-    };
-    let after: E = read_as(key, &row::merge(before.view(), row.view())?)?;
-    let kind = OperationKind::Merge(row, IfMatch::ETag(current.etag.clone()));
-    Write::new(key.clone(), kind, Some(&current.entity), Some(&after))
 }

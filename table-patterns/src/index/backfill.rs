@@ -16,7 +16,7 @@ use crate::index::outbox::IndexOutbox;
 use crate::index::pace::Pacer;
 use crate::index::state::{IndexState, load, note, noted};
 use crate::index::sweep::{Phase, Place, Sweep};
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
 
 /// Findings that the report of a backfill lists.
 const LISTED: usize = 1_000;
@@ -45,7 +45,7 @@ pub struct BackfillProgress {
 ///
 /// ```
 /// # use table_core::{Engine, TableStoreExt};
-/// # use table_patterns::index::{IndexState, IndexedStore};
+/// # use table_patterns::index::{IndexState, EntityStore};
 /// # mod v1 {
 /// #     #[derive(table_core::Entity)]
 /// #     #[entity(table = "Company")]
@@ -63,7 +63,7 @@ pub struct BackfillProgress {
 /// # let store = Engine::in_memory();
 /// # let old = store.table::<v1::Employee>().create_if_missing().await?; // without the index
 /// # old.insert(&v1::Employee { department: "Sales".into(), id: 223, email: "ada@contoso.com".into() }).await?;
-/// let employees = store.indexed::<Employee>().create_if_missing().await?; // with the new index, over old rows
+/// let employees = store.entities::<Employee>().create_if_missing().await?; // with the new index, over old rows
 /// assert_eq!(employees.states().await?, [("ByEmail", IndexState::Building)]);
 /// let error = employees.get(Employee::by_email("Sales", "ada@contoso.com")).await.unwrap_err();
 /// assert_eq!(error.code(), table_core::ErrorCode::IndexNotReady);
@@ -76,7 +76,7 @@ pub struct BackfillProgress {
 /// ```
 #[must_use = "a backfill does nothing until it is run"]
 pub struct Backfill<'a, E, S, O> {
-    table: &'a IndexedTable<E, S, O>,
+    table: &'a Entities<E, S, O>,
     index: &'static IndexSchema,
     per_second: Option<NonZeroU32>,
     page: Option<usize>,
@@ -93,7 +93,7 @@ impl<E, S: std::fmt::Debug, O: std::fmt::Debug> std::fmt::Debug for Backfill<'_,
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Begins the backfill of an index; on one that is ready it does nothing.
     pub fn backfill<I: Index<Entity = E>>(&self) -> Backfill<'_, E, S, O> {
         Backfill { table: self, index: I::SCHEMA, per_second: None, page: None, progress: None }

@@ -7,18 +7,32 @@ use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::{Row, entity_bytes};
-use table_core::schema::IndexSchema;
+use table_core::schema::{EntitySchema, IndexSchema};
 
-use crate::index::changes::{Change, ChangeKind, changes};
+use crate::index::changes::{Change, ChangeKind, changes, owner_of};
 use crate::index::list::{ListForm, Member};
+use crate::outbox::{Intent, Step};
 
-/// One entity to be written, with what that changes in its indexes.
+/// One entity to be written, with what that changes in its indexes, and what its participants add.
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
     pub(crate) key: EntityKey,
     pub(crate) kind: OperationKind,
     pub(crate) changes: Vec<Change>,
+    pub(crate) beside: Vec<Beside>,
+    pub(crate) steps: Vec<Step>,
 }
+
+/// A row of a participant, in the transaction of the entity.
+#[derive(Clone, Debug)]
+pub(crate) struct Beside {
+    /// The participant.
+    pub(crate) by: &'static str,
+    pub(crate) operation: Operation,
+}
+
+/// Whose an entry of an index is: [`owner_of`] of one entity type.
+pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
 
 impl Write {
     /// The write of an entity that changes from `old` to `new`.
@@ -28,7 +42,17 @@ impl Write {
         old: Option<&E>,
         new: Option<&E>,
     ) -> Result<Self> {
-        Ok(Self { key, kind, changes: changes(old, new)? })
+        Ok(Self { key, kind, changes: changes(old, new)?, beside: Vec::new(), steps: Vec::new() })
+    }
+
+    /// A write beside which nothing is written.
+    pub(crate) const fn alone(key: EntityKey, kind: OperationKind) -> Self {
+        Self { key, kind, changes: Vec::new(), beside: Vec::new(), steps: Vec::new() }
+    }
+
+    /// How many operations it adds to a transaction at most.
+    pub(crate) fn operations(&self) -> usize {
+        1 + self.changes.len() + self.beside.len() + usize::from(!self.steps.is_empty())
     }
 
     /// The bytes of the entity and its copies, by the published formula.
@@ -40,7 +64,11 @@ impl Write {
             }
             _ => 0,
         });
-        own + copies.sum::<usize>()
+        let partition_key = self.key.partition_key.as_str();
+        let beside = self.beside.iter().map(|Beside { operation, .. }| {
+            entity_bytes(partition_key, operation.row_key.as_str(), operation.kind.row())
+        });
+        own + copies.sum::<usize>() + beside.sum::<usize>()
     }
 }
 
@@ -48,6 +76,7 @@ impl Write {
 #[derive(Clone, Debug)]
 pub(crate) struct CopyChange {
     pub(crate) index: &'static IndexSchema,
+    pub(crate) owner_of: OwnerOf,
     /// Whose it was before.
     pub(crate) before: Option<EntityKey>,
     /// Whose it is to be, and what it is to hold.
@@ -58,6 +87,7 @@ pub(crate) struct CopyChange {
 #[derive(Clone, Debug)]
 pub(crate) struct ListChange {
     pub(crate) form: ListForm,
+    pub(crate) owner_of: OwnerOf,
     /// Who is to be in it, with his texts.
     pub(crate) join: BTreeMap<EntityKey, Member>,
     pub(crate) leave: BTreeSet<EntityKey>,
@@ -84,7 +114,11 @@ pub(crate) struct Batch {
     pub(crate) entities: Vec<Operation>,
     pub(crate) copies: BTreeMap<RowKey, CopyChange>,
     pub(crate) lists: BTreeMap<RowKey, ListChange>,
-    pub(crate) remote: Vec<RemoteChange>,
+    pub(crate) remote: Vec<(&'static EntitySchema, RemoteChange)>,
+    /// Rows of participants.
+    pub(crate) beside: Vec<Beside>,
+    /// Steps that participants intend, by the row of the entity that changed.
+    pub(crate) steps: Vec<(RowKey, Vec<Step>)>,
     bytes: usize,
 }
 
@@ -96,6 +130,8 @@ impl Batch {
             copies: BTreeMap::new(),
             lists: BTreeMap::new(),
             remote: Vec::new(),
+            beside: Vec::new(),
+            steps: Vec::new(),
             bytes: 0,
         }
     }
@@ -110,8 +146,60 @@ impl Batch {
     /// How many operations its transaction has at most: an outbox adds one for each entity with anything remote.
     pub(crate) fn operations(&self) -> usize {
         // Those of one entity were pushed together.
-        let recorded = self.remote.chunk_by(|one, next| one.owner == next.owner).count();
-        self.entities.len() + self.copies.len() + self.lists.len() + recorded
+        let recorded = self.remote.chunk_by(|(_, one), (_, next)| one.owner == next.owner).count();
+        let own = self.entities.len() + self.copies.len() + self.lists.len();
+        own + recorded + self.beside.len() + self.steps.len()
+    }
+
+    /// The intents of its participants: one for each entity, so that two steps for one target are refused and none is lost.
+    pub(crate) fn intents(&self) -> Vec<Intent> {
+        let intent = |(source, steps): &(RowKey, Vec<Step>)| {
+            steps.iter().cloned().fold(Intent::of(source.clone()), Intent::step)
+        };
+        self.steps.iter().map(intent).collect()
+    }
+
+    /// Adds steps of one entity.
+    pub(crate) fn intend(&mut self, source: &RowKey, steps: Vec<Step>) {
+        if steps.is_empty() {
+            return;
+        }
+        match self.steps.iter_mut().find(|(known, _)| known == source) {
+            Some((_, known)) => known.extend(steps),
+            None => self.steps.push((source.clone(), steps)),
+        }
+    }
+
+    /// What it is made of, in words: for errors of its size.
+    pub(crate) fn parts(&self) -> String {
+        let count = |n: usize, what: &str| (n > 0).then(|| format!("{n} {what}"));
+        let mut by: BTreeMap<&str, usize> = BTreeMap::new();
+        self.beside.iter().for_each(|beside| *by.entry(beside.by).or_default() += 1);
+        let recorded = self.remote.chunk_by(|(_, one), (_, next)| one.owner == next.owner).count();
+        let own = [
+            count(self.entities.len(), "of entities"),
+            count(self.copies.len(), "of copies in indexes"),
+            count(self.lists.len(), "of lists"),
+            count(recorded + self.steps.len(), "of intents"),
+        ];
+        let beside = by.into_iter().map(|(by, n)| format!("{n} of `{by}`"));
+        own.into_iter().flatten().chain(beside).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether a row is a participant's.
+    pub(crate) fn is_beside(&self, row_key: &RowKey) -> bool {
+        self.beside.iter().any(|beside| beside.operation.row_key == *row_key)
+    }
+
+    /// Who writes a row of the transaction besides its entities.
+    pub(crate) fn author(&self, row_key: &RowKey) -> Option<String> {
+        let beside = self.beside.iter().find(|beside| beside.operation.row_key == *row_key);
+        let copy = || self.copies.get(row_key).map(|copy| copy.index.name);
+        let list = || self.lists.get(row_key).map(|list| list.form.index().name);
+        match beside {
+            Some(beside) => Some(format!("the row of `{}`", beside.by)),
+            None => copy().or_else(list).map(|index| format!("the entry in the index `{index}`")),
+        }
     }
 
     /// The bytes of its entities and copies, by the published formula.
@@ -126,6 +214,7 @@ impl Batch {
                 && self.copies.get(&change.key.row_key).is_some_and(|copy| copy.after.is_some())
         };
         self.entities.iter().any(|operation| operation.row_key == write.key.row_key)
+            || write.beside.iter().any(|one| self.is_beside(&one.operation.row_key))
             || write.changes.iter().any(|change| change.index.is_same_partition() && is_taken(change))
     }
 
@@ -135,7 +224,7 @@ impl Batch {
     /// `InvalidDuplicateRow` for an entity that is in it already (EGT-4); `UniqueViolation` for two entities of one value.
     pub(crate) fn push<E: Entity>(&mut self, write: Write) -> Result<()> {
         let bytes = write.bytes();
-        let Write { key, kind, changes } = write;
+        let Write { key, kind, changes, beside, steps } = write;
         if self.entities.iter().any(|operation| operation.row_key == key.row_key) {
             let message = "an entity may occur only once in a transaction";
             return Err(Error::new(ErrorCode::InvalidDuplicateRow, message)
@@ -147,9 +236,24 @@ impl Batch {
             if change.index.is_same_partition() {
                 self.in_step::<E>(change, &key)?;
             } else {
-                self.behind(change, &key);
+                self.behind::<E>(change, &key);
             }
         }
+        for one in beside {
+            if let Some(other) =
+                self.beside.iter().find(|other| other.operation.row_key == one.operation.row_key)
+            {
+                let message = format!(
+                    "`{}` and `{}` write one row of the transaction: give each its own key",
+                    other.by, one.by
+                );
+                return Err(Error::new(ErrorCode::InvalidDuplicateRow, message)
+                    .with_rule("EGT-4")
+                    .with_key(self.partition_key.as_str(), one.operation.row_key.as_str()));
+            }
+            self.beside.push(one);
+        }
+        self.intend(&key.row_key, steps);
         self.entities.push(Operation { row_key: key.row_key, kind });
         Ok(())
     }
@@ -161,6 +265,7 @@ impl Batch {
         if is_of_list {
             let list = self.lists.entry(row_key).or_insert_with(|| ListChange {
                 form: ListForm::new(E::SCHEMA, index),
+                owner_of: owner_of::<E>,
                 join: BTreeMap::new(),
                 leave: BTreeSet::new(),
             });
@@ -171,8 +276,8 @@ impl Batch {
             }
             return Ok(());
         }
-        let copy =
-            self.copies.entry(row_key.clone()).or_insert(CopyChange { index, before: None, after: None });
+        let none = CopyChange { index, owner_of: owner_of::<E>, before: None, after: None };
+        let copy = self.copies.entry(row_key.clone()).or_insert(none);
         if matches!(kind, ChangeKind::Remove | ChangeKind::Rewrite(_)) {
             copy.before = Some(owner.clone());
         }
@@ -186,16 +291,17 @@ impl Batch {
         Ok(())
     }
 
-    fn behind(&mut self, change: Change, owner: &EntityKey) {
-        let same = |known: &&mut RemoteChange| known.index.name == change.index.name && known.owner == *owner;
-        match self.remote.iter_mut().find(same) {
+    fn behind<E: Entity>(&mut self, change: Change, owner: &EntityKey) {
+        let known = self.remote.iter_mut().map(|(_, known)| known);
+        let mut same = known.filter(|known| known.index.name == change.index.name && known.owner == *owner);
+        match same.next() {
             Some(known) if known.keys.contains(&change.key) => {}
             Some(known) => known.keys.push(change.key),
-            None => self.remote.push(RemoteChange {
-                index: change.index,
-                owner: owner.clone(),
-                keys: vec![change.key],
-            }),
+            None => {
+                let change =
+                    RemoteChange { index: change.index, owner: owner.clone(), keys: vec![change.key] };
+                self.remote.push((E::SCHEMA, change));
+            }
         }
     }
 }

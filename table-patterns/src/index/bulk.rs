@@ -15,7 +15,7 @@ use table_core::table::Written;
 
 use crate::index::batch::{Batch, Write};
 use crate::index::outbox::IndexOutbox;
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
 
 /// Partitions that are written at once (IMP-5).
 const CONCURRENCY: usize = 8;
@@ -32,7 +32,7 @@ const WINDOW_BYTES: usize = 64 << 20;
 ///
 /// ```
 /// # use table_core::{Engine, Entity};
-/// # use table_patterns::index::IndexedStore;
+/// # use table_patterns::index::EntityStore;
 /// # #[derive(Entity, Clone)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
@@ -40,7 +40,7 @@ const WINDOW_BYTES: usize = 64 << 20;
 /// # #[index(ByAge, row_key("age_", age, "_", id))]
 /// # struct Employee { department: String, #[digits(6)] id: u32, #[digits(3)] age: u8, email: String }
 /// # pollster::block_on(async {
-/// let employees = Engine::in_memory().indexed::<Employee>().create_if_missing().await?;
+/// let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
 /// let employee = |id| Employee { department: "Sales".into(), id, age: 36, email: format!("{id}@contoso.com") };
 /// let written = employees.bulk().insert_all((0..100).map(employee)).await?;
 /// assert_eq!((written.len(), employees.query(Employee::partition("Sales")).collect().await?.len()), (100, 100));
@@ -52,7 +52,7 @@ const WINDOW_BYTES: usize = 64 << 20;
 /// ```
 #[must_use = "a bulk write does nothing until it is given entities"]
 pub struct IndexedBulk<'a, E, S, O> {
-    table: &'a IndexedTable<E, S, O>,
+    table: &'a Entities<E, S, O>,
     done: Written,
     concurrency: usize,
 }
@@ -83,7 +83,7 @@ impl std::error::Error for IndexedBulkError {
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Begins a bulk insert, which is not atomic.
     pub fn bulk(&self) -> IndexedBulk<'_, E, S, O> {
         IndexedBulk { table: self, done: Written::default(), concurrency: CONCURRENCY }
@@ -153,10 +153,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
                 match entities.next() {
                     None => ended = true,
                     Some((position, _)) if self.done.contains(position) => {}
-                    Some((position, entity)) => match add(entity.borrow(), position, &mut chains, &limits) {
-                        Ok(size) => (count, bytes) = (count + 1, bytes + size),
-                        Err(error) => failure = Some((position, error)),
-                    },
+                    Some((position, entity)) => {
+                        match add(self.table, entity.borrow(), position, &mut chains, &limits) {
+                            Ok(size) => (count, bytes) = (count + 1, bytes + size),
+                            Err(error) => failure = Some((position, error)),
+                        }
+                    }
                 }
             }
             // What precedes a broken entity is written before that is reported.
@@ -219,7 +221,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
 }
 
 /// Adds an entity to the last transaction of its partition, or to a new one if it does not fit there; gives its bytes.
-fn add<E: Entity>(
+fn add<E: Entity, S: TableStore, O: IndexOutbox>(
+    table: &Entities<E, S, O>,
     entity: &E,
     position: usize,
     chains: &mut BTreeMap<PartitionKey, Vec<Link>>,
@@ -227,8 +230,8 @@ fn add<E: Entity>(
 ) -> Result<usize> {
     let key = entity.key_of()?;
     let chain = chains.entry(key.partition_key.clone()).or_default();
-    let write = Write::new(key.clone(), OperationKind::Insert(entity.to_row()?), None, Some(entity))?;
-    let (operations, bytes) = (1 + write.changes.len(), write.bytes());
+    let write = table.write_of(key.clone(), OperationKind::Insert(entity.to_row()?), None, Some(entity))?;
+    let (operations, bytes) = (write.operations(), write.bytes());
     let fits = |link: &Link| {
         link.batch.operations() + operations <= limits.operations
             && link.batch.bytes() + bytes <= limits.transaction_bytes

@@ -11,7 +11,7 @@ use table_core::store::TableStore;
 use crate::index::outbox::IndexOutbox;
 use crate::index::pace::Pacer;
 use crate::index::sweep::{Phase, Place, Sweep};
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
 
 /// What can be wrong with an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,7 +84,7 @@ impl IndexReport {
 ///
 /// ```
 /// # use table_core::{Engine, Entity, IfMatch, TableStoreExt};
-/// # use table_patterns::index::{FindingKind, IndexedStore};
+/// # use table_patterns::index::{FindingKind, EntityStore};
 /// # #[derive(Entity, Clone)]
 /// # #[entity(table = "Company")]
 /// # #[partition_key(department)]
@@ -93,7 +93,7 @@ impl IndexReport {
 /// # struct Employee { department: String, #[digits(6)] id: u32, email: String }
 /// # pollster::block_on(async {
 /// # let store = Engine::in_memory();
-/// let employees = store.indexed::<Employee>().create_if_missing().await?;
+/// let employees = store.entities::<Employee>().create_if_missing().await?;
 /// employees.insert(&Employee { department: "Sales".into(), id: 223, email: "ada@contoso.com".into() }).await?;
 ///
 /// // Somebody deletes the copy with another tool.
@@ -110,14 +110,14 @@ impl IndexReport {
 #[derive(Debug)]
 #[must_use = "a check looks at nothing until it is run"]
 pub struct IndexCheck<'a, E, S, O> {
-    table: &'a IndexedTable<E, S, O>,
+    table: &'a Entities<E, S, O>,
     only: Option<&'static str>,
     repair: bool,
     per_second: Option<NonZeroU32>,
     most: usize,
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Begins a check of all indexes. It changes nothing unless [`repair`](IndexCheck::repair) is asked for.
     pub const fn check(&self) -> IndexCheck<'_, E, S, O> {
         IndexCheck { table: self, only: None, repair: false, per_second: None, most: 1_000 }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, RowKey};
@@ -16,7 +15,6 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
 use crate::index::batch::{Batch, CopyChange, ListChange, violation};
-use crate::index::changes::owner_of;
 use crate::index::list::{ListWrite, Lists, Upload};
 
 /// Point queries under way at once (IMP-5).
@@ -41,14 +39,14 @@ pub(crate) struct Mode {
 }
 
 /// Writes a batch in one transaction, if nothing gets between.
-pub(crate) async fn attempt<E: Entity, S: TableStore>(
+pub(crate) async fn attempt<S: TableStore>(
     store: &S,
     lists: &Lists<'_>,
     batch: &Batch,
     mode: Mode,
 ) -> Result<Attempt> {
     let mut uploads = Vec::new();
-    let (done, is_sent) = match prepare::<E, S>(store, lists, batch, mode, &mut uploads).await {
+    let (done, is_sent) = match prepare(store, lists, batch, mode, &mut uploads).await {
         Ok(transaction) => (submit(store, lists.table, batch, transaction).await, true),
         Err(error) => (Err(error.with_table(lists.table.as_str())), false),
     };
@@ -62,7 +60,7 @@ pub(crate) async fn attempt<E: Entity, S: TableStore>(
 }
 
 /// The transaction that follows from what is there. Blobs that its lists name are there already.
-async fn prepare<E: Entity, S: TableStore>(
+async fn prepare<S: TableStore>(
     store: &S,
     lists: &Lists<'_>,
     batch: &Batch,
@@ -70,17 +68,18 @@ async fn prepare<E: Entity, S: TableStore>(
     uploads: &mut Vec<Upload>,
 ) -> Result<Transaction> {
     let found = look::<S>(store, lists.table, batch, mode.look).await?;
-    let mut transaction = transaction::<E>(batch, &found, lists.limits)?;
+    let mut transaction = transaction(batch, &found, lists.limits)?;
     for (row_key, change) in &batch.lists {
         let key = EntityKey { partition_key: batch.partition_key.clone(), row_key: row_key.clone() };
         let found = found.get(row_key).and_then(Option::as_ref);
         let place = |error: Error| error.with_key(key.partition_key.as_str(), key.row_key.as_str());
-        if let Some(ListWrite { kind, upload }) =
-            list::<E>(lists, &key, change, found).await.map_err(place)?
-        {
+        if let Some(ListWrite { kind, upload }) = list(lists, &key, change, found).await.map_err(place)? {
             uploads.extend(upload);
             transaction.push(Operation { row_key: key.row_key, kind })?;
         }
+    }
+    for beside in &batch.beside {
+        transaction.push(beside.operation.clone())?;
     }
     for intent in mode.intents {
         transaction.push(intent)?;
@@ -102,12 +101,17 @@ async fn submit<S: TableStore>(
         Err(error) => {
             let at = error.operation().or((keys.len() == 1).then_some(0));
             let is_conflict = error.is_conflict();
+            let row_key = at.filter(|at| *at >= batch.entities.len()).and_then(|at| keys.get(at));
+            let author = row_key.and_then(|row_key| batch.author(row_key));
+            let is_beside = row_key.is_some_and(|row_key| batch.is_beside(row_key));
             let error = match at.and_then(|at| keys.get(at)) {
                 Some(row_key) => error.with_key(batch.partition_key.as_str(), row_key.as_str()),
                 None => error,
             };
+            let error = author.map_or(error.clone(), |author| error.with_context(&author));
             match at {
-                _ if !is_conflict => Err(error),
+                // The answer of a participant would be the same once more.
+                _ if !is_conflict || is_beside => Err(error),
                 Some(at) if at < batch.entities.len() => Ok(Attempt::Entity(error)),
                 _ => Ok(Attempt::Index(error)),
             }
@@ -129,7 +133,7 @@ async fn look<S: TableStore>(store: &S, table: &TableName, batch: &Batch, copies
 }
 
 /// The entities of a batch and their copies.
-fn transaction<E: Entity>(batch: &Batch, found: &Found, limits: Limits) -> Result<Transaction> {
+fn transaction(batch: &Batch, found: &Found, limits: Limits) -> Result<Transaction> {
     let mut transaction = Transaction::new(batch.partition_key.clone(), limits)?;
     for operation in &batch.entities {
         transaction.push(operation.clone())?;
@@ -137,7 +141,7 @@ fn transaction<E: Entity>(batch: &Batch, found: &Found, limits: Limits) -> Resul
     for (row_key, change) in &batch.copies {
         let key = EntityKey { partition_key: batch.partition_key.clone(), row_key: row_key.clone() };
         let kind = match found.get(row_key) {
-            Some(found) => looked_at::<E>(&key, change, found.as_ref())?,
+            Some(found) => looked_at(&key, change, found.as_ref())?,
             None => Some(as_thought(change)),
         };
         if let Some(kind) = kind {
@@ -160,7 +164,7 @@ fn as_thought(change: &CopyChange) -> OperationKind {
 }
 
 /// The write of a copy that was looked at; `None` if there is none to be made.
-fn looked_at<E: Entity>(
+fn looked_at(
     key: &EntityKey,
     change: &CopyChange,
     found: Option<&StoredRow>,
@@ -169,7 +173,7 @@ fn looked_at<E: Entity>(
         return Ok(change.after.as_ref().map(|(_, row)| OperationKind::Insert(row.clone())));
     };
     let if_match = IfMatch::ETag(etag.clone());
-    let owner = owner_of::<E>(change.index, key, stored);
+    let owner = (change.owner_of)(change.index, key, stored);
     let after = change.after.as_ref().map(|(owner, _)| owner);
     let is_ours = owner.is_some() && (owner == change.before || owner.as_ref() == after);
     // What is no copy at all belongs to nobody: only where one value makes one copy could it hide somebody's.
@@ -185,13 +189,13 @@ fn looked_at<E: Entity>(
 }
 
 /// The write of a list; `None` if it is as it should be.
-async fn list<E: Entity>(
+async fn list(
     lists: &Lists<'_>,
     key: &EntityKey,
     change: &ListChange,
     found: Option<&StoredRow>,
 ) -> Result<Option<ListWrite>> {
-    let before = lists.read::<E>(&change.form, key, found.map(|found| &found.row)).await?;
+    let before = lists.read_by(change.owner_of, &change.form, key, found.map(|found| &found.row)).await?;
     let mut after = before.clone();
     for owner in &change.leave {
         after.leave(owner);

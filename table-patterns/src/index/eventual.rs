@@ -16,7 +16,7 @@ use table_core::ticks;
 
 use crate::index::changes::index_of;
 use crate::index::outbox::IndexOutbox;
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
 
 /// A copy read where it follows its entity: it was true once, and may not be now. It does not dereference to its value, so that
 /// nobody takes it for the entity by accident.
@@ -82,7 +82,7 @@ impl<T> Eventual<T> {
     /// Those of [`Table::get`](table_core::Table::get).
     pub async fn verify<E: Entity, S: TableStore, O: IndexOutbox>(
         &self,
-        table: &IndexedTable<E, S, O>,
+        table: &Entities<E, S, O>,
     ) -> Result<Option<Versioned<E>>> {
         table.verify(self).await
     }
@@ -93,7 +93,7 @@ impl<T> Eventual<T> {
     /// Those of [`Table::get`](table_core::Table::get).
     pub async fn primary<E: Entity, S: TableStore, O: IndexOutbox>(
         &self,
-        table: &IndexedTable<E, S, O>,
+        table: &Entities<E, S, O>,
     ) -> Result<Option<Versioned<E>>> {
         table.primary(&self.owner).await
     }

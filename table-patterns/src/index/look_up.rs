@@ -12,7 +12,7 @@ use table_core::store::TableStore;
 use crate::index::commit::CONCURRENCY;
 use crate::index::list::ListForm;
 use crate::index::outbox::IndexOutbox;
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
 
 /// A page of the entities that a list names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct ListPage<E> {
     pub next: Option<EntityKey>,
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// The keys that a list names, in order: one request, two if it is in a blob (PAT-IX-3). Those of a list in another partition
     /// can be behind.
     ///
@@ -90,14 +90,14 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     /// `top`, none at all included, and not be the last.
     ///
     /// ```
-    /// # use table_patterns::{Engine, Entity, index::IndexedStore};
+    /// # use table_patterns::{Engine, Entity, index::EntityStore};
     /// # #[derive(Entity, Clone, Debug, PartialEq)]
     /// # #[partition_key(department)]
     /// # #[row_key("empid_", id)]
     /// # #[index_entity(ByLastName, at_most = 1000, row_key("lastname_", last_name))]
     /// # struct Employee { department: String, #[digits(6)] id: u32, last_name: String }
     /// # pollster::block_on(async {
-    /// # let employees = Engine::in_memory().indexed::<Employee>().create_if_missing().await?;
+    /// # let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
     /// # for id in 0..5 {
     /// #     employees.insert(&Employee { department: "Sales".into(), id, last_name: "Jones".into() }).await?;
     /// # }

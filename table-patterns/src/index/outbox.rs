@@ -9,11 +9,12 @@ use table_core::operation::Operation;
 use table_core::schema::EntitySchema;
 
 use crate::index::batch::RemoteChange;
+use crate::outbox::Intent;
 
 /// Records what a write changes in indexes of other partitions and tables, as rows of the partition that is written.
 ///
 /// The rows are written in the transaction of the entities, so that no change is lost between the two (PAT-EC-8). Somebody
-/// relays them: each [`RemoteChange`] ends, at least once, at [`IndexedTable::settle`](crate::index::IndexedTable::settle).
+/// relays them: each [`RemoteChange`] ends, at least once, at [`Entities::settle`](crate::index::Entities::settle).
 pub trait IndexOutbox: Clone + Debug + Send + Sync {
     /// Whether anything remote can be recorded.
     const RECORDS: bool = true;
@@ -34,6 +35,12 @@ pub trait IndexOutbox: Clone + Debug + Send + Sync {
     /// # Errors
     /// Those of making a row.
     fn record(&self, entity: &EntitySchema, changes: &[RemoteChange]) -> Result<Vec<Operation>>;
+
+    /// The operations that record what participants intend elsewhere.
+    ///
+    /// # Errors
+    /// Those of making a row.
+    fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>>;
 
     /// Is told that changes have been recorded, to make their relay prompt. That it is lost costs time, not changes.
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
@@ -61,6 +68,14 @@ impl IndexOutbox for NoOutbox {
                 Err(Error::new(ErrorCode::Unsupported, message).with_rule("PAT-EC-8"))
             }
         }
+    }
+
+    fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>> {
+        if intents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let message = "a step elsewhere is intended, and nothing records it: take a handle with an outbox";
+        Err(Error::new(ErrorCode::Unsupported, message).with_rule("PAT-EC-8"))
     }
 
     async fn recorded(&self, _: &TableName, _: &PartitionKey) {}

@@ -12,11 +12,10 @@ use table_core::selection::{Point, Primary, Selection, WholeKey};
 use table_core::store::TableStore;
 use table_core::value::Value;
 
-use crate::index::attempts::merged;
 use crate::index::outbox::IndexOutbox;
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Begins a patch: single properties, indexed ones too, because the old values are read first.
     pub fn patch(&self, key: impl WholeKey<E, From = Primary>) -> IndexedPatch<'_, E, S, O> {
         IndexedPatch { table: self, key: key.into_point(), values: Ok(Vec::new()), if_match: IfMatch::Any }
@@ -27,14 +26,14 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
 ///
 /// ```
 /// # use table_core::{Engine, Entity};
-/// # use table_patterns::index::IndexedStore;
+/// # use table_patterns::index::EntityStore;
 /// # #[derive(Entity, Clone)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]
 /// # #[index(ByAge, row_key("age_", age, "_", id))]
 /// # struct Employee { department: String, #[digits(6)] id: u32, #[digits(3)] age: u8 }
 /// # pollster::block_on(async {
-/// let employees = Engine::in_memory().indexed::<Employee>().create_if_missing().await?;
+/// let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
 /// employees.insert(&Employee { department: "Sales".into(), id: 223, age: 36 }).await?;
 /// employees.patch(Employee::key("Sales", 223)).set(Employee::AGE, 37).send().await?;
 /// assert_eq!(employees.query(Employee::by_age("Sales", 37)).collect().await?.len(), 1);
@@ -43,7 +42,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
 /// ```
 #[must_use = "a patch does nothing until it is sent"]
 pub struct IndexedPatch<'a, E, S, O> {
-    table: &'a IndexedTable<E, S, O>,
+    table: &'a Entities<E, S, O>,
     key: Selection<E, Point>,
     values: Result<Vec<(&'static str, Value)>>,
     if_match: IfMatch,
@@ -52,7 +51,7 @@ pub struct IndexedPatch<'a, E, S, O> {
 impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedPatch<'_, E, S, O> {
     /// Sets a property. The last value counts if it is set twice. A value that cannot be stored is told by
     /// [`send`](Self::send); so is `None`, because a merge cannot remove a property (MRG-3):
-    /// [`update`](IndexedTable::update) can.
+    /// [`update`](Entities::update) can.
     pub fn set<T: Property, K>(mut self, column: Column<E, T, K>, value: impl Into<T>) -> Self {
         let (name, value) = (column.name(), value.into());
         self.values = self.values.and_then(|mut values| {
@@ -75,7 +74,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedPatch<'_, E, S, O> {
     /// Sends the patch and gives the new version.
     ///
     /// # Errors
-    /// Those of [`IndexedTable::replace`].
+    /// Those of [`Entities::replace`].
     pub async fn send(self) -> Result<ETag> {
         let key = self.key.into_key()?;
         let values = self.values.map_err(|error| self.table.here(error, &key))?;
@@ -88,7 +87,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedPatch<'_, E, S, O> {
             .table
             .write(&key, true, None, |current| {
                 let current = self.table.expected(&key, current, &self.if_match)?;
-                merged(&key, &current, row.clone()).map(Some)
+                self.table.merged(&key, &current, row.clone()).map(Some)
             })
             .await?;
         self.table.written(written)

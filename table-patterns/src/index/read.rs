@@ -13,9 +13,9 @@ use crate::index::changes::index_of;
 use crate::index::eventual::{Eventual, EventualQuery};
 use crate::index::outbox::IndexOutbox;
 use crate::index::state::{IndexState, load, not_known, not_ready, noted};
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// One entity by its key, or by a unique index of its partition, which holds all of it: one request (PAT-INTRA-1).
     ///
     /// By an index the version is that of the copy: a conditional write with it fails, an [`update`](Self::update) from it

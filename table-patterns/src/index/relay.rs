@@ -12,7 +12,7 @@ use table_core::store::TableStore;
 
 use crate::index::batch::RemoteChange;
 use crate::index::outbox::IndexOutbox;
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
 use crate::outbox::intent::{Intent, Step};
 use crate::outbox::record::Outbox;
 use crate::work::handler::{Call, Handler};
@@ -37,13 +37,17 @@ impl<S: TableStore, Q: QueueStore> IndexOutbox for Outbox<S, Q> {
         changes.chunk_by(|one, next| one.owner == next.owner).map(intent).collect()
     }
 
+    fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>> {
+        intents.iter().map(|intent| self.operation(intent)).collect()
+    }
+
     async fn recorded(&self, table: &TableName, partition_key: &PartitionKey) {
         // A lost message is the sweep's to mend.
         let _ = self.prompt(table, partition_key).await;
     }
 }
 
-struct Settler<E, S, O>(IndexedTable<E, S, O>);
+struct Settler<E, S, O>(Entities<E, S, O>);
 
 impl<E: Entity + Send + Sync, S: TableStore, O: IndexOutbox> Handler for Settler<E, S, O> {
     fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
@@ -59,7 +63,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, QueueName};
-    /// use table_patterns::index::IndexedStore;
+    /// use table_patterns::index::EntityStore;
     /// use table_patterns::outbox::Outbox;
     /// use table_patterns::work::Worker;
     ///
@@ -74,7 +78,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// let store = Engine::in_memory();
     /// let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("indexes")?);
     /// outbox.create_queues().await?;
-    /// let employees = store.indexed_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
+    /// let employees = store.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
     /// let ada = Employee { department: "Sales".into(), id: 223, email: "ada@contoso.com".into() };
     /// employees.insert(&ada).await?; // with the record of what is to follow, in one transaction
     ///
@@ -87,7 +91,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// # }).unwrap();
     /// ```
     #[must_use]
-    pub fn settles<E, T, O>(self, table: &IndexedTable<E, T, O>) -> Self
+    pub fn settles<E, T, O>(self, table: &Entities<E, T, O>) -> Self
     where
         E: Entity + Send + Sync,
         T: TableStore + Clone + 'static,

@@ -19,7 +19,7 @@ use crate::index::batch::{RemoteChange, violation};
 use crate::index::changes::{index_of, owner_of};
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::outbox::IndexOutbox;
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
 
 impl RemoteChange {
     /// The change as one line of text, for whoever carries it.
@@ -79,7 +79,7 @@ impl RemoteChange {
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Brings what an index in another partition or table holds of an entity in line with the entity as it is now; gives how
     /// many rows that took. To be called at least once for each recorded change; that it is called again does no harm.
     ///

@@ -25,7 +25,7 @@ use crate::index::check::{Finding, FindingKind};
 use crate::index::list::{ListForm, Members, is_unreadable};
 use crate::index::outbox::IndexOutbox;
 use crate::index::pace::Pacer;
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
 
 /// What a pass goes over first, and what then. Rows first: what nobody owns is out of the way before others take its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ struct Item {
 
 /// A pass over one index.
 pub(crate) struct Sweep<'a, E: 'static, S, O> {
-    pub(crate) table: &'a IndexedTable<E, S, O>,
+    pub(crate) table: &'a Entities<E, S, O>,
     pub(crate) index: &'static IndexOf<E>,
     pub(crate) repair: bool,
     pub(crate) top: Option<usize>,
@@ -157,7 +157,7 @@ fn joining(index: &'static IndexSchema, key: EntityKey, etag: ETag, entry: Index
         IndexKind::List => ChangeKind::Join(entry.row),
         IndexKind::Copies => ChangeKind::Add(entry.row),
     };
-    Write { key, kind: touch, changes: vec![Change { index, key: entry.key, kind: what }] }
+    Write { changes: vec![Change { index, key: entry.key, kind: what }], ..Write::alone(key, touch) }
 }
 
 fn begin(pieces: &[KeyPiece]) -> TextRange {

@@ -12,17 +12,19 @@ use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
 use table_core::table::{Table, TableStoreExt};
 
+use crate::feed::Feed;
 use crate::index::list::{ListBlobs, Lists};
 use crate::index::outbox::{IndexOutbox, NoOutbox};
 use crate::index::state::{IndexState, States, load, noted};
+use crate::participant::Participant;
 
 /// A table of entities of type `E` whose indexes are written with them.
 ///
-/// Made by [`IndexedStore::indexed`]; cheap to clone, and its clones know the same states. The verbs are those of [`Table`].
+/// Made by [`EntityStore::indexed`]; cheap to clone, and its clones know the same states. The verbs are those of [`Table`].
 ///
 /// ```
 /// use table_core::{Engine, Entity};
-/// use table_patterns::index::IndexedStore;
+/// use table_patterns::index::EntityStore;
 ///
 /// #[derive(Entity, Clone, Debug, PartialEq)]
 /// #[entity(table = "Company")]
@@ -33,7 +35,7 @@ use crate::index::state::{IndexState, States, load, noted};
 /// struct Employee { department: String, #[digits(6)] id: u32, last_name: String, age: i32, email: String }
 ///
 /// # pollster::block_on(async {
-/// let employees = Engine::in_memory().indexed::<Employee>().create_if_missing().await?;
+/// let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
 /// let ada = Employee {
 ///     department: "Sales".into(), id: 223, last_name: "Lovelace".into(), age: 36, email: "ada@contoso.com".into(),
 /// };
@@ -51,15 +53,19 @@ use crate::index::state::{IndexState, States, load, noted};
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-pub struct IndexedTable<E, S, O = NoOutbox> {
+pub struct Entities<E, S, O = NoOutbox> {
     pub(crate) table: Table<E, S>,
     pub(crate) states: Arc<States>,
     pub(crate) retry: Retry,
     pub(crate) outbox: O,
     pub(crate) blobs: Option<ListBlobs>,
+    pub(crate) feed: Feed<S>,
+    /// Whether changes are recorded in it.
+    pub(crate) records: bool,
+    pub(crate) participants: Vec<Arc<dyn Participant<E>>>,
 }
 
-impl<E, S: Clone, O: Clone> Clone for IndexedTable<E, S, O> {
+impl<E, S: Clone, O: Clone> Clone for Entities<E, S, O> {
     fn clone(&self) -> Self {
         Self {
             table: self.table.clone(),
@@ -67,18 +73,23 @@ impl<E, S: Clone, O: Clone> Clone for IndexedTable<E, S, O> {
             retry: self.retry.clone(),
             outbox: self.outbox.clone(),
             blobs: self.blobs.clone(),
+            feed: self.feed.clone(),
+            records: self.records,
+            participants: self.participants.clone(),
         }
     }
 }
 
-impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for IndexedTable<E, S, O> {
+impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for Entities<E, S, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IndexedTable")
+        f.debug_struct("Entities")
             .field("table", &self.table)
             .field("states", &self.states)
             .field("retry", &self.retry)
             .field("outbox", &self.outbox)
             .field("blobs", &self.blobs)
+            .field("records", &self.records)
+            .field("participants", &self.participants.iter().map(|one| one.name()).collect::<Vec<_>>())
             .finish()
     }
 }
@@ -96,14 +107,14 @@ const fn has_remote(indexes: &[IndexSchema]) -> bool {
 }
 
 /// Hands out indexed tables of every [`TableStore`].
-pub trait IndexedStore: TableStore + Clone {
+pub trait EntityStore: TableStore + Clone {
     /// The table that the design of `E` names, with its indexes. Sends nothing.
     ///
     /// Only for entities whose indexes all lie in their own partition: it does not compile for others, which need an outbox
-    /// (PAT-EC-8), [`indexed_through`](Self::indexed_through).
+    /// (PAT-EC-8), [`entities_through`](Self::entities_through).
     ///
     /// ```compile_fail,E0080
-    /// use table_patterns::{Engine, Entity, index::IndexedStore};
+    /// use table_patterns::{Engine, Entity, index::EntityStore};
     ///
     /// #[derive(Entity)]
     /// #[partition_key(department)]
@@ -111,35 +122,76 @@ pub trait IndexedStore: TableStore + Clone {
     /// #[index(Directory, unique, table = "Directory", row_key(email))]
     /// struct Employee { department: String, id: u32, email: String }
     ///
-    /// let employees = Engine::in_memory().indexed::<Employee>();
+    /// let employees = Engine::in_memory().entities::<Employee>();
     /// ```
     #[must_use]
-    fn indexed<E: Entity>(&self) -> IndexedTable<E, Self> {
+    fn entities<E: Entity>(&self) -> Entities<E, Self> {
         const {
             assert!(
                 !has_remote(E::SCHEMA.indexes),
-                "an index of this entity lives in another partition or table: use `indexed_through(outbox)`, which records its \
+                "an index of this entity lives in another partition or table: use `entities_through(outbox)`, which records its \
                  changes in the transaction of the entity (PAT-EC-8)"
             );
         }
-        IndexedTable::new(self.table(), NoOutbox)
+        Entities::new(self.table(), NoOutbox)
     }
 
     /// The same for entities with indexes in other partitions or tables, whose changes the outbox records.
     #[must_use]
-    fn indexed_through<E: Entity, O: IndexOutbox>(&self, outbox: O) -> IndexedTable<E, Self, O> {
+    fn entities_through<E: Entity, O: IndexOutbox>(&self, outbox: O) -> Entities<E, Self, O> {
         const {
             assert!(O::RECORDS || !has_remote(E::SCHEMA.indexes), "this outbox records nothing (PAT-EC-8)");
         }
-        IndexedTable::new(self.table(), outbox)
+        Entities::new(self.table(), outbox)
     }
 }
 
-impl<S: TableStore + Clone> IndexedStore for S {}
+impl<S: TableStore + Clone> EntityStore for S {}
 
-impl<E: Entity, S, O> IndexedTable<E, S, O> {
-    fn new(table: Table<E, S>, outbox: O) -> Self {
-        Self { table, states: Arc::new(States::new::<E>()), retry: Retry::default(), outbox, blobs: None }
+impl<E: Entity, S: TableStore + Clone, O> Entities<E, S, O> {
+    pub(crate) fn new(table: Table<E, S>, outbox: O) -> Self {
+        Self {
+            feed: Feed::new(table.store().clone()),
+            records: E::FEED,
+            table,
+            states: Arc::new(States::new::<E>()),
+            retry: Retry::default(),
+            outbox,
+            blobs: None,
+            participants: Vec::new(),
+        }
+    }
+}
+
+impl<E: Entity, S, O> Entities<E, S, O> {
+    /// The same with a pattern that takes part in each write. Every program that writes these entities is to name it.
+    #[must_use]
+    pub fn taking_part(mut self, participant: impl Participant<E> + 'static) -> Self {
+        self.participants.push(Arc::new(participant));
+        self
+    }
+
+    /// The same with other feeds, with another clock for example. Each change of an entity is recorded in its transaction: `inserted`, `updated`,
+    /// `deleted`. An entity that is declared with `#[entity(feed)]` has one in every program.
+    #[must_use]
+    pub fn with_feed(self, feed: Feed<S>) -> Self {
+        Self { feed, records: true, ..self }
+    }
+
+    /// The feeds of its partitions.
+    #[must_use]
+    pub const fn feed(&self) -> &Feed<S> {
+        &self.feed
+    }
+
+    /// The feed that its changes are recorded in, if they are.
+    pub(crate) fn recorder(&self) -> Option<&Feed<S>> {
+        self.records.then_some(&self.feed)
+    }
+
+    /// Whether a write needs to know nothing of what is there: no index and no participant asks for it.
+    pub(crate) fn is_blind(&self) -> bool {
+        E::INDEXES.is_empty() && self.participants.is_empty()
     }
 
     /// The same with another clock, and another way to wait in back-offs and at the rate of a backfill.
@@ -176,7 +228,7 @@ impl<E: Entity, S, O> IndexedTable<E, S, O> {
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// The lists of one table.
     pub(crate) fn lists<'a>(&'a self, table: &'a TableName) -> Lists<'a> {
         let limits = self.table.store().capabilities().limits;

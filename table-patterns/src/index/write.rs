@@ -9,12 +9,11 @@ use table_core::selection::{Primary, WholeKey};
 use table_core::store::TableStore;
 use table_core::table::UpdateFrom;
 
-use crate::index::attempts::{Current, merged, read_as, undecided};
-use crate::index::batch::Write;
+use crate::index::attempts::{Current, read_as, undecided};
 use crate::index::outbox::IndexOutbox;
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Inserts an entity with what its indexes hold of it. One request, no read, where no list is kept in the partition.
     ///
     /// # Errors
@@ -24,7 +23,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
         let key = entity.key_of()?;
         let written = self
             .write(&key, false, None, |_| {
-                Write::new(key.clone(), OperationKind::Insert(entity.to_row()?), None, Some(entity)).map(Some)
+                self.write_of(key.clone(), OperationKind::Insert(entity.to_row()?), None, Some(entity))
+                    .map(Some)
             })
             .await?;
         self.written(written)
@@ -37,11 +37,15 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     /// [`insert`](Self::insert).
     pub async fn replace(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, if_match.into());
+        if self.is_blind() {
+            let kind = OperationKind::Replace(entity.to_row()?, if_match);
+            return self.written(self.write_blind(key, kind).await?);
+        }
         let written = self
             .write(&key, true, None, |current| {
                 let current = self.expected(&key, current, &if_match)?;
                 let kind = OperationKind::Replace(entity.to_row()?, current.etag.into());
-                Write::new(key.clone(), kind, Some(&current.entity), Some(entity)).map(Some)
+                self.write_of(key.clone(), kind, Some(&current.entity), Some(entity)).map(Some)
             })
             .await?;
         self.written(written)
@@ -53,10 +57,14 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     /// Those of [`replace`](Self::replace).
     pub async fn merge(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, if_match.into());
+        if self.is_blind() {
+            let kind = OperationKind::Merge(entity.to_row()?, if_match);
+            return self.written(self.write_blind(key, kind).await?);
+        }
         let written = self
             .write(&key, true, None, |current| {
                 let current = self.expected(&key, current, &if_match)?;
-                merged(&key, &current, entity.to_row()?).map(Some)
+                self.merged(&key, &current, entity.to_row()?).map(Some)
             })
             .await?;
         self.written(written)
@@ -68,6 +76,10 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     /// Those of the indexes, as for [`insert`](Self::insert).
     pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
         let key = entity.key_of()?;
+        if self.is_blind() {
+            let kind = OperationKind::InsertOrReplace(entity.to_row()?);
+            return self.written(self.write_blind(key, kind).await?);
+        }
         let written = self
             .write(&key, true, None, |current| {
                 let row = entity.to_row()?;
@@ -75,8 +87,13 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
                     Some(current) => OperationKind::Replace(row, IfMatch::ETag(current.etag.clone())),
                     None => OperationKind::Insert(row),
                 };
-                Write::new(key.clone(), kind, current.as_ref().map(|current| &current.entity), Some(entity))
-                    .map(Some)
+                self.write_of(
+                    key.clone(),
+                    kind,
+                    current.as_ref().map(|current| &current.entity),
+                    Some(entity),
+                )
+                .map(Some)
             })
             .await?;
         self.written(written)
@@ -88,10 +105,15 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
     /// Those of the indexes, as for [`insert`](Self::insert).
     pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
         let key = entity.key_of()?;
+        if self.is_blind() {
+            let kind = OperationKind::InsertOrMerge(entity.to_row()?);
+            return self.written(self.write_blind(key, kind).await?);
+        }
         let written = self
             .write(&key, true, None, |current| match current {
-                Some(current) => merged(&key, &current, entity.to_row()?).map(Some),
-                None => Write::new(key.clone(), OperationKind::Insert(entity.to_row()?), None, Some(entity))
+                Some(current) => self.merged(&key, &current, entity.to_row()?).map(Some),
+                None => self
+                    .write_of(key.clone(), OperationKind::Insert(entity.to_row()?), None, Some(entity))
                     .map(Some),
             })
             .await?;
@@ -108,10 +130,13 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
         if_match: impl Into<IfMatch>,
     ) -> Result<()> {
         let (key, if_match) = (key.into_point().into_key()?, if_match.into());
+        if self.is_blind() {
+            return self.write_blind(key, OperationKind::Delete(if_match)).await.map(drop);
+        }
         self.write(&key, true, None, |current| {
             let current = self.expected(&key, current, &if_match)?;
             let kind = OperationKind::Delete(current.etag.into());
-            Write::new(key.clone(), kind, Some(&current.entity), None).map(Some)
+            self.write_of(key.clone(), kind, Some(&current.entity), None).map(Some)
         })
         .await?;
         Ok(())
@@ -178,7 +203,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
                     // Only a replace removes (MRG-3): what E does not know must be sent along.
                     (true, None) => return Ok(None),
                 };
-                let write = Write::new(key.clone(), kind, Some(&old), Some(&current.entity))?;
+                let write = self.write_of(key.clone(), kind, Some(&old), Some(&current.entity))?;
                 result = Some((current.entity, current.ticks));
                 Ok(Some(write))
             })

@@ -14,7 +14,7 @@ use table_azure::{AzureBlobs, AzureTables};
 use table_core::ErrorCode;
 use table_core::embedded::Clock;
 use table_core::ticks;
-use table_patterns::index::{IndexedStore, ListBlobs};
+use table_patterns::index::{EntityStore, ListBlobs};
 use table_patterns::log_blobs::{LogKind, LogReader, LogWriter};
 use table_patterns::outbox::Outbox;
 use table_patterns::work::Worker;
@@ -307,7 +307,7 @@ fn pat_ix_4_lists_in_blobs_of_an_account() {
         let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("lists").unwrap());
         outbox.create_queues().await.unwrap();
         let employees = store
-            .indexed_through::<Employee, _>(outbox.clone())
+            .entities_through::<Employee, _>(outbox.clone())
             .with_list_blobs(ListBlobs::new(Arc::clone(&container), "indexes").beyond(2))
             .create_if_missing()
             .await

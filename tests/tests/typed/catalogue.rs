@@ -12,7 +12,7 @@ use table_core::{
     Engine, Entity, EntityKey, EntitySet, ErrorCode, Filter, Result, Selection, TableEntity, TableName,
     TableStoreExt, Transaction,
 };
-use table_patterns::index::IndexedStore;
+use table_patterns::index::EntityStore;
 use tests::employee::Employee;
 
 #[derive(Clone, Debug, Entity, PartialEq)]
@@ -79,7 +79,7 @@ struct Staff {
 fn dq_9_and_11_other_look_ups_and_orders_come_from_copies() {
     block_on(async {
         let engine = Engine::in_memory();
-        let staff = engine.indexed::<Staff>().create_if_missing().await?;
+        let staff = engine.entities::<Staff>().create_if_missing().await?;
         let names = ["Kapil", "Ada", "Jun", "Don", "Ben"];
         for (id, name) in (1..).zip(names) {
             staff.insert(&Staff { department: "Sales".to_owned(), id, name: name.to_owned() }).await?;

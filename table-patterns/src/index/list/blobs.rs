@@ -28,14 +28,14 @@ pub(crate) struct Upload {
 
 /// Where lists go that no entity is to hold: a blob for each, named by the entity (PAT-IX option 1, PAT-IX-4).
 ///
-/// Given to a table by [`with_list_blobs`](crate::index::IndexedTable::with_list_blobs). A list moves when it outgrows its
+/// Given to a table by [`with_list_blobs`](crate::index::Entities::with_list_blobs). A list moves when it outgrows its
 /// entity, or what [`beyond`](Self::beyond) says, and stays in its blob until it is empty. Where a list is stands in its entity, so that tables
 /// with different bounds work side by side; every program that uses the table needs the blobs.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use table_patterns::blob::object_store::memory::InMemory;
-/// use table_patterns::index::{IndexedStore, ListBlobs};
+/// use table_patterns::index::{EntityStore, ListBlobs};
 /// use table_patterns::{Engine, Entity, QueueName, outbox::Outbox, work::Worker};
 ///
 /// #[derive(Entity, Clone, Debug, PartialEq)]
@@ -51,7 +51,7 @@ pub(crate) struct Upload {
 /// outbox.create_queues().await?;
 /// let blobs = ListBlobs::new(Arc::new(InMemory::new()), "indexes").beyond(0); // all lists, whatever their length
 /// let employees =
-///     store.indexed_through::<Employee, _>(outbox.clone()).with_list_blobs(blobs).create_if_missing().await?;
+///     store.entities_through::<Employee, _>(outbox.clone()).with_list_blobs(blobs).create_if_missing().await?;
 /// let jones = Employee { department: "Sales".into(), id: 152, last_name: "Jones".into() };
 /// employees.insert(&jones).await?;
 /// Worker::new(outbox).settles(&employees).run_until_idle().await?;

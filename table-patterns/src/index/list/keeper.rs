@@ -11,6 +11,8 @@ use table_core::pace::Pace;
 use table_core::row::Row;
 use table_core::store::StoredRow;
 
+use crate::index::batch::OwnerOf;
+use crate::index::changes::owner_of;
 use crate::index::list::blobs::{ListBlobs, Upload};
 use crate::index::list::content;
 use crate::index::list::{ListForm, Members};
@@ -42,8 +44,19 @@ impl Lists<'_> {
         key: &EntityKey,
         found: Option<&Row>,
     ) -> Result<Members> {
+        self.read_by(owner_of::<E>, form, key, found).await
+    }
+
+    /// The same, told whose a member is.
+    pub(crate) async fn read_by(
+        &self,
+        owner_of: OwnerOf,
+        form: &ListForm,
+        key: &EntityKey,
+        found: Option<&Row>,
+    ) -> Result<Members> {
         let Some(row) = found else { return Ok(Members::default()) };
-        let Some(blob) = form.blob(row.view())? else { return Members::of_entity::<E>(form, key, row) };
+        let Some(blob) = form.blob(row.view())? else { return Members::of_entity(owner_of, form, key, row) };
         let Some(blobs) = self.blobs else { return Err(form.without_blobs()) };
         let owners = content::decode(&blobs.read(&blob).await?, self.table, key)?;
         Ok(Members::of_blob(blob, owners))

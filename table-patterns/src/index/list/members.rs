@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
 use table_core::row::Row;
 
 use crate::blob::BlobRef;
-use crate::index::changes::owner_of;
+use crate::index::batch::OwnerOf;
 use crate::index::list::{ListForm, Member};
 
 /// The members of one list.
@@ -27,10 +26,10 @@ impl Members {
     ///
     /// # Errors
     /// `EntityMismatch` if it is no list of this index.
-    pub(crate) fn of_entity<E: Entity>(form: &ListForm, key: &EntityKey, row: &Row) -> Result<Self> {
+    pub(crate) fn of_entity(owner_of: OwnerOf, form: &ListForm, key: &EntityKey, row: &Row) -> Result<Self> {
         let mut members = Self::default();
         for member in form.read(row.view())? {
-            match owner_of::<E>(form.index(), key, &form.row(&member)) {
+            match owner_of(form.index(), key, &form.row(&member)) {
                 Some(owner) => drop(members.owners.insert(owner, Some(member))),
                 None => drop(members.strays.insert(member)),
             }

@@ -14,9 +14,9 @@ use table_core::value::ValueRef;
 use crate::blob::{BlobRef, Collected, InBlobs, Naming, Orphans, decode_caseless, is_hashed};
 use crate::index::list::{ListBlobs, content};
 use crate::index::outbox::IndexOutbox;
-use crate::index::table::IndexedTable;
+use crate::index::table::Entities;
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedTable<E, S, O> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Removes blobs of lists that no entity has named for a grace period, and marks those seen for the first time. Run it now
     /// and then: each change of a list in a blob leaves the blob from before.
     ///

@@ -43,7 +43,7 @@ impl Packs {
             return Ok(false);
         }
         let write = joining(self.index, item.key.clone(), item.found.etag.clone(), entry);
-        let (operations, bytes) = (1 + write.changes.len(), write.bytes());
+        let (operations, bytes) = (write.operations(), write.bytes());
         let packs = self.of.entry(item.key.partition_key.clone()).or_default();
         if let Some(Pack { positions, batch }) = packs.last_mut()
             && batch.operations() + operations <= self.limits.operations

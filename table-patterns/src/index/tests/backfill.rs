@@ -16,7 +16,7 @@ use super::disturbed::Disturbed;
 use super::kit::{Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored};
 use super::old::old_rows;
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeNamesakes, jones};
-use crate::index::{FindingKind, IndexedStore};
+use crate::index::{EntityStore, FindingKind};
 
 /// Entities of which three share a list.
 fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
@@ -40,7 +40,7 @@ fn egt_2_a_backfill_writes_as_many_entities_as_fit_in_a_transaction() {
         let mut entities = staff(0..120, "Sales");
         entities.extend(staff(120..130, "Marketing"));
         old_rows(&store, &entities).await?;
-        let table = store.indexed::<Staff>().create_if_missing().await?;
+        let table = store.entities::<Staff>().create_if_missing().await?;
         let (built, _, submits) = store.count(table.backfill::<StaffByEmail>().run()).await;
         assert_eq!((built?.repaired, submits), (130, NOTES + 3 + 1), "an entity and its copy: fifty of them");
         let (built, _, submits) = store.count(table.backfill::<StaffByLastName>().run()).await;
@@ -91,7 +91,7 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
             let item = heavy::before::Item { shelf: 1, id, first: text.clone(), second: text.clone() };
             old.insert(&item).await?;
         }
-        let table = store.indexed::<heavy::Item>().create_if_missing().await?;
+        let table = store.entities::<heavy::Item>().create_if_missing().await?;
         let (built, _, submits) = store.count(table.backfill::<heavy::ItemBackwards>().run()).await;
         assert_eq!((built?.repaired, submits), (50, NOTES + 2));
         assert!(table.check().run().await?.is_clean());
@@ -109,7 +109,7 @@ fn imp_5_transactions_of_a_backfill_are_under_way_together() {
             .flat_map(|department| staff(department..department + 1, &format!("D{department}")))
             .collect();
         old_rows(&store, &entities).await?;
-        let table = store.indexed::<Staff>().create_if_missing().await?;
+        let table = store.entities::<Staff>().create_if_missing().await?;
         for (name, at_once) in [("ByEmail", 16), ("ByLastName", 16)] {
             store.at_once.store(0, Ordering::Relaxed);
             match name {
@@ -121,7 +121,7 @@ fn imp_5_transactions_of_a_backfill_are_under_way_together() {
 
         let store = Disturbed::new(Engine::in_memory());
         // Elsewhere each entity is settled by itself: copies together, one list by one after the other.
-        let table = store.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
         let employees: Vec<_> =
             (0..20).map(|id| Employee { id, email: id.to_string(), badge: Some(id), ..jones() }).collect();
         table.bulk().insert_all(&employees).await.unwrap();
@@ -144,10 +144,10 @@ fn con_3_a_transaction_that_a_live_writer_overtook_is_made_of_its_entities_one_b
         let store = Disturbed::new(Engine::in_memory());
         let mut entities = staff(0..60, "Sales");
         old_rows(&store, &entities).await?;
-        let table = store.indexed::<Staff>().create_if_missing().await?;
+        let table = store.entities::<Staff>().create_if_missing().await?;
         store.before_submit(|_| {}); // the note that the rows are done
         store.before_submit(|engine| {
-            let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+            let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
             let moved = |staff: &mut Staff| staff.email = Some("elsewhere".to_owned());
             block_on(table.update(Staff::key("Sales", 7), moved)).unwrap();
             block_on(table.delete(Staff::key("Sales", 9), IfMatch::Any)).unwrap();
@@ -179,7 +179,7 @@ fn pat_intra_5_the_first_of_several_on_a_page_gets_a_unique_value_and_the_others
             entities[twin].email = Some("twin".to_owned());
         }
         old_rows(&engine, &entities).await?;
-        let table = engine.indexed::<Staff>().create_if_missing().await?;
+        let table = engine.entities::<Staff>().create_if_missing().await?;
         let error = table.backfill::<StaffByEmail>().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
         assert!(error.to_string().contains("empid_000060"), "{error}");
@@ -212,7 +212,7 @@ fn pat_ix_4_a_list_that_gets_too_long_is_named_and_keeps_nobody_else_out() {
         let mut entities = staff(0..20, "Sales");
         entities[19].last_name = "Name2".to_owned();
         old_rows(&engine, &entities).await?;
-        let table = engine.indexed::<Staff>().create_if_missing().await?;
+        let table = engine.entities::<Staff>().create_if_missing().await?;
         let error = table.backfill::<StaffByLastName>().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::IndexListFull, Some("PAT-IX-4")));
         assert!(error.to_string().contains("lastname_Name2"), "{error}");
@@ -248,7 +248,7 @@ fn a_rate_bounds_what_is_written_between_two_waits() {
                 seen.lock().unwrap().push((wait, copies));
                 Box::pin(async {})
             });
-        let table = store.indexed::<Staff>().create_if_missing().await?.with_pace(pace);
+        let table = store.entities::<Staff>().create_if_missing().await?.with_pace(pace);
         table.backfill::<StaffByEmail>().per_second(NonZeroU32::new(10).unwrap()).run().await?;
         let second = Duration::from_secs(1);
         assert_eq!(*waits.lock().unwrap(), [(second, 10), (second, 20), (second / 2, 25)]);

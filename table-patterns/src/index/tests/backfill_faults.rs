@@ -16,14 +16,14 @@ use super::disturbed::{Disturbed, Fault};
 use super::kit::{Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored};
 use super::old::{ALL_READY, old_rows};
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeEmailDirectory, EmployeeNamesakes, jones};
-use crate::index::{IndexOutbox, IndexReport, IndexState, IndexedStore, IndexedTable};
+use crate::index::{Entities, EntityStore, IndexOutbox, IndexReport, IndexState};
 
 /// Entities of a page; each page is several transactions.
 const PAGE: usize = 25;
 
 /// Runs a backfill, and notes how many entities it told of.
 async fn told<I: Index, O: IndexOutbox>(
-    table: &IndexedTable<I::Entity, Disturbed, O>,
+    table: &Entities<I::Entity, Disturbed, O>,
     looked_at: &mut u64,
 ) -> Result<IndexReport> {
     *looked_at = 0;
@@ -33,7 +33,7 @@ async fn told<I: Index, O: IndexOutbox>(
 /// Runs a backfill that dies, then the one that follows; whether it died.
 async fn dies_and_goes_on<I: Index, O: IndexOutbox>(
     store: &Disturbed,
-    table: &IndexedTable<I::Entity, Disturbed, O>,
+    table: &Entities<I::Entity, Disturbed, O>,
     (at, fault): (usize, Fault),
     entities: u64,
 ) -> Result<bool> {
@@ -71,7 +71,7 @@ fn pat_intra_4_a_backfill_that_dies_at_any_submit_goes_on_where_it_was() {
         while block_on(async {
             let store = Disturbed::new(Engine::in_memory());
             old_rows(&store, &entities).await?;
-            let table = store.indexed::<Staff>().create_if_missing().await?;
+            let table = store.entities::<Staff>().create_if_missing().await?;
             let death = (at, fault);
             let mut has_died = dies_and_goes_on::<StaffByEmail, _>(&store, &table, death, 60).await?;
             has_died |= dies_and_goes_on::<StaffByAge, _>(&store, &table, death, 60).await?;
@@ -103,7 +103,7 @@ fn pat_inter_3_a_backfill_of_an_index_elsewhere_that_dies_at_any_submit_goes_on_
         let mut at = 0;
         while block_on(async {
             let store = Disturbed::new(Engine::in_memory());
-            let table = store.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+            let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
             // Recorded and never relayed: what is elsewhere is all missing.
             table.bulk().insert_all(&employees).await.map_err(|error| error.source)?;
             table.enable::<EmployeeByBadge>().await?;
@@ -134,7 +134,7 @@ fn pat_intra_4_a_repair_that_dies_at_any_submit_is_made_whole_by_the_next() {
         while block_on(async {
             let store = Disturbed::new(Engine::in_memory());
             old_rows(&store, &entities).await?;
-            let table = store.indexed::<Staff>().create_if_missing().await?;
+            let table = store.entities::<Staff>().create_if_missing().await?;
             store.die_at(at, fault);
             let first = table.check().repair().run().await;
             store.live();
@@ -165,7 +165,7 @@ type Model = Arc<Mutex<BTreeMap<EntityKey, Staff>>>;
 impl Live {
     /// Does it, and what is done to the model.
     fn act(self, engine: &Engine, model: &Model) {
-        let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+        let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
         let (Self::Put(staff) | Self::Change(staff) | Self::Delete(staff)) = &self;
         let key = staff.key_of().unwrap();
         let point = Staff::key(&staff.department, staff.id);
@@ -217,7 +217,7 @@ fn is_of_the_data(error: &table_core::Error) -> bool {
 
 /// Runs all three, and says which ended well.
 async fn all<S: table_core::TableStore + Clone>(
-    table: &IndexedTable<Staff, S, crate::index::NoOutbox>,
+    table: &Entities<Staff, S, crate::index::NoOutbox>,
     page: usize,
 ) -> [bool; 3] {
     let ended = |ended: Result<IndexReport>| match ended {
@@ -247,7 +247,7 @@ proptest! {
             let old: BTreeMap<_, _> = old.into_iter().map(|staff| (staff.key_of().unwrap(), staff)).collect();
             let store = Disturbed::new(Engine::in_memory());
             old_rows(&store, &old.values().cloned().collect::<Vec<_>>()).await?;
-            let table = store.indexed::<Staff>().create_if_missing().await?;
+            let table = store.entities::<Staff>().create_if_missing().await?;
             let model: Model = Arc::new(Mutex::new(old));
             let hook = |live: Option<Live>| {
                 let model = Arc::clone(&model);
@@ -269,7 +269,7 @@ proptest! {
                 assert_eq!(stored(&store.engine, &["Company"]).await?, expected(model.values()));
             }
             // Alone it ends as the data say.
-            let second = all(&store.engine.indexed::<Staff>().create_if_missing().await?, page).await;
+            let second = all(&store.engine.entities::<Staff>().create_if_missing().await?, page).await;
             let model = model.lock().unwrap().clone();
             let (mut emails, mut names) = (BTreeMap::<_, usize>::new(), BTreeMap::<_, usize>::new());
             for staff in model.values() {

@@ -10,14 +10,14 @@ use table_core::etag::IfMatch;
 use table_core::retry::Retry;
 
 use super::kit::{Staff, ada, expected, stored};
-use crate::index::{IndexedStore, IndexedTable};
+use crate::index::{Entities, EntityStore};
 
 fn together(
     writers: usize,
-    work: impl Fn(usize, &IndexedTable<Staff, Engine>) -> Result<()> + Send + Sync,
+    work: impl Fn(usize, &Entities<Staff, Engine>) -> Result<()> + Send + Sync,
 ) -> (Engine, Vec<Result<()>>) {
     let engine = Engine::in_memory();
-    let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+    let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
     let barrier = Arc::new(Barrier::new(writers));
     let done = thread::scope(|scope| {
         let threads: Vec<_> = (0..writers)
@@ -54,7 +54,7 @@ fn pat_ix_1_writers_of_one_list_lose_no_member() {
     // An attempt is lost only to a write of another, and there are attempts enough to lose one to each of these.
     const { assert!(15 * (EACH as usize) < Retry::ATTEMPTS) };
     let engine = Engine::in_memory();
-    let table = block_on(engine.indexed::<Named>().create_if_missing()).unwrap();
+    let table = block_on(engine.entities::<Named>().create_if_missing()).unwrap();
     let named = |id| Named { department: "Sales".to_owned(), id, last_name: "Jones".to_owned() };
     thread::scope(|scope| {
         for writer in 0..16 {
@@ -115,7 +115,7 @@ fn con_3_updates_deletes_and_inserts_of_one_entity_leave_rows_of_the_definition(
         }
         Ok(())
     });
-    let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+    let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
     let left = block_on(table.query(Staff::partition("Sales")).collect()).unwrap();
     assert_eq!(rows(&engine), expected(&left));
 }

@@ -7,7 +7,7 @@ use table_core::etag::IfMatch;
 
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{Staff, StaffByEmail, ada, expected, stored};
-use crate::index::{IndexedStore, UniqueViolation};
+use crate::index::{EntityStore, UniqueViolation};
 
 #[test]
 fn pat_intra_4_a_death_at_any_submit_leaves_all_or_nothing() {
@@ -15,7 +15,7 @@ fn pat_intra_4_a_death_at_any_submit_leaves_all_or_nothing() {
         for at in 0..5 {
             block_on(async {
                 let store = Disturbed::new(Engine::in_memory());
-                let table = store.indexed::<Staff>().create_if_missing().await?;
+                let table = store.entities::<Staff>().create_if_missing().await?;
                 let bob = Staff { id: 2, email: Some("bob".to_owned()), ..ada() };
                 let moved = Staff { last_name: "Byron".to_owned(), email: None, age: 17, ..ada() };
                 let states = [
@@ -59,11 +59,11 @@ fn pat_intra_4_a_death_at_any_submit_leaves_all_or_nothing() {
 fn con_3_what_happens_in_between_is_seen() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
-        let table = store.indexed::<Staff>().create_if_missing().await?;
+        let table = store.entities::<Staff>().create_if_missing().await?;
         table.insert(&ada()).await?;
         // The entity changed: its e-mail address, too.
         store.before_submit(|engine| {
-            let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+            let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
             let change = |staff: &mut Staff| staff.email = Some("countess".to_owned());
             block_on(table.update(Staff::key("Sales", 1), change)).unwrap();
         });
@@ -75,7 +75,7 @@ fn con_3_what_happens_in_between_is_seen() {
         let other = Staff { id: 2, email: Some("byron".to_owned()), ..ada() };
         let taken = other.clone();
         store.before_submit(move |engine| {
-            let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+            let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
             block_on(table.insert(&taken)).unwrap();
         });
         let third = Staff { id: 3, ..other.clone() };
@@ -92,7 +92,7 @@ fn con_3_what_happens_in_between_is_seen() {
         // The conditions of the caller are the caller's: no retry hides a lost update.
         let read = table.get(Staff::key("Sales", 2)).await?.unwrap();
         store.before_submit(|engine| {
-            let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+            let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
             block_on(table.update(Staff::key("Sales", 2), |staff| staff.note = None)).unwrap();
         });
         let error = table.replace(&Staff { age: 90, ..other.clone() }, read.etag()).await.unwrap_err();
@@ -108,7 +108,7 @@ fn futures_are_send() {
     fn is_send<T: Send>(future: T) {
         drop(future);
     }
-    let table = Engine::in_memory().indexed::<Staff>();
+    let table = Engine::in_memory().entities::<Staff>();
     is_send(table.insert(&ada()));
     is_send(table.update(Staff::key("Sales", 1), |staff| staff.age += 1));
     is_send(table.patch(Staff::key("Sales", 1)).set(Staff::AGE, 3).send());
@@ -135,7 +135,7 @@ fn requests_are_as_promised() {
     }
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
-        let table = store.indexed::<Two>().create_if_missing().await?;
+        let table = store.entities::<Two>().create_if_missing().await?;
         let two = Two { department: "Sales".to_owned(), id: 1, email: "a".to_owned(), age: 3 };
         let (done, gets, submits) = store.count(table.insert(&two)).await;
         assert_eq!((done.is_ok(), gets, submits), (true, 0, 1));
@@ -155,7 +155,7 @@ fn requests_are_as_promised() {
 fn pat_intra_8_a_bulk_load_packs_by_what_each_entity_needs_and_is_resumed_where_it_stopped() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
-        let table = store.indexed::<Staff>().create_if_missing().await?;
+        let table = store.entities::<Staff>().create_if_missing().await?;
         // An entity, two copies, and a list of three.
         let staff = |id: u32| Staff {
             id,

@@ -7,7 +7,7 @@ use table_core::schema::IndexKind;
 use table_core::{Entity, IfMatch, TableStoreExt, Versioned};
 
 use super::kit::{Records, expected, records, stored};
-use crate::index::IndexedStore;
+use crate::index::EntityStore;
 use crate::index::fixture::{Employee, jones};
 
 fn shown(rows: super::kit::Rows) -> String {
@@ -39,7 +39,7 @@ fn pat_intra_and_ix_2_what_an_indexed_insert_stores() {
     }
     block_on(async {
         let engine = Engine::in_memory();
-        let employees = engine.indexed::<Employee>().create_if_missing().await?;
+        let employees = engine.entities::<Employee>().create_if_missing().await?;
         let jones = Employee {
             department: "Sales".to_owned(),
             id: 223,
@@ -91,7 +91,8 @@ fn pat_inter_what_a_settled_insert_stores() {
     }
     block_on(async {
         let engine = Engine::in_memory();
-        let employees = engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let employees =
+            engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
         let jones = Employee {
             department: "Sales".to_owned(),
             id: 223,

@@ -19,7 +19,7 @@ use table_core::value::Value;
 use super::disturbed::Disturbed;
 use super::kit::{Staff, StaffByAge, StaffByEmail, ada, expected, stored, waiting};
 use super::old::{ALL_READY, build, old_rows, staff};
-use crate::index::{IndexState, IndexedStore, Phase};
+use crate::index::{EntityStore, IndexState, Phase};
 
 /// A design that changes later is a tool away (DQ-1): a backfill, and no answer before it is whole.
 #[test]
@@ -28,7 +28,7 @@ fn a_new_index_answers_only_when_it_is_built() {
         let engine = Engine::in_memory();
         let entities: Vec<_> = (0..30).map(staff).collect();
         old_rows(&engine, &entities).await?;
-        let table = engine.indexed::<Staff>().create_if_missing().await?;
+        let table = engine.entities::<Staff>().create_if_missing().await?;
         assert!(table.states().await?.iter().all(|(_, state)| *state == IndexState::Building));
         let not_ready = |error: table_core::Error| error.code() == ErrorCode::IndexNotReady;
         assert!(not_ready(table.get(Staff::by_email("Marketing", "mail1")).await.unwrap_err()));
@@ -41,7 +41,7 @@ fn a_new_index_answers_only_when_it_is_built() {
         table.update(Staff::key("Marketing", 1), elder).await?;
         table.delete(Staff::key("Sales", 2), IfMatch::Any).await?;
         build(&table).await?;
-        let other_handle = engine.indexed::<Staff>();
+        let other_handle = engine.entities::<Staff>();
         assert_eq!(
             (table.states().await?, other_handle.states().await?),
             (ALL_READY.to_vec(), ALL_READY.to_vec())
@@ -60,7 +60,7 @@ fn a_backfill_beside_writers_misses_nobody() {
     let engine = Engine::in_memory();
     let entities: Vec<_> = (0..40).map(staff).collect();
     block_on(old_rows(&engine, &entities)).unwrap();
-    let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+    let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     thread::scope(|scope| {
         for writer in 0..3_u32 {
@@ -104,7 +104,7 @@ fn a_backfill_keeps_its_rate_and_tells_how_far_it_is() {
         let entities: Vec<_> = (0..50).map(staff).collect();
         old_rows(&engine, &entities).await?;
         let (pace, time) = waiting();
-        let table = engine.indexed::<Staff>().create_if_missing().await?.with_pace(pace);
+        let table = engine.entities::<Staff>().create_if_missing().await?.with_pace(pace);
         let mut pages = Vec::new();
         let rate = NonZeroU32::new(10).unwrap();
         let progress = |done: crate::index::BackfillProgress| pages.push((done.phase, done.looked_at));
@@ -129,7 +129,7 @@ fn pat_intra_5_a_value_of_two_leaves_a_unique_index_building() {
         let engine = Engine::in_memory();
         let (one, two) = (ada(), Staff { id: 2, ..ada() });
         old_rows(&engine, &[one.clone(), two.clone()]).await?;
-        let table = engine.indexed::<Staff>().create_if_missing().await?;
+        let table = engine.entities::<Staff>().create_if_missing().await?;
         let error = table.backfill::<StaffByEmail>().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
         assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
@@ -153,10 +153,10 @@ fn a_backfill_writes_nothing_of_what_was() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         old_rows(&store, &[ada()]).await?;
-        let table = store.indexed::<Staff>().create_if_missing().await?;
+        let table = store.entities::<Staff>().create_if_missing().await?;
         store.before_submit(|_| {}); // the note that the rows are done
         store.before_submit(|engine| {
-            let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+            let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
             let moved = |staff: &mut Staff| staff.email = Some("countess".to_owned());
             block_on(table.update(Staff::key("Sales", 1), moved)).unwrap();
         });
@@ -172,7 +172,7 @@ fn a_backfill_writes_nothing_of_what_was() {
 fn a_disabled_index_answers_nothing_and_comes_back_by_a_backfill() {
     block_on(async {
         let engine = Engine::in_memory();
-        let table = engine.indexed::<Staff>().create_if_missing().await?;
+        let table = engine.entities::<Staff>().create_if_missing().await?;
         table.insert(&ada()).await?;
         table.disable::<StaffByEmail>().await?;
         assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Disabled));

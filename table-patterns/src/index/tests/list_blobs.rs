@@ -18,7 +18,7 @@ use table_core::transaction::Transaction;
 use super::kit::Records;
 use super::people::{Employee, assert_lists, jones, model, person, recorded, scene, settle_all};
 use crate::index::list::ListForm;
-use crate::index::{IndexedStore, ListBlobs};
+use crate::index::{EntityStore, ListBlobs};
 
 const EMPTY: &[&str] = &[];
 
@@ -41,8 +41,12 @@ fn pat_ix_4_a_list_that_no_entity_holds_moves_to_a_blob_or_fails_and_says_so() {
         scene.store.engine.submit(&TableName::new("Company")?, seed).await?;
 
         // A table that knows of no blobs has no room for 40 more, and writes none of them.
-        let without =
-            scene.store.engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let without = scene
+            .store
+            .engine
+            .entities_through::<Employee, _>(Records::default())
+            .create_if_missing()
+            .await?;
         let mut transaction = without.transaction(Employee::partition("Sales"))?;
         for id in 60_000..60_040 {
             transaction.insert(&jones(id))?;
@@ -124,7 +128,7 @@ fn pat_ix_4_the_declared_bound_holds_in_blobs_too() {
     block_on(async {
         let blobs = crate::faults::FaultyBlobs::default();
         let lists = ListBlobs::new(Arc::new(blobs.clone()), "x").beyond(0);
-        let few = Engine::in_memory().indexed::<Few>().with_list_blobs(lists).create_if_missing().await?;
+        let few = Engine::in_memory().entities::<Few>().with_list_blobs(lists).create_if_missing().await?;
         let jones = |id| Few { department: "Sales".to_owned(), id, last_name: "Jones".to_owned() };
         few.insert(&jones(1)).await?;
         few.insert(&jones(2)).await?;
@@ -226,7 +230,7 @@ fn orphans_are_kept_for_the_grace_period_and_what_is_named_for_ever() {
         let removed = people.collect_orphaned_lists().await?;
         assert_eq!((removed.kept, removed.marked, removed.removed), (2, 0, 1));
         assert_eq!(scene.blobs.names(), scene.named().await?);
-        let table = Engine::in_memory().indexed_through::<Employee, _>(Records::default());
+        let table = Engine::in_memory().entities_through::<Employee, _>(Records::default());
         assert_eq!(table.collect_orphaned_lists().await.unwrap_err().code(), ErrorCode::InvalidInput);
         Ok::<(), table_core::Error>(())
     })

@@ -15,7 +15,7 @@ use table_core::operation::OperationKind;
 use super::disturbed::Disturbed;
 use super::kit::{Records, expected, records, stored};
 use super::people::{Employee, assert_lists, jones, model, person, recorded, scene, settle_all};
-use crate::index::{IndexedStore, ListBlobs};
+use crate::index::{EntityStore, ListBlobs};
 use crate::meter::Meter;
 
 const TABLES: [&str; 2] = ["Company", "LastNames"];
@@ -203,7 +203,7 @@ fn pat_ix_6_a_writer_touches_its_own_partition_and_no_blob_of_a_list_elsewhere()
     block_on(async {
         // Option 2: all requests of all writes are the partition's, so its rate bounds them.
         let meter = Meter::new(Engine::in_memory());
-        let inside = meter.indexed::<Inside>().create_if_missing().await?;
+        let inside = meter.entities::<Inside>().create_if_missing().await?;
         meter.take();
         for id in 0..3 {
             inside.insert(&Inside { department: "Sales".into(), id, last_name: "Jones".into() }).await?;
@@ -216,7 +216,7 @@ fn pat_ix_6_a_writer_touches_its_own_partition_and_no_blob_of_a_list_elsewhere()
             let meter = Meter::new(Engine::in_memory());
             let blobs = crate::faults::FaultyBlobs::default();
             let lists = ListBlobs::new(Arc::new(blobs.clone()), "x").beyond(beyond);
-            let outside = meter.indexed_through::<Outside, _>(Records::default()).with_list_blobs(lists);
+            let outside = meter.entities_through::<Outside, _>(Records::default()).with_list_blobs(lists);
             let outside = outside.create_if_missing().await?;
             meter.take();
             for id in 0..3 {
@@ -267,7 +267,7 @@ fn pat_ix_7_whatever_the_value_it_has_a_list_of_its_own() {
     for blobs in [None, Some(ListBlobs::new(local, "a/b").beyond(0))] {
         block_on(async {
             let engine = Engine::in_memory();
-            let mut people = engine.indexed_through::<Employee, _>(Records::default());
+            let mut people = engine.entities_through::<Employee, _>(Records::default());
             if let Some(blobs) = blobs {
                 people = people.with_list_blobs(blobs);
             }
@@ -329,7 +329,7 @@ fn pat_intra_8_a_bulk_load_whose_lists_are_too_large_for_one_transaction_takes_s
         let mut limits = Limits::PORTABLE;
         limits.transaction_bytes = 6_000;
         let store = Disturbed::new(Engine::builder().limits(limits).in_memory());
-        let people = store.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let people = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
         let (mut all, mut taken) = (Vec::new(), Vec::new());
         // The lists alone are 5 times 100 keys of 12 characters in the end, and each is written whole.
         for hundred in 0..5 {

@@ -11,7 +11,7 @@ use table_core::key::EntityKey;
 use table_core::{Entity, Versioned};
 
 use super::kit::{Staff, expected, staff, stored};
-use crate::index::{IndexedStore, IndexedTable};
+use crate::index::{Entities, EntityStore};
 
 #[derive(Clone, Debug)]
 enum Verb {
@@ -128,7 +128,7 @@ fn applied(model: &Model, verb: &Verb) -> Result<Model, Vec<ErrorCode>> {
     if wrong.is_empty() { Ok(after) } else { Err(wrong) }
 }
 
-async fn run(table: &IndexedTable<Staff, Engine>, verb: &Verb) -> Result<()> {
+async fn run(table: &Entities<Staff, Engine>, verb: &Verb) -> Result<()> {
     match verb {
         Verb::Insert(new) => table.insert(new).await.map(drop),
         Verb::Replace(new) => table.replace(new, IfMatch::Any).await.map(drop),
@@ -177,7 +177,7 @@ proptest! {
     fn pat_intra_4_5_7_ix_2_rows_are_always_those_of_the_definition(verbs in prop::collection::vec(verb(), 1..25)) {
         block_on(async {
             let engine = Engine::in_memory();
-            let table = engine.indexed::<Staff>().create_if_missing().await?;
+            let table = engine.entities::<Staff>().create_if_missing().await?;
             let mut model = Model::new();
             for verb in &verbs {
                 let answer = run(&table, verb).await;

@@ -4,7 +4,7 @@ use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 
 use super::kit::{Staff, StaffByAge, StaffByEmail, StaffByLastName, ada};
-use crate::index::{IndexState, IndexedTable, NoOutbox};
+use crate::index::{Entities, IndexState, NoOutbox};
 
 /// The design of `Staff` before it had indexes.
 mod before {
@@ -44,7 +44,7 @@ pub(super) async fn old_rows<S: TableStore + Clone>(store: &S, entities: &[Staff
 }
 
 pub(super) async fn build<S: TableStore + Clone>(
-    table: &IndexedTable<Staff, S, NoOutbox>,
+    table: &Entities<Staff, S, NoOutbox>,
 ) -> table_core::Result<()> {
     table.backfill::<StaffByEmail>().page(7).run().await?;
     table.backfill::<StaffByAge>().page(7).run().await?;

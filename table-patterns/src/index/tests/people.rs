@@ -17,7 +17,7 @@ use table_core::table::TableStoreExt;
 use super::disturbed::Disturbed;
 use super::kit::{Records, records};
 use crate::faults::FaultyBlobs;
-use crate::index::{IndexedStore, IndexedTable, ListBlobs, RemoteChange};
+use crate::index::{Entities, EntityStore, ListBlobs, RemoteChange};
 
 /// PAT-IX option 2 is `ByLastName`, option 3 is `Namesakes`; either is option 1 where its lists are in blobs.
 #[expect(
@@ -56,7 +56,7 @@ pub(super) fn jones(id: u32) -> Employee {
     person("Sales", id, "Jones")
 }
 
-pub(super) type People<S = Disturbed> = IndexedTable<Employee, S, Records>;
+pub(super) type People<S = Disturbed> = Entities<Employee, S, Records>;
 
 /// A table on a store that can be disturbed, with blobs that can fail and a clock that stands still.
 pub(super) struct Scene {
@@ -83,7 +83,7 @@ async fn opened<S: TableStore + Clone>(
     let hand = Arc::clone(now);
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
     let lists = ListBlobs::new(Arc::new(blobs.clone()), "indexes").beyond(beyond).grace(GRACE);
-    let table = store.indexed_through::<Employee, _>(Records::default()).with_list_blobs(lists);
+    let table = store.entities_through::<Employee, _>(Records::default()).with_list_blobs(lists);
     table.with_pace(Pace::new().clock(clock).sleep_by(|_| Box::pin(async {}))).create_if_missing().await
 }
 

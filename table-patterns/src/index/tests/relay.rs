@@ -11,11 +11,11 @@ use table_core::queue::QueueName;
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{expected, stored};
 use crate::index::fixture::{Employee, jones};
-use crate::index::{IndexedStore, IndexedTable};
+use crate::index::{Entities, EntityStore};
 use crate::outbox::Outbox;
 use crate::work::{Pace, Sweep, Worker};
 
-type Company = IndexedTable<Employee, Disturbed, Outbox<Disturbed, Engine>>;
+type Company = Entities<Employee, Disturbed, Outbox<Disturbed, Engine>>;
 
 async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
     let store = Disturbed::new(Engine::in_memory());
@@ -26,7 +26,7 @@ async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
         Pace::new().sleep_by(|_| Box::pin(async {})),
     );
     outbox.create_queues().await?;
-    let table = store.indexed_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
+    let table = store.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
     Ok((store, outbox, table))
 }
 
@@ -39,7 +39,7 @@ async fn recovered(store: &Disturbed, outbox: &Outbox<Disturbed, Engine>) -> Res
         Pace::new().sleep_by(|_| Box::pin(async {})),
     );
     fresh.create_queues().await?;
-    let table = store.indexed_through::<Employee, _>(fresh.clone()).create_if_missing().await?;
+    let table = store.entities_through::<Employee, _>(fresh.clone()).create_if_missing().await?;
     Sweep::new(fresh.clone()).after(Duration::ZERO).registered().await?;
     Worker::new(fresh).settles(&table).run_until_idle().await
 }

@@ -15,11 +15,11 @@ use table_core::table::TableStoreExt;
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{Records, expected, records, stored};
 use crate::index::fixture::{Employee, employee, jones};
-use crate::index::{IndexedStore, IndexedTable, RemoteChange};
+use crate::index::{Entities, EntityStore, RemoteChange};
 
 const TABLES: [&str; 2] = ["Company", "Badges"];
 
-async fn settle_all<S: TableStore + Clone>(table: &IndexedTable<Employee, S, Records>) -> Result<()> {
+async fn settle_all<S: TableStore + Clone>(table: &Entities<Employee, S, Records>) -> Result<()> {
     let store = table.table().store();
     for partition in ["Sales", "Marketing"] {
         for (record, changes) in records::<Employee, _>(store, partition).await? {
@@ -51,7 +51,7 @@ proptest! {
     ) {
         block_on(async {
             let engine = Engine::in_memory();
-            let table = engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+            let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
             let mut model: BTreeMap<EntityKey, Employee> = BTreeMap::new();
             let mut seen: Vec<RemoteChange> = Vec::new();
             for (employee, verb, settled) in steps {
@@ -93,7 +93,7 @@ fn pat_inter_3_a_death_at_any_submit_of_the_settling_is_made_good() {
             block_on(async {
                 let store = Disturbed::new(Engine::in_memory());
                 let table =
-                    store.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+                    store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
                 let jones = Employee { badge: Some(7), ..jones() };
                 let moved = Employee {
                     last_name: "Cao".to_owned(),
@@ -123,14 +123,14 @@ fn pat_inter_3_a_death_at_any_submit_of_the_settling_is_made_good() {
 fn an_older_settling_does_not_undo_a_newer_one() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
-        let table = store.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
         let jones = Employee { badge: Some(7), ..jones() };
         table.insert(&jones).await?;
         let changes = records::<Employee, _>(&store, "Sales").await?.remove(0).1;
         let badge = changes.iter().find(|change| change.index.name == "ByBadge").unwrap().clone();
         // It has read that there is no copy and that there should be one; before it writes, all is settled and undone.
         store.before_submit(move |engine| {
-            let table = engine.indexed_through::<Employee, _>(Records::default());
+            let table = engine.entities_through::<Employee, _>(Records::default());
             block_on(async {
                 let table = table.create_if_missing().await.unwrap();
                 for change in &changes {
@@ -158,17 +158,17 @@ fn an_older_settling_does_not_undo_a_newer_one() {
 fn pat_ec_4_a_value_that_was_given_back_is_no_violation() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
-        let table = store.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
         let jones = Employee { badge: Some(7), ..jones() };
         let other = Employee { department: "Marketing".to_owned(), badge: None, ..jones.clone() };
         table.insert(&jones).await?;
         table.insert(&other).await?;
         settle_all(&table).await?;
-        let badge = |table: &IndexedTable<Employee, Engine, Records>, department: &str, badge| {
+        let badge = |table: &Entities<Employee, Engine, Records>, department: &str, badge| {
             block_on(table.update(Employee::key(department, 223), |now| now.badge = badge)).map(drop)
         };
         let opened = |engine: &Engine| {
-            block_on(engine.indexed_through::<Employee, _>(Records::default()).create_if_missing()).unwrap()
+            block_on(engine.entities_through::<Employee, _>(Records::default()).create_if_missing()).unwrap()
         };
         badge(&opened(&store.engine), "Sales", None)?;
         badge(&opened(&store.engine), "Marketing", Some(7))?;
@@ -195,7 +195,7 @@ fn pat_ec_4_a_value_that_was_given_back_is_no_violation() {
 fn pat_inter_5_what_is_behind_says_so_and_can_be_verified() {
     block_on(async {
         let engine = Engine::in_memory();
-        let table = engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
         let jones = Employee { badge: Some(7), ..jones() };
         table.insert(&jones).await?;
         assert!(table.get_eventual(Employee::by_badge(7)).await?.is_none(), "not there yet");
@@ -232,7 +232,7 @@ struct Name {
 fn pat_inter_4_a_copy_of_a_part_is_read_as_that_part_alone() {
     block_on(async {
         let engine = Engine::in_memory();
-        let table = engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
         table.insert(&jones()).await?;
         settle_all(&table).await?;
         let email = "jonesj@contoso.com";
@@ -254,7 +254,7 @@ fn pat_inter_4_a_copy_of_a_part_is_read_as_that_part_alone() {
 fn pat_ec_4_two_of_one_value_in_different_partitions_are_told_when_they_are_settled() {
     block_on(async {
         let engine = Engine::in_memory();
-        let table = engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
         let jones = Employee { badge: Some(7), ..jones() };
         table.insert(&jones).await?;
         settle_all(&table).await?;

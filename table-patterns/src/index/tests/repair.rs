@@ -18,7 +18,7 @@ use table_core::table::TableStoreExt;
 use super::disturbed::Disturbed;
 use super::kit::{Records, Staff, ada, expected, staff, stored};
 use crate::index::fixture::{Employee, jones};
-use crate::index::{FindingKind, IndexedStore};
+use crate::index::{EntityStore, FindingKind};
 
 /// What another tool does to a table.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ proptest! {
     ) {
         block_on(async {
             let engine = Engine::in_memory();
-            let table = engine.indexed::<Staff>().create_if_missing().await?;
+            let table = engine.entities::<Staff>().create_if_missing().await?;
             let mut model: BTreeMap<EntityKey, Staff> = BTreeMap::new();
             for staff in entities {
                 if table.insert_or_replace(&staff).await.is_ok() {
@@ -120,7 +120,7 @@ proptest! {
 fn each_kind_of_finding_has_its_name() {
     block_on(async {
         let engine = Engine::in_memory();
-        let table = engine.indexed::<Staff>().create_if_missing().await?;
+        let table = engine.entities::<Staff>().create_if_missing().await?;
         let bob = Staff { id: 2, email: Some("bob".to_owned()), ..ada() };
         table.insert(&ada()).await?;
         table.insert(&bob).await?;
@@ -170,7 +170,7 @@ fn each_kind_of_finding_has_its_name() {
 fn what_is_elsewhere_is_checked_and_repaired_too() {
     block_on(async {
         let engine = Engine::in_memory();
-        let table = engine.indexed_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
         let jones = Employee { badge: Some(7), ..jones() };
         let cao = Employee {
             id: 9,
@@ -198,7 +198,7 @@ fn what_is_elsewhere_is_checked_and_repaired_too() {
 #[test]
 fn beside_writers_a_check_finds_nothing_and_a_repair_undoes_nothing() {
     let engine = Engine::in_memory();
-    let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+    let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     thread::scope(|scope| {
         for writer in 0..2_u32 {
@@ -245,7 +245,7 @@ fn beside_writers_a_check_finds_nothing_and_a_repair_undoes_nothing() {
 fn a_repair_takes_nobody_out_who_has_joined() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
-        let table = store.indexed::<Staff>().create_if_missing().await?;
+        let table = store.entities::<Staff>().create_if_missing().await?;
         let other = Staff { id: 2, last_name: "Byron".to_owned(), email: None, ..ada() };
         table.insert(&ada()).await?;
         table.insert(&other).await?;
@@ -253,7 +253,7 @@ fn a_repair_takes_nobody_out_who_has_joined() {
         let list = list.with("StaffIDs", r#"["000001","000002"]"#);
         store.untyped("Company")?.insert_or_replace(&list).await?;
         store.before_submit(|engine| {
-            let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+            let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
             let joins = |staff: &mut Staff| staff.last_name = "Byron".to_owned();
             block_on(table.update(Staff::key("Sales", 1), joins)).unwrap();
         });
@@ -271,15 +271,15 @@ fn a_repair_takes_nobody_out_who_has_joined() {
 fn a_check_reports_no_row_that_has_changed_hands() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
-        let table = store.indexed::<Staff>().create_if_missing().await?;
+        let table = store.entities::<Staff>().create_if_missing().await?;
         table.insert(&ada()).await?;
         let heir = Staff { id: 2, ..ada() };
         store.before_get(|engine| {
-            let table = block_on(engine.indexed::<Staff>().create_if_missing()).unwrap();
+            let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
             block_on(table.delete(Staff::key("Sales", 1), IfMatch::Any)).unwrap();
         });
         let (new, table_of) = (heir.clone(), |engine: &Engine| {
-            block_on(engine.indexed::<Staff>().create_if_missing()).unwrap()
+            block_on(engine.entities::<Staff>().create_if_missing()).unwrap()
         });
         store.before_get(move |engine| drop(block_on(table_of(engine).insert(&new)).unwrap()));
         let report = table.check().run().await?;

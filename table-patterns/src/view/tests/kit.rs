@@ -15,7 +15,8 @@ use table_core::store::TableStore;
 use table_core::{Entity, TableStoreExt};
 
 use crate::faults::FaultyStore;
-use crate::feed::FeedTable;
+use crate::feed::Feed;
+use crate::index::{Entities, EntityStore};
 use crate::view::{Projection, View, ViewTable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -85,7 +86,7 @@ pub(super) type Rows = BTreeMap<(String, String), (i64, i64)>;
 pub(super) struct Company {
     pub(super) engine: Engine,
     pub(super) store: Store,
-    pub(super) employees: FeedTable<Employee, Store>,
+    pub(super) employees: Entities<Employee, Store>,
     pub(super) view: ViewTable<Headcounts, Store>,
 }
 
@@ -101,11 +102,11 @@ impl Company {
     pub(super) fn on(engine: Engine, with: impl FnOnce(Store) -> Store) -> Self {
         let retry = Retry::new(1_000, Duration::from_micros(10), Duration::from_millis(1));
         let store = with(FaultyStore::new(engine.clone()));
-        let table = block_on(store.table::<Employee>().create_if_missing()).unwrap();
+        block_on(store.table::<Employee>().create_if_missing()).unwrap();
         let view = block_on(ViewTable::new(store.clone()).create_if_missing()).unwrap();
         store.heal();
         Self {
-            employees: FeedTable::new(table).with_retry(retry.clone()),
+            employees: store.entities().with_feed(Feed::new(store.clone())).with_retry(retry.clone()),
             view: view.with_retry(retry),
             engine,
             store,

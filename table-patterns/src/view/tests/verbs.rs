@@ -13,7 +13,8 @@ use table_core::{EntityKey, TableStoreExt};
 
 use super::kit::{Company, Department, Employee, Headcount};
 use crate::faults::{Call, sendable};
-use crate::feed::{Feed, FeedTable};
+use crate::feed::Feed;
+use crate::index::Entities;
 use crate::view::{CaughtUp, Projection, RebuildPosition, View, ViewState, ViewTable};
 use crate::work::Pace;
 
@@ -335,13 +336,13 @@ fn key_8_an_entity_whose_records_have_no_room_is_refused() {
 }
 
 #[test]
-fn pat_ec_8_a_feed_table_writes_entity_and_record_together() {
+fn pat_ec_8_a_handle_with_a_feed_writes_entity_and_record_together() {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);
     company.store.heal();
     company.change("Sales", 1, |ada| ada.age += 1);
     assert_eq!(company.store.calls(), [Call::Get, Call::Submit]);
-    let employees: &FeedTable<Employee, _> = &company.employees;
+    let employees: &Entities<Employee, _> = &company.employees;
     let ada =
         Employee { department: "Sales".into(), id: 1, name: "Ada".into(), city: "London".into(), age: 1 };
     assert!(block_on(employees.insert(&ada)).unwrap_err().is_already_exists());

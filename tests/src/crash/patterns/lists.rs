@@ -9,7 +9,7 @@ use table_core::query::{KeyRange, Query};
 use table_core::{Entity, EntityKey, Error, ErrorCode, Result, TableName, TableStore, ValueRef};
 use table_patterns::blob::object_store::path::Path;
 use table_patterns::blob::object_store::{ObjectStore, ObjectStoreExt};
-use table_patterns::index::{IndexedTable, ListBlobs};
+use table_patterns::index::{Entities, ListBlobs};
 use table_patterns::key::text::RESERVED;
 use table_patterns::large::BlobRef;
 use table_patterns::outbox::Outbox;
@@ -43,7 +43,7 @@ pub(super) struct Reader {
     pub(super) town: String,
 }
 
-pub(super) type Readers = IndexedTable<Reader, Engine, Outbox<Engine, Engine>>;
+pub(super) type Readers = Entities<Reader, Engine, Outbox<Engine, Engine>>;
 
 /// Where the lists go that are too long for an entity.
 pub(super) fn list_blobs(blobs: &Arc<dyn ObjectStore>) -> ListBlobs {

@@ -10,8 +10,8 @@ use table_core::{Entity, Error, ErrorCode, QueueName, Result, Table, TableName, 
 use table_patterns::blob::object_store::ObjectStore;
 use table_patterns::blob::object_store::local::LocalFileSystem;
 use table_patterns::denormal::{HolderTable, SourceTable};
-use table_patterns::feed::{Feed, FeedTable};
-use table_patterns::index::{IndexedStore, IndexedTable};
+use table_patterns::feed::Feed;
+use table_patterns::index::{Entities, EntityStore};
 use table_patterns::large::{BlobRef, Large, LargeTable};
 use table_patterns::log_tail::{LogStamp, LogTail};
 use table_patterns::outbox::Outbox;
@@ -160,7 +160,7 @@ pub(super) const KEPT: u16 = 2;
 /// The partition of the rows with a feed.
 pub(super) const FED: &str = "fed";
 
-pub(super) type Company = IndexedTable<Employee, Engine, Outbox<Engine, Engine>>;
+pub(super) type Company = Entities<Employee, Engine, Outbox<Engine, Engine>>;
 
 /// Where the messages of the outbox are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,7 +193,7 @@ pub struct Stores {
     pub(super) people: SourceTable<Person, Engine, Engine>,
     pub(super) desks: HolderTable<Desk, Engine, Engine>,
     pub(super) rooms: HolderTable<Room, Engine, Engine>,
-    pub(super) sales: FeedTable<Sale, Engine>,
+    pub(super) sales: Entities<Sale, Engine>,
     pub(super) view: ViewTable<Totals, Engine>,
     pub(super) totals: Table<Total, Engine>,
     pub(super) list_blobs: Arc<dyn ObjectStore>,
@@ -227,7 +227,7 @@ impl Stores {
         engine.table::<Room>().create_if_missing().await?;
         let documents = engine.table::<Document>().create_if_missing().await?;
         Ok(Self {
-            company: engine.indexed_through::<Employee, _>(outbox.clone()).create_if_missing().await?,
+            company: engine.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?,
             counts: SeriesTable::new(engine.table::<Counts>().create_if_missing().await?),
             events: LogTail::new(engine.table::<Event>().create_if_missing().await?),
             sheets: WideTable::new(engine.table::<Sheet>().create_if_missing().await?),
@@ -237,11 +237,11 @@ impl Stores {
             people: SourceTable::new(outbox.clone()).copied::<OwnerOfDesk>().copied::<OwnerOfRoom>(),
             desks: HolderTable::new(outbox.clone()).copies::<OwnerOfDesk>(),
             rooms: HolderTable::new(outbox.clone()).copies::<OwnerOfRoom>(),
-            sales: FeedTable::new(engine.table::<Sale>().create_if_missing().await?),
+            sales: engine.entities::<Sale>().create_if_missing().await?,
             view: ViewTable::new(engine.clone()).create_if_missing().await?,
             totals: engine.table(),
             readers: engine
-                .indexed_through::<Reader, _>(outbox.clone())
+                .entities_through::<Reader, _>(outbox.clone())
                 .with_list_blobs(list_blobs(&lists))
                 .create_if_missing()
                 .await?,

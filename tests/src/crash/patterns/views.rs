@@ -12,7 +12,7 @@ use super::stores::Stores;
 pub(super) const REGIONS: [&str; 2] = ["north", "south"];
 
 #[derive(Clone, Debug, Entity, PartialEq)]
-#[entity(table = "Sales")]
+#[entity(table = "Sales", feed)]
 #[partition_key(region)]
 #[row_key(id)]
 pub(super) struct Sale {

@@ -1,0 +1,381 @@
+//! A desk whose tickets declare and are given whatever can be: every verb keeps all of it.
+
+use std::collections::BTreeMap;
+
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::embedded::Engine;
+use table_core::error::{ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::PartitionKey;
+use table_core::limits::Limits;
+use table_core::queue::QueueName;
+use table_core::table::TableStoreExt;
+use table_core::{Entity, Selection};
+
+use crate::faults::{Call, Fault, FaultyStore, sendable};
+use crate::feed::Cursor;
+use crate::index::{Entities, EntityStore};
+use crate::outbox::{Outbox, Step};
+use crate::participant::{Changes, Participant};
+use crate::unit::Unit;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", feed)]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index(ByStatus, row_key("status_", status, "_", number))]
+#[index(BySubject, unique, row_key("subject_", subject))]
+#[index_entity(ByAgent, at_most = 100, row_key("of_", agent))]
+#[index(Subjects, table = "Subjects", partition_key("all_", tenant), row_key(escaped(subject), "!", number))]
+struct Ticket {
+    tenant: String,
+    #[digits(4)]
+    number: u32,
+    #[without('_')]
+    status: String,
+    subject: String,
+    #[digits(4)]
+    agent: u32,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("agent_", id)]
+struct Agent {
+    tenant: String,
+    #[digits(4)]
+    id: u32,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", feed)]
+#[partition_key(tenant)]
+#[row_key("comment_", ticket, "_", number)]
+#[index(ByAuthor, row_key("author_", author, "_", ticket, "_", number))]
+struct Comment {
+    tenant: String,
+    #[digits(4)]
+    ticket: u32,
+    #[digits(4)]
+    number: u32,
+    #[digits(4)]
+    author: u32,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("audit_", id)]
+struct Audit {
+    tenant: String,
+    id: String,
+    change: String,
+}
+
+/// Another table than the others'.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[partition_key(tenant)]
+#[row_key("elsewhere")]
+struct Elsewhere {
+    tenant: String,
+}
+
+/// A row for each change, and a step for each ticket that is closed.
+struct Trail;
+
+fn text(ticket: Option<&Ticket>) -> String {
+    ticket
+        .map_or("none".to_owned(), |ticket| format!("{} {} {}", ticket.status, ticket.subject, ticket.agent))
+}
+
+impl Participant<Ticket> for Trail {
+    fn name(&self) -> &'static str {
+        "trail"
+    }
+
+    fn changes(&self, old: Option<&Ticket>, new: Option<&Ticket>, out: &mut Changes) -> Result<()> {
+        let Some(ticket) = new.or(old) else { return Ok(()) };
+        if new.is_some_and(|new| new.status == "closed") && old.is_none_or(|old| old.status != "closed") {
+            out.send(Step::call("closed", ticket.subject.clone()));
+        }
+        let change = format!("{}: {} > {}", ticket.number, text(old), text(new));
+        out.insert(&Audit { tenant: ticket.tenant.clone(), id: out.id(), change })
+    }
+}
+
+type Store = FaultyStore<Engine>;
+type Tickets = Entities<Ticket, Store, Outbox<Store, Engine>>;
+
+fn desk() -> (Store, Tickets) {
+    let engine = Engine::in_memory();
+    let store = FaultyStore::new(engine.clone());
+    let outbox = Outbox::new(store.clone(), engine, QueueName::new("work").unwrap());
+    block_on(outbox.create_queues()).unwrap();
+    let tickets = store.entities_through::<Ticket, _>(outbox).taking_part(Trail);
+    let tickets = block_on(tickets.create_if_missing()).unwrap();
+    store.heal();
+    (store, tickets)
+}
+
+fn ticket(number: u32, status: &str, subject: &str, agent: u32) -> Ticket {
+    Ticket { tenant: "contoso".into(), number, status: status.into(), subject: subject.into(), agent }
+}
+
+fn unit(tickets: &Tickets) -> Unit<Store, Outbox<Store, Engine>> {
+    tickets.transaction(Ticket::partition("contoso")).unwrap()
+}
+
+/// What of a kind lies in the partition: rows whose keys begin so.
+fn rows(store: &Store, prefix: &str) -> Vec<String> {
+    let range = Selection::rows("contoso", table_core::query::TextRange::prefix(prefix));
+    let bags = store.untyped("Desk").unwrap().query(range);
+    let bags = block_on(bags.collect()).unwrap();
+    bags.into_iter().map(|bag| bag.key().row_key.as_str().to_owned()).collect()
+}
+
+#[test]
+fn egt_9_a_unit_of_several_types_writes_all_that_belongs_to_each_or_nothing() {
+    let (store, tickets) = desk();
+    block_on(tickets.insert(&ticket(1, "open", "printer", 9))).unwrap();
+    let read = block_on(tickets.get(Ticket::key("contoso", 1))).unwrap().unwrap();
+    let comment = Comment { tenant: "contoso".into(), ticket: 1, number: 1, author: 9 };
+    let close = || {
+        let mut unit = unit(&tickets);
+        unit.require(Agent::key("contoso", 9)).unwrap();
+        unit.update(&read, |ticket| ticket.status = "closed".into()).unwrap();
+        unit.insert(&comment).unwrap();
+        unit.send(Ticket::key("contoso", 1), Step::call("told", "by hand")).unwrap();
+        unit
+    };
+    let before = rows(&store, "");
+    let error = block_on(close().commit()).unwrap_err();
+    assert_eq!((error.code(), error.operation()), (ErrorCode::ResourceNotFound, Some(0)));
+    assert!(error.to_string().contains("condition on `Agent`"), "{error}");
+    assert_eq!(rows(&store, ""), before, "nothing is written");
+
+    let agent = Agent { tenant: "contoso".into(), id: 9 };
+    block_on(store.table::<Agent>().insert(&agent)).unwrap();
+    // Condition, ticket, comment · two copies rewritten, one out and one in · two records of feeds, an audit row · an intent of the index
+    // elsewhere, one of all steps.
+    assert_eq!(close().operations(), 12);
+    let written = block_on(sendable(close().commit())).unwrap();
+    assert_eq!((written.len(), written.iter().flatten().count()), (2, 2));
+    assert_eq!(rows(&store, "status_"), ["status_closed_0001"]);
+    assert_eq!(rows(&store, "author_"), ["author_0009_0001_0001"]);
+    assert_eq!(rows(&store, "audit_").len(), 2);
+    assert_eq!(rows(&store, crate::feed::FEED_PREFIX).len(), 3);
+    assert_eq!(
+        rows(&store, crate::outbox::OUTBOX_PREFIX).len(),
+        2,
+        "the index elsewhere, and both steps in one"
+    );
+
+    let mut stale = unit(&tickets);
+    stale.unchanged(&read).unwrap().insert(&Comment { number: 2, ..comment }).unwrap();
+    let error = block_on(stale.commit()).unwrap_err();
+    assert!(error.is_precondition_failed() && error.to_string().contains("condition on `Ticket`"), "{error}");
+}
+
+#[test]
+fn an_error_names_the_entity_and_the_verb_or_the_pattern() {
+    let (store, tickets) = desk();
+    block_on(tickets.insert(&ticket(1, "open", "printer", 9))).unwrap();
+    let mut again = unit(&tickets);
+    again.insert(&ticket(2, "open", "scanner", 9)).unwrap();
+    again.insert(&ticket(1, "open", "mouse", 9)).unwrap();
+    let error = block_on(again.commit()).unwrap_err();
+    assert!(error.is_already_exists() && error.operation() == Some(1), "{error}");
+    assert!(error.to_string().contains("insert of `Ticket`"), "{error}");
+
+    let mut taken = unit(&tickets);
+    taken.insert(&ticket(2, "open", "printer", 9)).unwrap();
+    let error = block_on(taken.commit()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::UniqueViolation);
+
+    /// Writes one row for all tickets, which the second insert finds.
+    struct Once;
+    impl Participant<Ticket> for Once {
+        fn name(&self) -> &'static str {
+            "once"
+        }
+        fn changes(&self, _: Option<&Ticket>, new: Option<&Ticket>, out: &mut Changes) -> Result<()> {
+            let Some(ticket) = new else { return Ok(()) };
+            let partition = if ticket.number == 7 { "elsewhere" } else { "contoso" };
+            out.insert(&Audit { tenant: partition.into(), id: "once".into(), change: String::new() })
+        }
+    }
+    let once = tickets.clone().taking_part(Once);
+    block_on(once.insert(&ticket(3, "open", "three", 9))).unwrap();
+    store.heal();
+    let error = block_on(once.insert(&ticket(4, "open", "four", 9))).unwrap_err();
+    assert!(error.is_already_exists() && error.to_string().contains("the row of `once`"), "{error}");
+    assert!(store.calls().len() < 5, "not tried again and again: {:?}", store.calls());
+    let error = block_on(once.insert(&ticket(7, "open", "seven", 9))).unwrap_err();
+    assert_eq!(error.rule(), Some("EGT-5"));
+    assert!(error.to_string().contains("`once`"), "{error}");
+    let mut two = once.transaction(Ticket::partition("contoso")).unwrap();
+    two.insert(&ticket(5, "open", "five", 9)).unwrap();
+    let error = two.insert(&ticket(6, "open", "six", 9)).unwrap_err();
+    assert_eq!(error.rule(), Some("EGT-4"));
+    assert!(error.to_string().contains("`once` and `once`"), "{error}");
+}
+
+#[test]
+fn egt_2_the_limits_of_a_unit_are_told_before_anything_is_sent_with_who_adds_what() {
+    let (store, tickets) = desk();
+    let mut full = unit(&tickets);
+    let error = (0..).find_map(|n| full.insert(&ticket(n, "open", &format!("s{n}"), n)).err()).unwrap();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("EGT-2")));
+    let text = error.to_string();
+    for part in ["of entities", "of copies in indexes", "of lists", "of intents", "of `feed`", "of `trail`"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(full.operations() <= Limits::PORTABLE.operations, "the unit stays as it was");
+    assert!(block_on(unit(&tickets).commit()).unwrap_err().rule() == Some("EGT-12"));
+    assert_eq!(store.calls(), []);
+
+    let rule = |error: table_core::Error| error.rule().map(str::to_owned);
+    let mut one = unit(&tickets);
+    one.insert(&ticket(1, "open", "one", 1)).unwrap();
+    let elsewhere = Ticket { tenant: "fabrikam".into(), ..ticket(2, "open", "two", 1) };
+    assert_eq!(rule(one.insert(&elsewhere).unwrap_err()).as_deref(), Some("EGT-5"));
+    let other = Elsewhere { tenant: "contoso".into() };
+    assert_eq!(rule(one.insert(&other).unwrap_err()).as_deref(), Some("EGT-1"));
+    assert_eq!(rule(one.insert(&ticket(1, "open", "three", 1)).unwrap_err()).as_deref(), Some("EGT-4"));
+    assert_eq!(rule(one.insert(&ticket(3, "open", "one", 1)).unwrap_err()).as_deref(), Some("PAT-INTRA-5"));
+    // Two guarded steps of one change for one target: one of them would be lost.
+    let target = table_core::EntityKey::new("a", "b").unwrap();
+    let step = || Step::delete_if_exists(table_core::TableName::new("Subjects").unwrap(), target.clone());
+    one.send(Ticket::key("contoso", 1), step()).unwrap().send(Ticket::key("contoso", 1), step()).unwrap();
+    assert_eq!(rule(block_on(one.commit()).unwrap_err()).as_deref(), Some("PAT-EC-2"));
+    assert!(rows(&store, "").is_empty(), "nothing is written");
+}
+
+#[test]
+fn pat_ec_8_a_step_without_an_outbox_is_refused() {
+    let store = Engine::in_memory();
+    let agents = block_on(store.entities::<Agent>().create_if_missing()).unwrap();
+    let mut unit = agents.transaction(Agent::partition("contoso")).unwrap();
+    unit.insert(&Agent { tenant: "contoso".into(), id: 1 }).unwrap();
+    unit.send(Agent::key("contoso", 1), Step::call("mail", "")).unwrap();
+    assert_eq!(block_on(unit.commit()).unwrap_err().rule(), Some("PAT-EC-8"));
+}
+
+#[test]
+fn what_declares_nothing_is_written_without_a_look() {
+    let store = FaultyStore::new(Engine::in_memory());
+    let agents = block_on(store.entities::<Agent>().create_if_missing()).unwrap();
+    store.heal();
+    let agent = Agent { tenant: "contoso".into(), id: 1 };
+    block_on(agents.insert_or_replace(&agent)).unwrap();
+    let etag = block_on(agents.replace(&agent, IfMatch::Any)).unwrap();
+    block_on(agents.merge(&agent, etag)).unwrap();
+    block_on(agents.insert_or_merge(&agent)).unwrap();
+    block_on(agents.delete(Agent::key("contoso", 1), IfMatch::Any)).unwrap();
+    assert!(block_on(agents.delete(Agent::key("contoso", 1), IfMatch::Any)).unwrap_err().is_not_found());
+    assert_eq!(store.calls(), [Call::Submit; 6]);
+}
+
+/// One verb on one ticket.
+#[derive(Clone, Debug)]
+struct Act {
+    verb: u8,
+    number: u32,
+    status: u8,
+    agent: u32,
+    /// The request that fails, and whether it is done first.
+    fault: Option<(usize, bool)>,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let fault = proptest::option::weighted(0.2, (0..8_usize, any::<bool>()));
+    (0..9_u8, 0..4_u32, 0..3_u8, 0..3_u32, fault).prop_map(|(verb, number, status, agent, fault)| Act {
+        verb,
+        number,
+        status,
+        agent,
+        fault,
+    })
+}
+
+impl Act {
+    fn run(&self, tickets: &Tickets) -> Result<()> {
+        let new = ticket(
+            self.number,
+            ["open", "waiting", "closed"][usize::from(self.status)],
+            &format!("subject {}", self.number),
+            self.agent,
+        );
+        let key = || Ticket::key("contoso", self.number);
+        let change = |ticket: &mut Ticket| (ticket.status, ticket.agent) = (new.status.clone(), new.agent);
+        match self.verb {
+            0 => block_on(tickets.insert(&new)).map(drop),
+            1 => block_on(tickets.insert_or_replace(&new)).map(drop),
+            2 => block_on(tickets.replace(&new, IfMatch::Any)).map(drop),
+            3 => block_on(tickets.merge(&new, IfMatch::Any)).map(drop),
+            4 => block_on(tickets.patch(key()).set(Ticket::STATUS, new.status.clone()).send()).map(drop),
+            5 => block_on(tickets.update(key(), change)).map(drop),
+            6 => block_on(tickets.delete(key(), IfMatch::Any)),
+            7 => block_on(tickets.bulk().insert_all([&new])).map(drop).map_err(|error| error.source),
+            _ => {
+                let read = block_on(tickets.get(key()))?;
+                let mut unit = unit(tickets);
+                unit.put(read.as_ref(), &new)?;
+                block_on(unit.commit()).map(drop)
+            }
+        }
+    }
+}
+
+proptest! {
+    /// Whatever verb, and whatever fails: indexes, feed, audit rows and intents are those of the changes that were made.
+    #[test]
+    fn pat_intra_4_every_verb_keeps_all_that_takes_part(acts in proptest::collection::vec(act(), 1..25)) {
+        let (store, tickets) = desk();
+        let mut changes = 0;
+        let mut last: BTreeMap<u32, Ticket> = BTreeMap::new();
+        let mut expected: Vec<String> = Vec::new();
+        for act in acts {
+            if let Some((number, is_done)) = act.fault {
+                let code = ErrorCode::InternalError;
+                store.script(move |_, at| match at == number {
+                    true if is_done => Fault::After(code),
+                    true => Fault::Before(code),
+                    false => Fault::None,
+                });
+            }
+            let done = act.run(&tickets);
+            store.heal();
+            let now = block_on(tickets.get(Ticket::key("contoso", act.number))).unwrap();
+            let now = now.map(table_core::Versioned::into_value);
+            let was = last.get(&act.number).cloned();
+            let audited = rows(&store, "audit_").len();
+            prop_assert!(audited == changes || audited == changes + 1, "{:?}: {:?}", act, done);
+            if audited > changes {
+                expected.push(format!("{}: {} > {}", act.number, text(was.as_ref()), text(now.as_ref())));
+            } else {
+                prop_assert_eq!(&was, &now, "{:?}", act);
+            }
+            changes = audited;
+            match now {
+                Some(now) => drop(last.insert(act.number, now)),
+                None => drop(last.remove(&act.number)),
+            }
+        }
+        let trail = block_on(store.table::<Audit>().query(Audit::rows("contoso")).collect()).unwrap();
+        let mut trail: Vec<_> = trail.into_iter().map(|audit| audit.change).collect();
+        trail.sort();
+        expected.sort();
+        prop_assert_eq!(trail, expected);
+        let feed = tickets.feed();
+        let contoso = PartitionKey::new("contoso").unwrap();
+        let table = tickets.table().name().unwrap();
+        let entries = block_on(feed.read(table, &contoso, &Cursor::default(), usize::MAX)).unwrap();
+        prop_assert_eq!(entries.len(), changes);
+        let report = block_on(tickets.check().run()).unwrap();
+        let here = report.findings.iter().filter(|found| found.index != "Subjects").count();
+        prop_assert_eq!(here, 0, "{:?}", report.findings);
+    }
+}
