@@ -71,7 +71,7 @@ fn require_portable(kind: &str, key: &str) -> Result<()> {
             `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
     note = "reads need no such care: `get`, `query` and `scan` work on every entity"
 )]
-pub trait PlainEntity: Entity {}
+pub trait PlainEntity: Entity + DeclaresNothing {}
 
 impl<E: DeclaresNothing> PlainEntity for E {}
 

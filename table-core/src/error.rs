@@ -80,7 +80,7 @@ impl Error {
         self.edit(|inner| inner.message.insert_str(0, &format!("property `{name}`: ")))
     }
 
-    /// Adds what was being done, at the front of the message: `insert of `Ticket``.
+    /// Adds what was being done, and to what, at the front of the message.
     #[must_use]
     pub fn with_context(self, what: &str) -> Self {
         self.edit(|inner| inner.message.insert_str(0, &format!("{what}: ")))

@@ -60,6 +60,11 @@ impl<S: TableStore> FaultyStore<S> {
         Self { inner, script: Arc::new(Mutex::new(script)), calls: Arc::default(), page: usize::MAX }
     }
 
+    /// The store below, which never fails.
+    pub(crate) const fn inner(&self) -> &S {
+        &self.inner
+    }
+
     /// Pages of at most so many rows.
     pub(crate) fn pages_of(self, rows: usize) -> Self {
         Self { page: rows, ..self }

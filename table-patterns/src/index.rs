@@ -14,6 +14,7 @@
 //! | copy, other table | as declared | as declared | the same |
 //! | list, same partition | `Sales` | `lastname_Jones` | `EmployeeIDs`: `["000152","000223"]` |
 //! | list elsewhere | `lastname_Jones` | `all` | `EmployeeDetails`: `[["000152","Sales"]]`, the parts of the `RowKey` first |
+//! | guard of a copy or list elsewhere | the same | `U+FFFC guard_` and its `RowKey` | none |
 //! | list in a blob | the same | the same | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
 //! A list that outgrows 64 KiB goes on in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members is no row. A blob
@@ -29,7 +30,8 @@
 //! - A value of a `unique` index in the partition belongs to one entity; the second gets a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
 //! - Elsewhere it is consistent in the end (PAT-INTER-3): the change is recorded in the transaction by an [`IndexOutbox`], and each
-//!   record ends in [`settle`](Entities::settle), which asks the entity what is true now: late, twice and in any order. Reads say
+//!   record ends in [`settle`](Entities::settle), which asks the entity what is true now: late, twice and in any order. Of two that settle one key, the one with the older entity in mind
+//!   fails, also if it slept meanwhile and dies afterwards: the guard beside the key is read before the entity and written with the entry. Reads say
 //!   so in their type: [`Eventual`] does not dereference, and is [verified](Eventual::verify) (PAT-INTER-5). Two entities of one
 //!   value are found when the second is settled, and its record becomes poison for a person to decide.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the promise of its entity, which names the blob: in the partition it is in
@@ -51,7 +53,7 @@
 //! | get through an index | 1 | |
 //! | look-up through a list | 1 and 1 for each member (PAT-IX-3), [a page](Entities::look_up_page) of them at a time if wanted; 1 for its blob | |
 //! | change of a list in a blob | 1 get and 1 put of the blob more | the same |
-//! | settling one index of one change | 3 gets, 1 or 2 writes | |
+//! | settling one index of one change | 1 get, and 2 gets and 1 transaction for each key | 1 for the guard, 1 for the entry if it changes |
 //! | backfill, check | a get for each entity and index, and for each row of the index, 16 at a time | |
 //! | backfill and repair of an index in the partition | 1 for as many entities as fit in 100 operations and 4 MiB, 16 at a time | 1 an entity, 1 a copy, 1 a list |
 //! | the same elsewhere | a settling an entity that lacks its row, 16 at a time | |
@@ -67,6 +69,8 @@
 //!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or, with [`ListBlobs`], a blob (PAT-IX-4); nothing is ever cut. Its rate of
 //!   change is that of one entity (PAT-IX-6). A blob is held in memory, and each change leaves the one before until it is collected.
 //! - A backfill and a repair write the entities that they index, whose `ETag`s change; conditions on older ones fail.
+//! - A guard stays when its entry goes, and a `RowKey` elsewhere has at most 505 UTF-16 code units: [`collect_guards`](crate::outbox::guard::collect_guards) deletes
+//!   those that nothing has touched for days.
 //! - Rows of an earlier layout of an index, under keys that the present one cannot make, are not found and stay.
 //!
 //! # When not to

@@ -156,7 +156,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// value that is in it already (PAT-INTRA-5). The unit stays as it was.
     pub fn insert<E: Entity>(&mut self, entity: &E) -> Result<&mut Self> {
         let kind = OperationKind::Insert(entity.to_row()?);
-        self.write(entity.key_of()?, kind, None, Some(entity))
+        self.write(&entity.key_of()?, kind, None, Some(entity))
     }
 
     /// Adds a replace of an entity as it was read (UPD-1).
@@ -171,7 +171,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
             return Err(self.here(error, &key));
         }
         let kind = OperationKind::Replace(new.to_row()?, IfMatch::ETag(old.etag().clone()));
-        self.write(key, kind, Some(old.value()), Some(new))
+        self.write(&key, kind, Some(old.value()), Some(new))
     }
 
     /// Adds a change of an entity as it was read. Properties that `E` does not know are removed, as [`replace`](Self::replace) does.
@@ -205,7 +205,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// Those of [`insert`](Self::insert).
     pub fn delete<E: Entity>(&mut self, old: &Versioned<E>) -> Result<&mut Self> {
         let kind = OperationKind::Delete(IfMatch::ETag(old.etag().clone()));
-        self.write(old.key_of()?, kind, Some(old.value()), None)
+        self.write(&old.key_of()?, kind, Some(old.value()), None)
     }
 
     /// Adds the condition that an entity is there. It changes its version, and nothing else.
@@ -238,15 +238,15 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
 
     fn write<E: Entity>(
         &mut self,
-        key: EntityKey,
+        key: &EntityKey,
         kind: OperationKind,
         old: Option<&E>,
         new: Option<&E>,
     ) -> Result<&mut Self> {
-        self.check_place::<E>(&key)?;
+        self.check_place::<E>(key)?;
         let act = Act { entity: E::SCHEMA.entity, verb: Some(kind.name()) };
         let handle = self.handle::<E>();
-        let write = handle.write_of(key.clone(), kind, old, new).map_err(|error| self.here(error, &key))?;
+        let write = handle.write_of(key.clone(), kind, old, new).map_err(|error| self.here(error, key))?;
         self.road.feed = self.road.feed.take().or_else(|| handle.recorder().cloned());
         let look = !handle.knows(&write);
         self.push::<E>(write, act)?;

@@ -1,7 +1,7 @@
 //! A materialised view: sums that one would scan for, as points that follow the rows (IMP-6).
 
 use table_core::error::Result;
-use table_core::{Entity, EntityKey, IfMatch, TableStoreExt};
+use table_core::{Entity, EntityKey, IfMatch};
 use table_patterns::feed::Feed;
 use table_patterns::index::EntityStore;
 use table_patterns::view::ViewTable;

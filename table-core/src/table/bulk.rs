@@ -58,9 +58,12 @@ pub struct Bulk<'a, E, S> {
     progress: Option<Box<dyn FnMut(BulkProgress) + Send + 'a>>,
 }
 
-impl<E: ToEntity, S: TableStore> Table<E, S> {
+impl<E, S: TableStore> Table<E, S> {
     /// Begins a bulk write, which is not atomic.
-    pub fn bulk(&self) -> Bulk<'_, E, S> {
+    pub fn bulk(&self) -> Bulk<'_, E, S>
+    where
+        E: ToEntity,
+    {
         Bulk { table: self, concurrency: CONCURRENCY, done: Written::default(), progress: None }
     }
 }

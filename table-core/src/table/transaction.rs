@@ -42,12 +42,15 @@ pub struct EntityTransaction<E, S> {
     transaction: Transaction,
 }
 
-impl<E: ToEntity, S: TableStore + Clone> Table<E, S> {
+impl<E, S: TableStore + Clone> Table<E, S> {
     /// Begins a transaction on one partition. Sends nothing.
     ///
     /// # Errors
     /// `KeyEncoding`, `PropertyValueTooLarge` if the partition has no legal key (KEY-8).
-    pub fn transaction(&self, partition: impl InPartition<E>) -> Result<EntityTransaction<E, S>> {
+    pub fn transaction(&self, partition: impl InPartition<E>) -> Result<EntityTransaction<E, S>>
+    where
+        E: ToEntity,
+    {
         let limits = self.store.capabilities().limits;
         let transaction =
             Transaction::new(partition.partition_key()?, limits).map_err(|error| self.in_table(error))?;

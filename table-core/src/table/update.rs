@@ -45,7 +45,7 @@ struct Version<E> {
     stored: Option<Row>,
 }
 
-impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
+impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// Changes an entity: read, `change`, write if nobody wrote in between, else read again and repeat (CON-3).
     ///
     /// - `change` may run several times, each time on a freshly read entity; it must not change the key (UPD-6).
@@ -77,7 +77,10 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
         &self,
         from: impl Into<UpdateFrom<E>>,
         mut change: impl FnMut(&mut E),
-    ) -> Result<Versioned<E>> {
+    ) -> Result<Versioned<E>>
+    where
+        E: ToEntity,
+    {
         self.try_update(from, |entity| {
             change(entity);
             Ok(())
@@ -93,7 +96,10 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
         &self,
         from: impl Into<UpdateFrom<E>>,
         mut change: impl FnMut(&mut E) -> Result<()>,
-    ) -> Result<Versioned<E>> {
+    ) -> Result<Versioned<E>>
+    where
+        E: ToEntity,
+    {
         let table = self.name()?;
         let (key, mut version) = match from.into() {
             UpdateFrom::Read(entity) => (entity.entity_key()?, Some(Version { entity, stored: None })),
@@ -112,7 +118,9 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
             }
         }
     }
+}
 
+impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
     async fn read_version(&self, table: &TableName, key: &EntityKey) -> Result<Version<E>> {
         let found = request::get(&self.store, table, key, &Select::All).await?.ok_or_else(|| {
             Error::new(ErrorCode::ResourceNotFound, "the entity to update is not there")

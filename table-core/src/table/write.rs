@@ -9,12 +9,16 @@ use crate::selection::{Primary, WholeKey};
 use crate::store::{TableStore, written};
 use crate::table::{Table, request};
 
-impl<E: ToEntity, S: TableStore> Table<E, S> {
+// The bound is that of each verb, so that an entity that may not be written alone is told which handle does it.
+impl<E, S: TableStore> Table<E, S> {
     /// Inserts an entity and gives its version.
     ///
     /// # Errors
     /// `EntityAlreadyExists` if the key is taken, and nothing changes (INS-1); every limit of an entity.
-    pub async fn insert(&self, entity: &E) -> Result<ETag> {
+    pub async fn insert(&self, entity: &E) -> Result<ETag>
+    where
+        E: ToEntity,
+    {
         self.put(entity, OperationKind::Insert).await
     }
 
@@ -24,7 +28,10 @@ impl<E: ToEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `ResourceNotFound` (UPD-2), `UpdateConditionNotSatisfied` if the version is another (UPD-3).
-    pub async fn replace(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
+    pub async fn replace(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag>
+    where
+        E: ToEntity,
+    {
         let if_match = if_match.into();
         self.put(entity, |row| OperationKind::Replace(row, if_match)).await
     }
@@ -34,7 +41,10 @@ impl<E: ToEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2).
-    pub async fn merge(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
+    pub async fn merge(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag>
+    where
+        E: ToEntity,
+    {
         let if_match = if_match.into();
         self.put(entity, |row| OperationKind::Merge(row, if_match)).await
     }
@@ -43,7 +53,10 @@ impl<E: ToEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// Every limit of an entity.
-    pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
+    pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag>
+    where
+        E: ToEntity,
+    {
         self.put(entity, OperationKind::InsertOrReplace).await
     }
 
@@ -51,7 +64,10 @@ impl<E: ToEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// Every limit of an entity.
-    pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
+    pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag>
+    where
+        E: ToEntity,
+    {
         self.put(entity, OperationKind::InsertOrMerge).await
     }
 
@@ -63,13 +79,19 @@ impl<E: ToEntity, S: TableStore> Table<E, S> {
         &self,
         key: impl WholeKey<E, From = Primary>,
         if_match: impl Into<IfMatch>,
-    ) -> Result<()> {
+    ) -> Result<()>
+    where
+        E: ToEntity,
+    {
         let kind = OperationKind::Delete(if_match.into());
         request::write(&self.store, self.name()?, key.into_point().into_key()?, kind).await?;
         Ok(())
     }
 
-    async fn put(&self, entity: &E, kind: impl FnOnce(Row) -> OperationKind) -> Result<ETag> {
+    async fn put(&self, entity: &E, kind: impl FnOnce(Row) -> OperationKind) -> Result<ETag>
+    where
+        E: ToEntity,
+    {
         let table = self.name()?;
         let key = entity.entity_key()?;
         let etag = request::write(&self.store, table, key, kind(entity.entity_row()?)).await?;

@@ -17,7 +17,9 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().enumerate().filter_map(|(at, field)| {
         let property = field.property.as_ref()?;
         let name = &property.name;
-        let indexed = entity.is_indexed(at).then(|| quote!(, __table::Indexed));
+        // A patch records nothing in a feed either.
+        let is_patched_elsewhere = entity.is_indexed(at) || entity.feed;
+        let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
         let column = constant(field);
         let (vis, ty) = (field.vis, schema::property_type(field));
         let mut own = field.original.attrs.iter().filter(|attr| attr.path().is_ident("doc")).peekable();

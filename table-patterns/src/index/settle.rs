@@ -1,25 +1,28 @@
 //! What brings indexes of other partitions and tables in line with an entity: idempotent, in any order, any number of times
 //! (PAT-INTER-3, PAT-EC-2).
 
+use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
-use table_core::etag::IfMatch;
+use table_core::etag::{ETag, IfMatch};
 use table_core::index::IndexOf;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::Select;
-use table_core::row::{Row, RowView};
+use table_core::row::{Row, RowView, RowWriter};
 use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
-use crate::index::attempts::{Current, RACE};
+use crate::index::attempts::{Current, RACE, undecided};
 use crate::index::batch::{RemoteChange, violation};
 use crate::index::changes::{index_of, owner_of};
+use crate::index::commit::CONCURRENCY;
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::outbox::IndexOutbox;
 use crate::index::table::Entities;
+use crate::outbox::guard::guard_key;
 
 impl RemoteChange {
     /// The change as one line of text, for whoever carries it.
@@ -83,8 +86,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Brings what an index in another partition or table holds of an entity in line with the entity as it is now; gives how
     /// many rows that took. To be called at least once for each recorded change; that it is called again does no harm.
     ///
-    /// Why it converges: a copy is read before the entity and written only if it is still of that version, so nobody overwrites
-    /// with something older; and after a write the entity is read again, so that who was overtaken begins anew.
+    /// Why it converges: beside each key where entries can be lies a guard (see [the pattern](crate::index)). It is read before the
+    /// entity and written with the entry, also where that is right already. So of two that settle one key the one with the older entity in
+    /// mind fails, however long it slept, and whether there is an entry or none.
     ///
     /// # Errors
     /// `UniqueViolation` if another entity has the value, which no transaction could prevent between partitions: the change
@@ -92,14 +96,18 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     pub async fn settle(&self, change: &RemoteChange) -> Result<usize> {
         let Some(index) = index_of::<E>(change.index) else { return Ok(0) };
         let table = self.table_of(change.index)?;
-        let (mut keys, mut written) = (change.keys.clone(), 0);
+        let (mut keys, mut written) = (change.keys.clone(), 0_usize);
         let mut race = self.retry.race(RACE);
         loop {
-            let mut found = Vec::with_capacity(keys.len());
-            for key in &keys {
-                found.push(self.table.store().get(&table, key, &Select::All).await?);
-            }
-            // IMPORTANT: after the copies. What is written over them is then never older than what they were made of.
+            let (known, in_table) = (&keys, &table);
+            let targets = (0..keys.len()).map(|at| async move {
+                match known.get(at) {
+                    Some(key) => self.target(in_table, key).await,
+                    None => Err(undecided()),
+                }
+            });
+            let found: Vec<_> = stream::iter(targets).buffered(CONCURRENCY).try_collect().await?;
+            // IMPORTANT: after the guards. What is written under them is then never older than what was there when they were read.
             let current = self.current(&change.owner).await?;
             let entry = match &current {
                 Some(current) => index.entry(&current.entity)?,
@@ -112,10 +120,10 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
                 continue;
             }
             let mut is_overtaken = false;
-            let mut rows = 0;
-            for (key, found) in keys.iter().zip(&found) {
+            for (key, target) in keys.iter().zip(&found) {
                 let wanted = entry.as_ref().filter(|entry| entry.key == *key).map(|entry| &entry.row);
-                let step = match self.step(index, &table, key, &change.owner, wanted, found.as_ref()).await {
+                let step = self.step(index, &table, key, &change.owner, wanted, target.row.as_ref()).await;
+                let step = match step {
                     // The entity may have given the value up since it was read, and the other taken it: only while it stays as it
                     // was have both had it.
                     Err(error)
@@ -127,11 +135,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
                     }
                     step => step?,
                 };
-                let Some(ListWrite { kind, upload }) = step else { continue };
-                let lists = self.lists(&table);
+                let (kind, upload) = step.map(|step| (step.kind, step.upload)).unzip();
+                let (lists, upload) = (self.lists(&table), upload.flatten());
                 upload.as_ref().map_or(Ok(()), |upload| lists.check_age(upload))?;
-                match self.put(&table, key, kind).await {
-                    Ok(()) => rows += 1,
+                let rows = usize::from(kind.is_some());
+                match self.put(&table, key, target.guard.as_ref(), kind).await {
+                    Ok(()) => written += rows,
                     Err(error) if error.is_conflict() => {
                         is_overtaken = true;
                         if let Some(upload) = &upload {
@@ -141,12 +150,19 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
                     Err(error) => return Err(error),
                 }
             }
-            written += rows;
-            if !is_overtaken && (rows == 0 || self.is_still(&change.owner, current.as_ref()).await?) {
+            if !is_overtaken {
                 return Ok(written);
             }
             race.lost(None).await.map_err(|error| self.here(error, &change.owner))?;
         }
+    }
+
+    /// What is at a key of an index elsewhere. The guard is read first: whatever changes the entry afterwards changes the guard.
+    async fn target(&self, table: &TableName, key: &EntityKey) -> Result<Target> {
+        let store = self.table.store();
+        let guard = store.get(table, &guard_key(key)?, &Select::names(["PartitionKey"])).await?;
+        let row = store.get(table, key, &Select::All).await?;
+        Ok(Target { guard: guard.map(|guard| guard.etag), row })
     }
 
     async fn is_still(&self, owner: &EntityKey, then: Option<&Current<E>>) -> Result<bool> {
@@ -239,12 +255,34 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         }
     }
 
-    async fn put(&self, table: &TableName, key: &EntityKey, kind: OperationKind) -> Result<()> {
+    /// Writes an entry under its guard; the guard alone where the entry is right.
+    async fn put(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        guard: Option<&ETag>,
+        kind: Option<OperationKind>,
+    ) -> Result<()> {
         let store = self.table.store();
         let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
-        transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
+        let nothing = RowWriter::with_capacity(0).finish();
+        let guards = match guard {
+            Some(etag) => OperationKind::Merge(nothing, IfMatch::ETag(etag.clone())),
+            None => OperationKind::Insert(nothing),
+        };
+        transaction.push(Operation { row_key: guard_key(key)?.row_key, kind: guards })?;
+        if let Some(kind) = kind {
+            transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
+        }
         store.submit(table, transaction).await.map(drop)
     }
+}
+
+/// What is at a key of an index elsewhere.
+struct Target {
+    /// The version of its guard, if it has one.
+    guard: Option<ETag>,
+    row: Option<StoredRow>,
 }
 
 /// Whether two rows have the same properties, in whatever order.

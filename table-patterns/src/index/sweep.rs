@@ -10,6 +10,7 @@ use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::EntityKey;
+use table_core::key::text::RESERVED;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{Continuation, KeyRange, Query, TextRange};
@@ -87,6 +88,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         };
         let mut items = Vec::with_capacity(page.rows.len());
         for entity in page.rows.iter() {
+            if entity.row_key.starts_with(RESERVED) {
+                continue;
+            }
             let is_of = match phase {
                 Phase::Rows => self.is_row(entity.partition_key, entity.row_key),
                 Phase::Entities => {

@@ -18,9 +18,10 @@ use crate::index::outbox::{IndexOutbox, NoOutbox};
 use crate::index::state::{IndexState, States, load, noted};
 use crate::participant::Participant;
 
-/// A table of entities of type `E` whose indexes are written with them.
+/// The handle on entities of type `E`: every verb keeps what their struct declares, indexes and a feed, and what takes part in their writes.
 ///
-/// Made by [`EntityStore::indexed`]; cheap to clone, and its clones know the same states. The verbs are those of [`Table`].
+/// Made by [`EntityStore::entities`]; cheap to clone, and its clones know the same states. The verbs are those of [`Table`], and a
+/// [unit of work](crate::unit) over several types. An entity that declares nothing is written as by a [`Table`], without being read first.
 ///
 /// ```
 /// use table_core::{Engine, Entity};
@@ -90,7 +91,7 @@ impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for Entities<E, S, O> {
             .field("blobs", &self.blobs)
             .field("records", &self.records)
             .field("participants", &self.participants.iter().map(|one| one.name()).collect::<Vec<_>>())
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

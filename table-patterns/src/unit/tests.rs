@@ -9,7 +9,10 @@ use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::PartitionKey;
 use table_core::limits::Limits;
+use table_core::name::TableName;
+use table_core::query::{KeyRange, Query, TextRange};
 use table_core::queue::QueueName;
+use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 use table_core::{Entity, Selection};
 
@@ -20,6 +23,7 @@ use crate::outbox::{Outbox, Step};
 use crate::participant::{Changes, Participant};
 use crate::unit::Unit;
 
+#[expect(clippy::duplicated_attributes, reason = "each index has words of its own")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", feed)]
 #[partition_key(tenant)]
@@ -105,6 +109,19 @@ impl Participant<Ticket> for Trail {
     }
 }
 
+/// Writes one row for all tickets, which the second insert finds.
+struct Once;
+impl Participant<Ticket> for Once {
+    fn name(&self) -> &'static str {
+        "once"
+    }
+    fn changes(&self, _: Option<&Ticket>, new: Option<&Ticket>, out: &mut Changes) -> Result<()> {
+        let Some(ticket) = new else { return Ok(()) };
+        let partition = if ticket.number == 7 { "elsewhere" } else { "contoso" };
+        out.insert(&Audit { tenant: partition.into(), id: "once".into(), change: String::new() })
+    }
+}
+
 type Store = FaultyStore<Engine>;
 type Tickets = Entities<Ticket, Store, Outbox<Store, Engine>>;
 
@@ -129,10 +146,16 @@ fn unit(tickets: &Tickets) -> Unit<Store, Outbox<Store, Engine>> {
 
 /// What of a kind lies in the partition: rows whose keys begin so.
 fn rows(store: &Store, prefix: &str) -> Vec<String> {
-    let range = Selection::rows("contoso", table_core::query::TextRange::prefix(prefix));
+    let range = Selection::rows("contoso", TextRange::prefix(prefix));
     let bags = store.untyped("Desk").unwrap().query(range);
     let bags = block_on(bags.collect()).unwrap();
     bags.into_iter().map(|bag| bag.key().row_key.as_str().to_owned()).collect()
+}
+
+/// The rows that patterns keep for themselves, which no typed read gives.
+fn reserved(store: &Store, prefix: &str) -> usize {
+    let query = Query::new(KeyRange::rows("contoso", TextRange::prefix(prefix)));
+    block_on(store.query(&TableName::new("Desk").unwrap(), &query, None)).unwrap().rows.len()
 }
 
 #[test]
@@ -165,11 +188,11 @@ fn egt_9_a_unit_of_several_types_writes_all_that_belongs_to_each_or_nothing() {
     assert_eq!(rows(&store, "status_"), ["status_closed_0001"]);
     assert_eq!(rows(&store, "author_"), ["author_0009_0001_0001"]);
     assert_eq!(rows(&store, "audit_").len(), 2);
-    assert_eq!(rows(&store, crate::feed::FEED_PREFIX).len(), 3);
+    assert_eq!(reserved(&store, crate::feed::FEED_PREFIX), 3);
     assert_eq!(
-        rows(&store, crate::outbox::OUTBOX_PREFIX).len(),
-        2,
-        "the index elsewhere, and both steps in one"
+        reserved(&store, crate::outbox::OUTBOX_PREFIX),
+        3,
+        "the index elsewhere twice, both steps in one"
     );
 
     let mut stale = unit(&tickets);
@@ -194,18 +217,6 @@ fn an_error_names_the_entity_and_the_verb_or_the_pattern() {
     let error = block_on(taken.commit()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::UniqueViolation);
 
-    /// Writes one row for all tickets, which the second insert finds.
-    struct Once;
-    impl Participant<Ticket> for Once {
-        fn name(&self) -> &'static str {
-            "once"
-        }
-        fn changes(&self, _: Option<&Ticket>, new: Option<&Ticket>, out: &mut Changes) -> Result<()> {
-            let Some(ticket) = new else { return Ok(()) };
-            let partition = if ticket.number == 7 { "elsewhere" } else { "contoso" };
-            out.insert(&Audit { tenant: partition.into(), id: "once".into(), change: String::new() })
-        }
-    }
     let once = tickets.clone().taking_part(Once);
     block_on(once.insert(&ticket(3, "open", "three", 9))).unwrap();
     store.heal();
@@ -247,7 +258,7 @@ fn egt_2_the_limits_of_a_unit_are_told_before_anything_is_sent_with_who_adds_wha
     assert_eq!(rule(one.insert(&ticket(3, "open", "one", 1)).unwrap_err()).as_deref(), Some("PAT-INTRA-5"));
     // Two guarded steps of one change for one target: one of them would be lost.
     let target = table_core::EntityKey::new("a", "b").unwrap();
-    let step = || Step::delete_if_exists(table_core::TableName::new("Subjects").unwrap(), target.clone());
+    let step = || Step::delete_if_exists(TableName::new("Subjects").unwrap(), target.clone());
     one.send(Ticket::key("contoso", 1), step()).unwrap().send(Ticket::key("contoso", 1), step()).unwrap();
     assert_eq!(rule(block_on(one.commit()).unwrap_err()).as_deref(), Some("PAT-EC-2"));
     assert!(rows(&store, "").is_empty(), "nothing is written");

@@ -14,6 +14,7 @@ use table_core::table::TableStoreExt;
 
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{Records, expected, records, stored};
+use crate::faults::FaultyStore;
 use crate::index::fixture::{Employee, employee, jones};
 use crate::index::{Entities, EntityStore, RemoteChange};
 
@@ -118,6 +119,72 @@ fn pat_inter_3_a_death_at_any_submit_of_the_settling_is_made_good() {
     }
 }
 
+/// A worker sleeps before any of its requests until all is settled, makes that one, and dies: nobody comes after it.
+#[test]
+fn pat_inter_3_a_settling_that_wakes_up_late_and_dies_leaves_nothing_behind() {
+    type Act = fn(&Entities<Employee, Engine, Records>);
+    let moved: Act = |table| {
+        let change = |now: &mut Employee| {
+            (now.email, now.badge, now.last_name) = ("x".to_owned(), Some(8), "Cao".to_owned());
+        };
+        block_on(table.update(Employee::key("Sales", 223), change)).map(drop).unwrap();
+    };
+    let gone: Act = |table| block_on(table.delete(Employee::key("Sales", 223), IfMatch::Any)).unwrap();
+    // What the sleeper settles: an entity that came to be, and one that moved.
+    for (was_there, act) in [(false, moved), (false, gone), (true, moved), (true, gone)] {
+        for index in 0..3 {
+            for asleep_at in 0.. {
+                let store = FaultyStore::new(Engine::in_memory());
+                let outbox = Records::default();
+                let open = || {
+                    let table = store.entities_through::<Employee, _>(outbox.clone());
+                    block_on(table.create_if_missing()).unwrap()
+                };
+                let table = open();
+                let jones = Employee { badge: Some(7), ..jones() };
+                block_on(table.insert(&jones)).unwrap();
+                if was_there {
+                    block_on(settle_all(&table)).unwrap();
+                    block_on(table.update(Employee::key("Sales", 223), |now| now.badge = Some(9))).unwrap();
+                }
+                let changes = block_on(records::<Employee, _>(&store, "Sales")).unwrap().remove(0).1;
+                let Some(change) = changes.get(index).cloned() else { break };
+                let (engine, others) = (store.inner().clone(), outbox.clone());
+                let (mut is_dead, mut slept) = (false, false);
+                let told = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+                let tell = std::sync::Arc::clone(&told);
+                store.script(move |_, call| {
+                    if is_dead {
+                        return crate::faults::Fault::Before(ErrorCode::EngineClosed);
+                    }
+                    if call != asleep_at || slept {
+                        return crate::faults::Fault::None;
+                    }
+                    (is_dead, slept) = (true, true);
+                    tell.store(true, std::sync::atomic::Ordering::SeqCst);
+                    let (engine, others) = (engine.clone(), others.clone());
+                    crate::faults::Fault::Meanwhile(Box::new(move || {
+                        let table = engine.entities_through::<Employee, _>(others);
+                        let table = block_on(table.create_if_missing()).unwrap();
+                        block_on(settle_all(&table)).unwrap();
+                        act(&table);
+                        block_on(settle_all(&table)).unwrap();
+                    }))
+                });
+                let _ = block_on(table.settle(&change));
+                store.heal();
+                if !told.load(std::sync::atomic::Ordering::SeqCst) {
+                    break;
+                }
+                let now = block_on(open().get(Employee::key("Sales", 223))).unwrap();
+                let now = now.map(table_core::Versioned::into_value);
+                let found = block_on(stored(store.inner(), &TABLES)).unwrap();
+                assert_eq!(found, expected(now.iter()), "{was_there} {index}: asleep at request {asleep_at}");
+            }
+        }
+    }
+}
+
 /// The worker that was overtaken between its reads and its write.
 #[test]
 fn an_older_settling_does_not_undo_a_newer_one() {
@@ -175,8 +242,8 @@ fn pat_ec_4_a_value_that_was_given_back_is_no_violation() {
         let recorded = records::<Employee, _>(&store, "Marketing").await?;
         let mut changes = recorded.into_iter().flat_map(|(_, changes)| changes);
         let change = changes.find(|change| change.index.name == "ByBadge").unwrap();
-        for _ in 0..2 {
-            store.before_get(|_| {}); // the copy, and who is to have it
+        for _ in 0..3 {
+            store.before_get(|_| {}); // the guard, the copy, and who is to have it
         }
         store.before_get(move |engine| {
             badge(&opened(engine), "Marketing", None).unwrap();
