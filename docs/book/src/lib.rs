@@ -23,6 +23,7 @@ mod chapters {
         keys "keys.md"
         reading "reading.md"
         writing "writing.md"
+        pattern_indexes "pattern-indexes.md"
         pattern_logs "pattern-logs.md"
         pattern_parts "pattern-parts.md"
         pattern_periods "pattern-periods.md"
