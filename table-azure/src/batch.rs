@@ -6,11 +6,12 @@ use reqwest::Method;
 use table_core::odata::MetadataLevel;
 use table_core::store::Committed;
 use table_core::{ETag, Error, ErrorCode, Operation, Result, TableName};
+use table_wire::ErrorBody;
 use table_wire::batch::{ResponsePart, read_responses};
 use tokio::time::Instant;
 
 use crate::client::AzureTables;
-use crate::failure::{ErrorBody, ServiceError, error_code};
+use crate::failure::{ServiceError, error_code};
 use crate::http::{Answer, Request};
 use crate::testing::Mutant;
 use crate::write::{Unacknowledged, WriteRequest};
@@ -102,7 +103,9 @@ fn unreadable(why: &str) -> Unacknowledged {
 
 fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations: usize) -> Error {
     let body = ErrorBody::read(part.body);
-    let service = ServiceError::new(OPERATION, answer, &ErrorBody::default()).of_part(part.status, &body);
+    let service =
+        ServiceError::new(OPERATION, answer.status, |name| answer.header(name), &ErrorBody::default())
+            .of_part(part.status, &body);
     let code = error_code(part.status, service.code(), OPERATION);
     let error = Error::new(code, service.summary()).with_source(service);
     // The prefix is optional where there is one operation (EGT-35); after parts of success, the place tells.

@@ -2,6 +2,7 @@
 
 mod answer;
 mod endpoint;
+mod failure;
 mod pipeline;
 mod request;
 mod runtime;
@@ -10,6 +11,7 @@ mod transport;
 
 pub(crate) use answer::Answer;
 pub(crate) use endpoint::Endpoint;
+pub(crate) use failure::Failure;
 pub(crate) use pipeline::{Pipeline, PipelineParts};
 pub(crate) use request::Request;
 pub(crate) use runtime::Runtime;

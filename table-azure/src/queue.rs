@@ -2,7 +2,6 @@
 
 mod client;
 mod failure;
-use table_wire::queue as lease;
 mod messages;
 mod store;
 

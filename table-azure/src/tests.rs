@@ -1,5 +1,6 @@
 //! The client against a server that answers what a test tells it to: every promise about the wire, without a service.
 
+mod bounds;
 mod credentials;
 mod deviations;
 mod doubts;

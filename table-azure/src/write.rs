@@ -10,8 +10,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::client::AzureTables;
-use crate::failure::Failure;
-use crate::http::{Answer, Request};
+use crate::http::{Answer, Failure, Request};
 use crate::operation_id;
 
 pub(crate) use request::WriteRequest;

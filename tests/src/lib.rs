@@ -6,6 +6,7 @@ pub mod crash;
 pub mod differential;
 pub mod employee;
 pub mod faults;
+pub mod histories;
 pub mod model;
 pub mod power;
 pub mod random;

@@ -3,8 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-use crate::failure::ErrorBody;
-use crate::http::Answer;
+use table_wire::ErrorBody;
 
 /// What the service answered, as the source of an [`Error`](table_core::Error): its code where ours has none, and the request
 /// id that its operators ask for.
@@ -29,11 +28,17 @@ pub struct ServiceError {
 }
 
 impl ServiceError {
-    pub(crate) fn new(operation: &'static str, answer: &Answer, body: &ErrorBody) -> Self {
-        let header = |name| Some(answer.header(name)).filter(|text| !text.is_empty()).map(str::to_owned);
+    /// What an answer of this status says, by its body and its headers.
+    pub(crate) fn new<'a>(
+        operation: &'static str,
+        status: u16,
+        header: impl Fn(&'static str) -> &'a str,
+        body: &ErrorBody,
+    ) -> Self {
+        let header = |name| Some(header(name)).filter(|text| !text.is_empty()).map(str::to_owned);
         Self {
             operation,
-            status: answer.status,
+            status,
             // The recorded table errors carry the code only in the body (REQ-4).
             code: body.code.clone().or_else(|| header("x-ms-error-code")),
             message: body.message.clone(),

@@ -13,8 +13,7 @@ use tokio::time::Instant;
 
 use crate::auth::{Scheme, SignedParts, print_http_date};
 use crate::credential::{AccessToken, Credential};
-use crate::failure::Failure;
-use crate::http::{Answer, Endpoint, Request, Transport};
+use crate::http::{Answer, Endpoint, Failure, Request, Transport};
 use crate::retry::{Budget, RetryPolicy, fraction};
 use crate::testing::{Mutant, Testing};
 

@@ -5,7 +5,8 @@ use std::error::Error as _;
 use table_core::queue::QueueName;
 use table_core::{Error, ErrorCode};
 
-use crate::failure::{Failure, ServiceError};
+use crate::failure::ServiceError;
+use crate::http::Failure;
 
 /// The error of a failed request, with the queue at its front.
 pub(super) fn of_request(queue: &QueueName, failure: Failure, reads: bool) -> Error {

@@ -5,14 +5,13 @@ use std::time::Duration;
 use reqwest::Method;
 use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, TimeToLive, check};
 use table_core::{Error, ErrorCode, Result};
+use table_wire::queue::{RECORD, lease, message, write_text};
 
 use super::client::AzureQueues;
 use super::failure::{of_answer, of_request};
-use super::lease::{lease, message};
 use crate::ascii;
 use crate::auth::parse_http_date;
-use crate::failure::Failure;
-use crate::http::{Answer, Request, encode};
+use crate::http::{Answer, Failure, Request, encode};
 use crate::target::Target;
 use crate::xml::{self, Record};
 
@@ -35,13 +34,13 @@ fn body(target: Target, queue: &QueueName, text: &str) -> Result<String> {
         );
         return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("QUE-4"));
     }
-    let body = super::lease::write_text(text);
+    let body = write_text(text);
     Ok(if target == Target::Emulator { ascii::xml(body) } else { body })
 }
 
 fn records(queue: &QueueName, operation: &str, answer: &Answer) -> Result<Vec<Record>> {
     let text = std::str::from_utf8(&answer.body).ok();
-    text.and_then(|text| xml::read(text, super::lease::RECORD)).ok_or_else(|| of_answer(queue, operation))
+    text.and_then(|text| xml::read(text, RECORD)).ok_or_else(|| of_answer(queue, operation))
 }
 
 impl AzureQueues {

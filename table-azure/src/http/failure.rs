@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use table_core::{Error, ErrorCode};
+use table_wire::ErrorBody;
 
-use crate::failure::{ErrorBody, ServiceError, error_code};
+use crate::failure::{ServiceError, error_code};
 use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
@@ -30,7 +31,7 @@ impl Failure {
     /// A refusal.
     pub(crate) fn of_answer(operation: &'static str, answer: &Answer, now: DateTime<Utc>) -> Self {
         let body = ErrorBody::read(&answer.body);
-        let service = ServiceError::new(operation, answer, &body);
+        let service = ServiceError::new(operation, answer.status, |name| answer.header(name), &body);
         let code = error_code(answer.status, service.code(), operation);
         let transient = matches!(answer.status, 408 | 429 | 500 | 502 | 503 | 504);
         // Throttling refuses before it does anything; a 503 that is not in the service's words may be a gateway's.

@@ -1,0 +1,331 @@
+//! A search for an order of all effects that explains every answer: Wing and Gong's, with a memory of what was tried.
+//!
+//! Objects are searched apart, because an order of each is an order of all (linearizability is local): the rows together, since units
+//! write several of them, and each counter.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use table_core::ErrorCode;
+
+use crate::histories::history::{Call, Change, Content, History, Outcome, Record, Write};
+
+/// Whether all answers of a history can be true.
+///
+/// # Errors
+/// Which object has no order, and the calls on it.
+pub fn check(history: &History) -> Result<(), String> {
+    let rows = rows(history);
+    if !search(&rows, Rows::default()) {
+        return Err(told("the rows", history, |call| matches!(call, Call::Get(_) | Call::Write(_))));
+    }
+    for counter in 0..COUNTERS {
+        let on = |call: &Call| matches!(call, Call::Add(at, _) | Call::Count(at) if *at == counter);
+        let effects: Vec<_> =
+            history.records.iter().filter(|record| on(&record.call)).filter_map(sum).collect();
+        if !search(&effects, Count(0)) {
+            return Err(told(&format!("counter {counter}"), history, on));
+        }
+    }
+    Ok(())
+}
+
+/// How many counters there are.
+pub(super) const COUNTERS: usize = 2;
+/// How many rows there are.
+pub(super) const ROWS: usize = 2;
+
+fn told(what: &str, history: &History, on: impl Fn(&Call) -> bool) -> String {
+    let records = history.records.iter().filter(|record| on(&record.call));
+    let lines: Vec<_> = records.map(ToString::to_string).collect();
+    format!("no order of effects explains what was told about {what}:\n{}", lines.join("\n"))
+}
+
+/// An effect, and when it can have happened.
+#[derive(Clone, Debug)]
+struct Effect<A> {
+    began: usize,
+    /// When it must have happened; never, if it is `None`.
+    by: Option<usize>,
+    action: A,
+}
+
+/// What effects are applied to.
+trait Model: Clone + Eq + Hash {
+    type Action;
+    /// The state after an effect; `None` if it cannot happen in this one.
+    fn apply(&self, action: &Self::Action) -> Option<Self>;
+}
+
+/// Whether there is an order that respects real time, with every effect that must have happened.
+fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
+    let words = effects.len().div_ceil(64);
+    let mut tried = HashSet::new();
+    let mut open = vec![(vec![0_u64; words], start)];
+    while let Some((done, state)) = open.pop() {
+        let left = |at: usize| done[at / 64] & (1 << (at % 64)) == 0;
+        let due = (0..effects.len()).filter(|at| left(*at)).filter_map(|at| effects[at].by).min();
+        let Some(due) = due else { return true };
+        for (at, effect) in effects.iter().enumerate().filter(|(at, _)| left(*at)) {
+            if effect.began > due {
+                continue;
+            }
+            if let Some(next) = state.apply(&effect.action) {
+                let mut done = done.clone();
+                done[at / 64] |= 1 << (at % 64);
+                if tried.insert((done.clone(), next.clone())) {
+                    open.push((done, next));
+                }
+            }
+        }
+    }
+    false
+}
+
+/// The version of a row: told to somebody, or by which effect it came about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Version {
+    Told(String),
+    Of(usize),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Rows([Option<(Content, Version)>; ROWS]);
+
+enum Action {
+    Get(usize, Option<(Content, String)>),
+    /// It was applied; what came about is of these versions, if they were told.
+    Applied(Vec<Write>, Vec<Option<String>>, usize),
+    /// It was refused.
+    Refused(Vec<Write>, ErrorCode),
+}
+
+/// The effects of a history on its rows.
+fn rows(history: &History) -> Vec<Effect<Action>> {
+    let mut effects = Vec::new();
+    for (number, record) in history.records.iter().enumerate() {
+        let Record { began, ended, .. } = *record;
+        let effect = |by, action| Effect { began, by, action };
+        match (&record.call, &record.outcome) {
+            (Call::Get(row), Outcome::Found(found)) => {
+                effects.push(effect(Some(ended), Action::Get(*row, found.clone())));
+            }
+            (Call::Write(writes), Outcome::Written(etags)) => {
+                let applied = Action::Applied(writes.clone(), etags.clone(), number);
+                effects.push(effect(Some(ended), applied));
+            }
+            (Call::Write(writes), Outcome::Ambiguous) => {
+                effects.push(effect(None, Action::Applied(writes.clone(), vec![None; writes.len()], number)));
+            }
+            (Call::Write(writes), Outcome::Refused(code)) if says_why(*code) => {
+                effects.push(effect(Some(ended), Action::Refused(writes.clone(), *code)));
+            }
+            // A read that failed, a write that was throttled or never left: no effect, and nothing told.
+            _ => {}
+        }
+        // Sent again, what names no version may happen again (`docs/lost-answers.md`).
+        if let (Call::Write(writes), Outcome::Written(_) | Outcome::Ambiguous) =
+            (&record.call, &record.outcome)
+        {
+            for copy in 1..record.arrivals {
+                let number = number + copy * history.records.len();
+                effects.push(effect(None, Action::Applied(writes.clone(), vec![None; writes.len()], number)));
+            }
+        }
+    }
+    effects
+}
+
+/// Whether a refusal is about what is stored.
+const fn says_why(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::EntityAlreadyExists | ErrorCode::ResourceNotFound | ErrorCode::UpdateConditionNotSatisfied
+    )
+}
+
+impl Rows {
+    /// Why a write is refused, if it is.
+    fn refuses(&self, write: &Write) -> Option<ErrorCode> {
+        let found = self.0[write.row].as_ref();
+        match (&write.change, found) {
+            (Change::Insert(_), Some(_)) => Some(ErrorCode::EntityAlreadyExists),
+            (Change::Replace(..) | Change::Merge(..) | Change::Delete(_), None) => {
+                Some(ErrorCode::ResourceNotFound)
+            }
+            (
+                Change::Replace(_, Some(etag)) | Change::Merge(_, Some(etag)) | Change::Delete(Some(etag)),
+                Some((_, version)),
+            ) => {
+                // Who names a version was told of it, so it is not one that nobody was told of.
+                (*version != Version::Told(etag.clone())).then_some(ErrorCode::UpdateConditionNotSatisfied)
+            }
+            _ => None,
+        }
+    }
+
+    fn write(&mut self, write: &Write, version: Version) {
+        let row = &mut self.0[write.row];
+        let merged = |content: &Content, row: &Option<(Content, Version)>| {
+            let old = row.as_ref().map_or([None; 2], |(content, _)| *content);
+            [content[0].or(old[0]), content[1].or(old[1])]
+        };
+        *row = match &write.change {
+            Change::Insert(content) | Change::Replace(content, _) | Change::InsertOrReplace(content) => {
+                Some((*content, version))
+            }
+            Change::Merge(content, _) | Change::InsertOrMerge(content) => {
+                Some((merged(content, row), version))
+            }
+            Change::Delete(_) => None,
+        };
+    }
+}
+
+impl Model for Rows {
+    type Action = Action;
+
+    fn apply(&self, action: &Action) -> Option<Self> {
+        let mut next = self.clone();
+        match action {
+            Action::Get(row, found) => match (found, &mut next.0[*row]) {
+                (None, None) => {}
+                (Some((content, etag)), Some((stored, version))) if content == stored => match version {
+                    Version::Told(told) if told == etag => {}
+                    Version::Of(_) => *version = Version::Told(etag.clone()),
+                    Version::Told(_) => return None,
+                },
+                _ => return None,
+            },
+            Action::Applied(writes, etags, number) => {
+                for (write, etag) in writes.iter().zip(etags) {
+                    if next.refuses(write).is_some() {
+                        return None;
+                    }
+                    let version = etag.clone().map_or(Version::Of(*number), Version::Told);
+                    next.write(write, version);
+                }
+            }
+            Action::Refused(writes, code) => {
+                for write in writes {
+                    match next.refuses(write) {
+                        Some(found) if found == *code => return Some(self.clone()),
+                        Some(_) => return None,
+                        // Those behind it in the unit see it; the version does not matter.
+                        None => next.write(write, Version::Of(usize::MAX)),
+                    }
+                }
+                return None;
+            }
+        }
+        Some(next)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Count(i64);
+
+struct Sum {
+    by: i64,
+    told: Option<i64>,
+}
+
+/// The effect of a call on a counter.
+fn sum(record: &Record) -> Option<Effect<Sum>> {
+    let Record { began, ended, .. } = *record;
+    let by = match record.call {
+        Call::Add(_, by) => by,
+        _ => 0,
+    };
+    match record.outcome {
+        Outcome::Counted(count) => {
+            Some(Effect { began, by: Some(ended), action: Sum { by, told: Some(count) } })
+        }
+        Outcome::Ambiguous if by != 0 => Some(Effect { began, by: None, action: Sum { by, told: None } }),
+        _ => None,
+    }
+}
+
+impl Model for Count {
+    type Action = Sum;
+
+    fn apply(&self, action: &Sum) -> Option<Self> {
+        let next = self.0 + action.by;
+        action.told.is_none_or(|told| told == next).then_some(Self(next))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(began: usize, ended: usize, call: Call, outcome: Outcome) -> Record {
+        Record { client: 0, call, began, ended, outcome, arrivals: 1 }
+    }
+
+    fn insert(value: i32) -> Call {
+        Call::Write(vec![Write { row: 0, change: Change::Insert([Some(value), None]) }])
+    }
+
+    fn done(etag: &str) -> Outcome {
+        Outcome::Written(vec![Some(etag.to_owned())])
+    }
+
+    fn found(value: i32, etag: &str) -> Outcome {
+        Outcome::Found(Some(([Some(value), None], etag.to_owned())))
+    }
+
+    fn holds(records: Vec<Record>) -> bool {
+        check(&History { records }).is_ok()
+    }
+
+    #[test]
+    fn con_11_what_was_acknowledged_happened_and_what_was_refused_did_not() {
+        assert!(holds(vec![record(0, 1, insert(1), done("a")), record(2, 3, Call::Get(0), found(1, "a"))]));
+        assert!(!holds(vec![
+            record(0, 1, insert(1), done("a")),
+            record(2, 3, Call::Get(0), Outcome::Found(None))
+        ]));
+        let refused = Outcome::Refused(ErrorCode::EntityAlreadyExists);
+        assert!(!holds(vec![record(0, 1, insert(1), refused.clone())]));
+        assert!(holds(vec![record(0, 5, insert(1), refused.clone()), record(1, 2, insert(2), done("a"))]));
+        // Two inserts of one row, both acknowledged.
+        assert!(!holds(vec![record(0, 5, insert(1), done("a")), record(1, 2, insert(1), done("b"))]));
+    }
+
+    #[test]
+    fn con_11_what_is_ambiguous_happened_once_or_not_at_all() {
+        for seen in [found(1, "a"), Outcome::Found(None)] {
+            let lost = record(0, 1, insert(1), Outcome::Ambiguous);
+            assert!(holds(vec![lost, record(2, 3, Call::Get(0), seen)]));
+        }
+        let add = |began, outcome| record(began, began + 1, Call::Add(0, 1), outcome);
+        let count = |count| record(8, 9, Call::Count(0), Outcome::Counted(count));
+        for (sum, possible) in [(1, true), (2, true), (3, false), (0, false)] {
+            let records = vec![add(0, Outcome::Counted(1)), add(2, Outcome::Ambiguous), count(sum)];
+            assert_eq!(holds(records), possible, "{sum}");
+        }
+        // Two acknowledged, one counted.
+        assert!(!holds(vec![
+            record(0, 5, Call::Add(0, 1), Outcome::Counted(1)),
+            add(1, Outcome::Counted(1))
+        ]));
+    }
+
+    #[test]
+    fn con_11_real_time_is_respected_and_reads_tell_versions() {
+        let replace = |etag: &str| {
+            let change = Change::Replace([Some(2), None], Some(etag.to_owned()));
+            Call::Write(vec![Write { row: 0, change }])
+        };
+        let inserted = || record(0, 1, insert(1), done("a"));
+        assert!(holds(vec![inserted(), record(2, 3, replace("a"), done("b"))]));
+        assert!(!holds(vec![
+            inserted(),
+            record(2, 3, replace("a"), done("b")),
+            record(4, 5, Call::Get(0), found(1, "a"))
+        ]));
+        let refused = Outcome::Refused(ErrorCode::UpdateConditionNotSatisfied);
+        assert!(!holds(vec![inserted(), record(2, 3, replace("a"), refused)]));
+    }
+}

@@ -1,0 +1,38 @@
+//! Clients of the fake account.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use table_azure::testing::{Mutant, Testing, Wire};
+use table_azure::{AzureTables, Credential, Options};
+use table_core::pace::Pace;
+use table_core::retry::Retry;
+use table_core::{Clock, Result};
+
+/// A client whose requests go over a wire, with chance of a seed and a fault put back.
+///
+/// # Errors
+/// None with these arguments.
+pub fn account_client(
+    wire: Arc<dyn Wire>,
+    options: Options,
+    seed: u64,
+    mutant: Option<Mutant>,
+) -> Result<AzureTables> {
+    let testing = Testing { wire: Some(wire), seed: Some(seed), mutant };
+    let credential = Credential::shared_key("contoso", "a2V5")?;
+    AzureTables::with_options("https://contoso.table.core.windows.net", credential, options.testing(testing))
+}
+
+/// A clock that is wrong by so many seconds, and stands.
+pub(super) fn wrong_clock(seconds: i64) -> Clock {
+    let start: DateTime<Utc> = DateTime::from_timestamp(1_795_161_600, 0).unwrap_or_default();
+    Clock::of_instants(move || start + TimeDelta::seconds(seconds))
+}
+
+/// The policy of loops that lose races, in the time of the runtime.
+pub(super) fn retry(seed: u64) -> Retry {
+    let pace = Pace::new().sleep_by(|time| Box::pin(tokio::time::sleep(time))).seed(seed);
+    Retry::new(8, Duration::from_millis(5), Duration::from_millis(50)).with_pace(pace)
+}

@@ -1,0 +1,168 @@
+//! What clients asked for and were told, in the order of real time.
+
+use std::fmt;
+
+use table_core::ErrorCode;
+
+/// What an entity holds: two numbers, either of which may be missing.
+pub type Content = [Option<i32>; 2];
+
+/// One write of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Insert.
+    Insert(Content),
+    /// Replace, under an `ETag` or any.
+    Replace(Content, Option<String>),
+    /// Merge, under an `ETag` or any.
+    Merge(Content, Option<String>),
+    /// Insert or replace.
+    InsertOrReplace(Content),
+    /// Insert or merge.
+    InsertOrMerge(Content),
+    /// Delete, under an `ETag` or any.
+    Delete(Option<String>),
+}
+
+/// A change of the row of this number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// Which row.
+    pub row: usize,
+    /// What becomes of it.
+    pub change: Change,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// A row.
+    Get(usize),
+    /// Writes of rows, all or none: a unit where there are several.
+    Write(Vec<Write>),
+    /// An increment of the counter of this number.
+    Add(usize, i64),
+    /// A counter.
+    Count(usize),
+}
+
+/// What the caller was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A row, with its `ETag`.
+    Found(Option<(Content, String)>),
+    /// The versions that writes gave; `None` where there is none, or none was told.
+    Written(Vec<Option<String>>),
+    /// A counter.
+    Counted(i64),
+    /// Refused: it has no effect.
+    Refused(ErrorCode),
+    /// It may have happened.
+    Ambiguous,
+}
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Who asked.
+    pub client: usize,
+    /// What for.
+    pub call: Call,
+    /// When, as the number of an event.
+    pub began: usize,
+    /// When the outcome was told.
+    pub ended: usize,
+    /// The outcome.
+    pub outcome: Outcome,
+    /// How often a write of the call arrived at the account.
+    pub arrivals: usize,
+}
+
+/// All calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// In the order in which they began.
+    pub records: Vec<Record>,
+}
+
+fn version(f: &mut fmt::Formatter<'_>, condition: Option<&String>) -> fmt::Result {
+    match condition {
+        Some(etag) => write!(f, " if {}", short(etag)),
+        None => Ok(()),
+    }
+}
+
+/// The digits of an `ETag` that differ.
+fn short(etag: &str) -> &str {
+    etag.split_once('T').map_or(etag, |(_, time)| time.trim_end_matches(['\'', '"', 'Z']))
+}
+
+struct Shown<'a>(&'a Content);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let show = |value: Option<i32>| value.map_or("-".to_owned(), |value| value.to_string());
+        write!(f, "[{} {}]", show(self.0[0]), show(self.0[1]))
+    }
+}
+
+impl fmt::Display for Write {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = self.row;
+        match &self.change {
+            Change::Insert(content) => write!(f, "insert {row} {}", Shown(content)),
+            Change::InsertOrReplace(content) => write!(f, "insert-or-replace {row} {}", Shown(content)),
+            Change::InsertOrMerge(content) => write!(f, "insert-or-merge {row} {}", Shown(content)),
+            Change::Replace(content, condition) => {
+                write!(f, "replace {row} {}", Shown(content))?;
+                version(f, condition.as_ref())
+            }
+            Change::Merge(content, condition) => {
+                write!(f, "merge {row} {}", Shown(content))?;
+                version(f, condition.as_ref())
+            }
+            Change::Delete(condition) => {
+                write!(f, "delete {row}")?;
+                version(f, condition.as_ref())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>4} to {:>4}  client {}  ", self.began, self.ended, self.client)?;
+        match &self.call {
+            Call::Get(row) => write!(f, "get {row}")?,
+            Call::Add(counter, by) => write!(f, "add {by} to counter {counter}")?,
+            Call::Count(counter) => write!(f, "count {counter}")?,
+            Call::Write(writes) => {
+                for (index, write) in writes.iter().enumerate() {
+                    let separator = if index == 0 { "" } else { ", " };
+                    write!(f, "{separator}{write}")?;
+                }
+            }
+        }
+        f.write_str(" -> ")?;
+        match &self.outcome {
+            Outcome::Found(None) => f.write_str("nothing")?,
+            Outcome::Found(Some((content, etag))) => write!(f, "{} {}", Shown(content), short(etag))?,
+            Outcome::Written(etags) => {
+                f.write_str("done")?;
+                for etag in etags.iter().flatten() {
+                    write!(f, " {}", short(etag))?;
+                }
+            }
+            Outcome::Counted(count) => write!(f, "{count}")?,
+            Outcome::Refused(code) => write!(f, "refused: {code}")?,
+            Outcome::Ambiguous => f.write_str("ambiguous")?,
+        }
+        if self.arrivals > 1 { write!(f, " (arrived {} times)", self.arrivals) } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.records.iter().try_for_each(|record| writeln!(f, "{record}"))
+    }
+}

@@ -1,0 +1,198 @@
+//! A wire that loses requests and answers, by a script or by chance.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use table_azure::testing::{Broken, Delivery, Wire, WireAnswer, WireRequest};
+use tokio::time::sleep;
+
+use crate::histories::service::{Account, refused};
+
+/// What becomes of one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// It is answered.
+    Serve,
+    /// There is no connection.
+    NoConnection,
+    /// The connection breaks, and the request never arrives.
+    DropBefore,
+    /// It is applied, and the connection breaks.
+    DropAfter,
+    /// The connection breaks, and the request arrives this much later.
+    Late(Duration),
+    /// It is answered this much later.
+    Slow(Duration),
+    /// It never arrives, and the connection stays open.
+    SilenceBefore,
+    /// It is applied, and nothing comes back.
+    SilenceAfter,
+    /// It is applied twice, one time right after the other; the first is answered.
+    Double,
+    /// It is throttled.
+    Busy,
+    /// A status and a page of a gateway's, which did not pass it on.
+    GatewayBefore(u16),
+    /// A status and a page of a gateway's, which did.
+    GatewayAfter(u16),
+    /// It is applied, and the body of the answer ends early.
+    CutBody,
+}
+
+/// Decides about each request.
+pub type Script = Box<dyn FnMut(&WireRequest) -> Act + Send>;
+
+/// The wire of one client.
+pub struct LossyWire {
+    account: Account,
+    script: Mutex<Script>,
+    /// How far the secondary is behind.
+    behind: Duration,
+    /// The step of the program that requests belong to.
+    step: AtomicUsize,
+    /// How often a write of each step arrived.
+    arrivals: Arc<Mutex<Vec<usize>>>,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl LossyWire {
+    /// A wire to an account.
+    #[must_use]
+    pub fn new(account: Account, behind: Duration, script: Script) -> Self {
+        let script = Mutex::new(script);
+        Self {
+            account,
+            script,
+            behind,
+            step: AtomicUsize::new(0),
+            arrivals: Arc::default(),
+            log: Arc::default(),
+        }
+    }
+
+    /// Requests belong to this step from now on.
+    pub fn begin(&self, step: usize) {
+        self.step.store(step, Ordering::Relaxed);
+    }
+
+    /// How often a write of a step arrived.
+    #[must_use]
+    pub fn arrivals(&self, step: usize) -> usize {
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).get(step).copied().unwrap_or(0)
+    }
+
+    /// What was sent, and what became of it.
+    #[must_use]
+    pub fn log(&self) -> Vec<String> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn note(&self, step: usize, request: &WireRequest, act: Act) {
+        let path = request.url.split_once("://").map_or("", |(_, rest)| rest);
+        let condition = request.header("if-match").map(|etag| format!(" if {etag}")).unwrap_or_default();
+        let body = String::from_utf8_lossy(&request.body);
+        let body = if path.contains("$batch") { "" } else { &*body };
+        let line = format!("step {step}: {} {path}{condition} {body} -> {act:?}", request.method);
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+    }
+}
+
+impl fmt::Debug for LossyWire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LossyWire")
+    }
+}
+
+/// One request, and what it takes to apply it.
+struct Arriving {
+    account: Account,
+    request: WireRequest,
+    step: usize,
+    arrivals: Arc<Mutex<Vec<usize>>>,
+}
+
+impl Arriving {
+    fn apply(&self) -> WireAnswer {
+        if self.request.method != "GET" {
+            let mut arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
+            let steps = arrivals.len().max(self.step + 1);
+            arrivals.resize(steps, 0);
+            arrivals[self.step] += 1;
+        }
+        self.account.answer(&self.request)
+    }
+}
+
+impl Wire for LossyWire {
+    fn send(&self, request: WireRequest) -> Delivery {
+        if request.url.contains("-secondary") {
+            let answer = self.account.answer_of_secondary(&request, self.behind);
+            return Box::pin(async move { Ok(answer) });
+        }
+        let act = (self.script.lock().unwrap_or_else(PoisonError::into_inner))(&request);
+        let step = self.step.load(Ordering::Relaxed);
+        self.note(step, &request, act);
+        let arriving =
+            Arriving { account: self.account.clone(), request, step, arrivals: Arc::clone(&self.arrivals) };
+        Box::pin(deliver(act, arriving))
+    }
+}
+
+async fn deliver(act: Act, arriving: Arriving) -> Result<WireAnswer, Broken> {
+    // A moment each way, in which others are served.
+    sleep(MOMENT).await;
+    match act {
+        Act::Serve => {
+            let answer = arriving.apply();
+            sleep(MOMENT).await;
+            Ok(answer)
+        }
+        Act::Slow(time) => {
+            sleep(time).await;
+            Ok(arriving.apply())
+        }
+        Act::NoConnection => Err(Broken::BeforeSending),
+        Act::DropBefore => Err(Broken::AfterSending),
+        Act::DropAfter => {
+            let _ = arriving.apply();
+            Err(Broken::AfterSending)
+        }
+        Act::Late(time) => {
+            tokio::spawn(async move {
+                sleep(time).await;
+                let _ = arriving.apply();
+            });
+            Err(Broken::AfterSending)
+        }
+        Act::SilenceBefore => std::future::pending().await,
+        Act::SilenceAfter => {
+            let _ = arriving.apply();
+            std::future::pending().await
+        }
+        Act::Double => {
+            let answer = arriving.apply();
+            let _ = arriving.apply();
+            Ok(answer)
+        }
+        Act::Busy => Ok(refused((503, "ServerBusy"), None)),
+        Act::GatewayBefore(status) => Ok(page(status)),
+        Act::GatewayAfter(status) => {
+            let _ = arriving.apply();
+            Ok(page(status))
+        }
+        Act::CutBody => {
+            let mut answer = arriving.apply();
+            answer.body.truncate(answer.body.len() / 2);
+            Ok(answer)
+        }
+    }
+}
+
+const MOMENT: Duration = Duration::from_millis(1);
+
+fn page(status: u16) -> WireAnswer {
+    let body = b"<html>Bad Gateway</html>".to_vec();
+    WireAnswer { status, headers: vec![("content-type", "text/html".to_owned())], body }
+}

@@ -1,0 +1,33 @@
+//! Histories of clients over a lossy network: the answers of ours can be true, and each fault that was mended is found when it is put back.
+
+use table_azure::testing::Mutant;
+use tests::histories::run;
+
+#[test]
+fn con_11_every_answer_can_be_true() {
+    for seed in 0..400 {
+        if let Err(failure) = run(seed, None) {
+            panic!("{failure}");
+        }
+    }
+}
+
+/// What a seed says can be looked at: it is the same each time.
+#[test]
+fn a_seed_is_a_history() {
+    for seed in 0..20 {
+        assert_eq!(run(seed, None).unwrap(), run(seed, None).unwrap());
+    }
+    let found = (0..4_000).find_map(|seed| run(seed, Some(Mutant::RefusalStands)).err()).unwrap();
+    let again = run(found.seed, Some(Mutant::RefusalStands)).unwrap_err();
+    assert_eq!((again.told, again.sent.len()), (found.told, found.sent.len()));
+}
+
+#[test]
+fn con_11_the_checker_finds_each_fault_again() {
+    let missed: Vec<_> = Mutant::ALL
+        .into_iter()
+        .filter(|mutant| (0..4_000).all(|seed| run(seed, Some(*mutant)).is_ok()))
+        .collect();
+    assert!(missed.is_empty(), "not found: {missed:?}");
+}
