@@ -22,6 +22,8 @@ mod folder;
 mod journal;
 mod key;
 mod manifest;
+#[doc(hidden)]
+pub mod mend;
 mod options;
 mod page;
 mod queue;

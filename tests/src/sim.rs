@@ -16,6 +16,7 @@ use std::thread;
 
 pub use history::Seen;
 use history::{History, Log};
+use table_core::embedded::mend::Mend;
 
 /// What became of a history.
 #[derive(Clone, Debug)]
@@ -35,16 +36,23 @@ pub struct Report {
 /// Lives the history of a seed.
 #[must_use]
 pub fn run(seed: u64) -> Report {
-    report(seed, &Log::default())
+    report(seed, &Log::default(), None)
+}
+
+/// Lives the history of a seed with an engine that lacks a mend.
+#[cfg(feature = "mutations")]
+#[must_use]
+pub fn run_without(mend: Mend, seed: u64) -> Report {
+    report(seed, &Log::default(), Some(mend))
 }
 
 /// Lives it with every call to the disk in its log.
 #[must_use]
 pub fn run_in_detail(seed: u64) -> Report {
-    report(seed, &Log::in_detail())
+    report(seed, &Log::in_detail(), None)
 }
 
-fn report(seed: u64, log: &Log) -> Report {
+fn report(seed: u64, log: &Log, without: Option<Mend>) -> Report {
     let (reports, done) = mpsc::channel();
     let own = log.clone();
     let stalled = reports.clone();
@@ -52,7 +60,7 @@ fn report(seed: u64, log: &Log) -> Report {
         let _ = stalled.send((Seen::default(), 0, Some(format!("everyone waits for another: {who}"))));
     };
     let history = move || {
-        let outcome = catch_unwind(AssertUnwindSafe(|| History::new(seed, own, stall).run()));
+        let outcome = catch_unwind(AssertUnwindSafe(|| History::new(seed, own, without, stall).run()));
         let _ = reports.send(match outcome {
             Ok((counts, trace, outcome)) => (counts, trace, outcome.err().map(|wrong| wrong.to_string())),
             Err(panic) => {

@@ -2,6 +2,8 @@
 
 use std::sync::Once;
 
+#[cfg(feature = "mutations")]
+use table_core::embedded::mend::Mend;
 use tests::sim;
 
 fn quietly() {
@@ -26,4 +28,16 @@ fn one_seed_has_one_history() {
         assert!(first.trace == second.trace, "seed {seed}");
         assert_eq!(first.log, second.log, "seed {seed}");
     }
+}
+
+/// The test of the test: with a mend of a past fault taken out, some history finds the fault.
+#[cfg(feature = "mutations")]
+#[test]
+#[ignore = "minutes without optimisation: `simulate --mends` does the same in seconds"]
+fn every_past_fault_is_found_again_when_its_mend_is_taken_out() {
+    const SEEDS: u64 = 1_000;
+    quietly();
+    let find = |mend| (1..=SEEDS).find(|seed| sim::run_without(mend, *seed).wrong.is_some());
+    let missed: Vec<_> = Mend::ALL.into_iter().filter(|mend| find(*mend).is_none()).collect();
+    assert!(missed.is_empty(), "{SEEDS} histories do not find {missed:?}");
 }

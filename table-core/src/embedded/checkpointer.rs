@@ -11,6 +11,7 @@ use crate::embedded::disk::Disk;
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::folder;
 use crate::embedded::journal::file;
+use crate::embedded::mend::Mend;
 use crate::embedded::recent::Recent;
 use crate::embedded::threads::Threads;
 use crate::error::{Error, ErrorCode, Result};
@@ -152,7 +153,7 @@ impl Checkpointer {
         let _entered = span.enter();
         let rows = frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));
         match self.base.flush(rows, meta.clone()) {
-            Err(error) if error.code() == ErrorCode::DiskFull => {
+            Err(error) if error.code() == ErrorCode::DiskFull && Mend::RetryFlushes.is_in() => {
                 self.no_room = true;
                 self.tell(Done::NoRoom(error));
                 return Ok(Some(checkpoint));
@@ -175,7 +176,7 @@ impl Checkpointer {
 
     fn delete_covered(&self) -> Result<()> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
-        let journal = self.base.meta().journal;
+        let journal = self.base.meta().journal + u64::from(!Mend::KeepUncovered.is_in());
         let covered = |name: &str| file::number(name).is_some_and(|number| number < journal);
         folder::delete(&*self.disk, &self.folder, covered)
     }

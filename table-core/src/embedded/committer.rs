@@ -20,6 +20,7 @@ use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::journal::Journal;
 use crate::embedded::journal::frame::{Change, Record};
 use crate::embedded::key::{self, Span};
+use crate::embedded::mend::Mend;
 use crate::embedded::options::{Durability, EngineOptions};
 use crate::embedded::recover::Lock;
 use crate::embedded::shared::Shared;
@@ -96,7 +97,7 @@ impl Committer {
             hook: options.hook.clone(),
             threads: options.threads.clone(),
             limits: options.limits,
-            sync: options.durability == Durability::Durable,
+            sync: options.durability == Durability::Durable && Mend::SyncGroups.is_in(),
             table_delete_delay: options.table_delete_delay,
             state,
             timestamps: Timestamps::new(options.clock.clone(), timestamp),
@@ -328,7 +329,9 @@ impl Committer {
             return;
         }
         let mut outcome = self.shared.check_writable().and_then(|()| self.commit_group());
-        if outcome.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull) {
+        if outcome.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull)
+            && Mend::TakeBackGroups.is_in()
+        {
             outcome = self.take_back().and(outcome);
         } else if let Err(error) = &outcome {
             self.shared.poison(error);
@@ -371,6 +374,9 @@ impl Drop for Committer {
     fn drop(&mut self) {
         // IMPORTANT: readers let go of the base before it is dropped with `self`, and the folder's lock goes last.
         self.shared.close();
+        if !Mend::AnswerAtClose.is_in() {
+            return;
+        }
         self.requests.close();
         while self.requests.try_recv().is_ok() {}
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::embedded::disk::Disk;
 use crate::embedded::journal::failed;
+use crate::embedded::mend::Mend;
 use crate::error::Result;
 
 /// Makes a folder and those above it, durably, also where an earlier engine made them and stopped.
@@ -16,7 +17,7 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
         for folder in &path {
             disk.create_dir(folder)?;
         }
-        for parent in path.iter().rev().skip(1) {
+        for parent in path.iter().rev().skip(1).filter(|_| Mend::SyncParents.is_in()) {
             match disk.sync_dir(parent) {
                 // What this program may not read it has not made.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}

@@ -13,6 +13,7 @@ use crate::embedded::disk::{Disk, DiskFile};
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::journal::file::{FileHeader, Salt};
 use crate::embedded::journal::frame::Record;
+use crate::embedded::mend::Mend;
 use crate::error::{Error, ErrorCode, Result};
 
 /// Space is filled with zeros in pieces of this size ahead of the frames: a sync that need not record a new length, nor find
@@ -83,7 +84,9 @@ impl Journal {
             file.write_at(0, &header)?;
             file.sync_data()?;
             // IMPORTANT: the entry is durable before a frame is written: a journal file is never missing between others.
-            disk.sync_dir(folder)?;
+            if Mend::SyncJournalEntry.is_in() {
+                disk.sync_dir(folder)?;
+            }
             Ok(Tail { number, file, salt, end: file::HEADER, filled: file::HEADER, sequence })
         };
         make().map_err(|error| refused("the journal file cannot be created", error))

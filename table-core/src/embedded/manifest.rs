@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::disk::Disk;
 use crate::embedded::journal::failed;
+use crate::embedded::mend::Mend;
 use crate::error::{Error, ErrorCode, Result};
 
 /// The manifest's name.
@@ -47,7 +48,8 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     };
     if !names.iter().any(|name| name == FORMAT) {
         // A crash while the folder was made leaves these two at most. The third is in the root of a volume.
-        if names.iter().all(|name| [LOCK, FORMAT_NEW, "lost+found"].contains(&name.as_str())) {
+        let allowed = [LOCK, FORMAT_NEW, if Mend::AllowLostAndFound.is_in() { "lost+found" } else { LOCK }];
+        if names.iter().all(|name| allowed.contains(&name.as_str())) {
             return Ok(Folder::Empty);
         }
         let message = format!("the folder {} holds something else: choose an empty one", folder.display());

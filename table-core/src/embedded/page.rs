@@ -3,6 +3,7 @@
 use std::ops::{Bound, ControlFlow};
 
 use crate::embedded::key::{self, KeyReader, Span};
+use crate::embedded::mend::Mend;
 use crate::embedded::state::State;
 use crate::error::{Error, ErrorCode, Result};
 use crate::filter::Matcher;
@@ -87,7 +88,9 @@ pub(crate) fn read(
     query.check(PAGE_ENTITIES)?;
     let top = query.top.unwrap_or(PAGE_ENTITIES).min(bounds.entities);
     let position = from.map(|continuation| {
-        continuation.check_incarnation(name, id)?;
+        if Mend::EndScans.is_in() {
+            continuation.check_incarnation(name, id)?;
+        }
         continuation.position(name, query)
     });
     let position = position.transpose()?;

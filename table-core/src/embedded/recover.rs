@@ -12,6 +12,7 @@ use crate::embedded::journal::file::{self, FileHeader};
 use crate::embedded::journal::frame::{Change, Record};
 use crate::embedded::journal::{Journal, Tail, failed, reader};
 use crate::embedded::manifest::{self, Folder};
+use crate::embedded::mend::Mend;
 use crate::embedded::options::EngineOptions;
 use crate::embedded::state::State;
 use crate::error::{Error, ErrorCode, Result};
@@ -31,7 +32,7 @@ pub(crate) struct Recovered {
 /// What keeps other engines out of a folder.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _manifest: Box<dyn DiskLock>,
+    _manifest: Option<Box<dyn DiskLock>>,
     _first: Box<dyn DiskLock>,
 }
 
@@ -57,7 +58,8 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         manifest::write(disk, path)?;
     }
     // A lock file may be removed by somebody who tidies up. Without the manifest a folder is not opened.
-    let lock = Lock { _manifest: lock(manifest::FORMAT)?, _first: first };
+    let second = if Mend::LockManifest.is_in() { Some(lock(manifest::FORMAT)?) } else { None };
+    let lock = Lock { _manifest: second, _first: first };
     // IMPORTANT: what an earlier engine made, renamed or deleted, and could not make durable, is adopted from here on.
     disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
@@ -241,6 +243,7 @@ fn mend(end: End) -> std::io::Result<Tail> {
     }
     // IMPORTANT: what was replayed may so far be only in the operating system's memory, and about to be seen. Where an earlier
     // sync has failed, the system may hold it for written: it is written once more, so that this sync is not an empty one.
+    let unsynced = if Mend::RewriteUnsynced.is_in() { unsynced } else { tail.end };
     let mut bytes = vec![0; usize::try_from(tail.end.saturating_sub(unsynced)).unwrap_or_default()];
     tail.file.read_at(unsynced, &mut bytes)?;
     tail.file.write_at(unsynced, &bytes)?;

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::clock::Clock;
+use crate::embedded::mend::Mend;
 use crate::error::{Error, ErrorCode, Result};
 use crate::ticks;
 
@@ -34,6 +35,10 @@ impl Timestamps {
     /// The next one that is not before an instant.
     pub(crate) fn next_from(&mut self, instant: u64) -> Result<u64> {
         let next = self.clock.now().max(instant).max(self.last.saturating_add(1));
+        if next >= ticks::MAX && !Mend::RefuseEndOfTime.is_in() {
+            self.last = ticks::MAX;
+            return Ok(ticks::MAX);
+        }
         if next >= ticks::MAX {
             let message = "the clock, or the Timestamp given out before, is at the end of the year 9999: no Timestamp comes after \
                            it, and an ETag is never given twice; nothing was written: set the clock right";

@@ -10,10 +10,12 @@ struct Plan {
     first: u64,
     seeds: u64,
     log: bool,
+    /// For each mend of a past fault, the first history that finds the fault again without it.
+    mends: bool,
 }
 
 fn main() -> ExitCode {
-    match plan().and_then(|plan| simulate(&plan)) {
+    match plan().and_then(|plan| if plan.mends { look_for_faults(&plan) } else { simulate(&plan) }) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("simulate: {error}");
@@ -23,7 +25,7 @@ fn main() -> ExitCode {
 }
 
 fn plan() -> Result<Plan, String> {
-    let mut plan = Plan { first: 1, seeds: 100, log: false };
+    let mut plan = Plan { first: 1, seeds: 100, log: false, mends: false };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut number = || {
@@ -34,7 +36,12 @@ fn plan() -> Result<Plan, String> {
             "--seeds" => plan.seeds = number()?,
             "--seed" => plan.first = number()?,
             "--log" => plan.log = true,
-            _ => return Err(format!("unknown option `{word}`; there are --seeds N, --seed FIRST, --log")),
+            "--mends" => plan.mends = true,
+            _ => {
+                return Err(format!(
+                    "unknown option `{word}`; there are --seeds N, --seed FIRST, --log, --mends"
+                ));
+            }
         }
     }
     Ok(plan)
@@ -71,4 +78,34 @@ fn simulate(plan: &Plan) -> Result<(), String> {
         Some((seed, wrong)) => Err(format!("seed {seed}: {wrong}")),
         None => Ok(()),
     }
+}
+
+#[cfg(feature = "mutations")]
+fn look_for_faults(plan: &Plan) -> Result<(), String> {
+    use table_core::embedded::mend::Mend;
+
+    sim::without_words_of_expected_panics();
+    let (next, missed) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(mend) =
+            usize::try_from(next.fetch_add(1, Ordering::Relaxed)).ok().and_then(|at| Mend::ALL.get(at))
+        {
+            let mut reports = (plan.first..plan.first + plan.seeds).map(|seed| sim::run_without(*mend, seed));
+            match reports.find_map(|report| Some((report.seed, report.wrong?))) {
+                Some((seed, wrong)) => {
+                    println!("{mend:?}: seed {seed}: {}", wrong.chars().take(160).collect::<String>());
+                }
+                None => missed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(*mend),
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    let missed = missed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if missed.is_empty() { Ok(()) } else { Err(format!("no history finds {missed:?}")) }
+}
+
+#[cfg(not(feature = "mutations"))]
+fn look_for_faults(_: &Plan) -> Result<(), String> {
+    Err("`--mends` needs the feature `mutations`".to_owned())
 }

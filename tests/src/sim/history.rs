@@ -12,6 +12,7 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use table_core::embedded::failpoint::{Action, Hook};
+use table_core::embedded::mend::Mend;
 use table_core::embedded::{Durability, Engine, EngineOptions, Faults};
 use table_core::{Clock, ETag, Error, ErrorCode, ticks};
 
@@ -123,11 +124,16 @@ pub(super) struct History {
 }
 
 impl History {
-    pub(super) fn new(seed: u64, log: Log, stall: impl Fn(&str) + Send + Sync + 'static) -> Self {
+    pub(super) fn new(
+        seed: u64,
+        log: Log,
+        without: Option<Mend>,
+        stall: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let life = Life::draw(&mut random);
         Self {
-            schedule: Schedule::new(random.random(), stall),
+            schedule: Schedule::new(random.random(), without, stall),
             random,
             disk: SimulatedDisk::new(),
             model: Model::default(),
@@ -151,10 +157,14 @@ impl History {
         if self.random.random_ratio(1, 8) {
             self.disk = SimulatedDisk::with_volume(Path::new(FOLDER));
         }
-        let lives = self.random.random_range(1..5);
+        let lives = self.random.random_range(1..6);
         let mut outcome = Ok(());
         for number in 0..lives {
+            let (before, killed) = (self.life.trouble, self.life.end == End::Kill);
             self.life = Life::draw(&mut self.random);
+            if number > 0 && (before.is_of_syncs() || killed) && self.random.random() {
+                self.life = self.life.short();
+            }
             self.log.add(format!("life {number}: {:?}", self.life));
             outcome = self.live();
             if outcome.is_err() {
@@ -298,6 +308,10 @@ impl History {
                 self.schedule.step(Duration::from_micros(20));
             }
             self.hear()?;
+            // Nobody waits for a thread that is no more.
+            if self.has_failed() && self.random.random_ratio(1, 8) {
+                self.hear_all()?;
+            }
         }
         Ok(())
     }
@@ -323,6 +337,9 @@ impl History {
     fn finish(&mut self, engine: Engine) -> Result<(), Wrong> {
         let end = if self.disk.has_lost_power() { End::Power } else { self.life.end };
         self.log.add(format!("end: {end:?}"));
+        if matches!(end, End::Close | End::Drop) && self.random.random() {
+            self.hear_all()?;
+        }
         match end {
             End::Close => {
                 self.end_trouble_of_room();
@@ -330,7 +347,7 @@ impl History {
                 // The system may still have what was synced long ago, and nothing else.
                 if self.random.random() {
                     if self.life.relaxed && self.has_failed() {
-                        self.model.fall_back();
+                        self.fall_back();
                     }
                     self.disk = self.disk.after_power_loss(self.random.random());
                 } else {
@@ -340,10 +357,6 @@ impl History {
             }
             End::Drop => {}
             End::Kill | End::Power => self.disk.cut_power(),
-        }
-        let wait = self.random.random();
-        if wait && end == End::Drop {
-            self.hear()?;
         }
         self.let_go();
         drop(engine);
@@ -362,11 +375,17 @@ impl History {
         let lost_power = self.disk.has_lost_power() && self.life.end != End::Kill;
         if lost_power {
             if self.life.relaxed {
-                self.model.fall_back();
+                self.fall_back();
             }
             return self.disk.after_power_loss(self.random.random());
         }
         self.disk.after_kill()
+    }
+
+    /// Something that was acknowledged may be gone: its versions may be given again.
+    fn fall_back(&mut self) {
+        self.model.fall_back();
+        (self.etags, self.versions) = (BTreeMap::new(), BTreeMap::new());
     }
 
     /// Everybody who waits goes away.
@@ -443,7 +462,7 @@ impl History {
         }
         if is_journal {
             // The end of a journal cannot be told from one that was torn.
-            self.model.fall_back();
+            self.fall_back();
         }
         self.excuses.damaged = true;
         self.model.may_skip = true;

@@ -71,6 +71,20 @@ impl Life {
         }
     }
 
+    /// A life that ends with the power before much can become durable, as after something went wrong with a sync.
+    pub(super) fn short(self) -> Self {
+        let (trouble, end) = (Trouble::None, End::Power);
+        Self {
+            trouble,
+            end,
+            steps: self.steps % 12,
+            from: 1,
+            checkpoint_bytes: 1 << 20,
+            recent_bytes: 4 << 20,
+            ..self
+        }
+    }
+
     /// A life in which nothing is asked for that could fail.
     pub(super) fn quiet(self) -> Self {
         Self { trouble: Trouble::None, steps: 0, ..self }
@@ -78,6 +92,11 @@ impl Life {
 }
 
 impl Trouble {
+    /// Whether what a sync was to make durable may be lost later.
+    pub(super) fn is_of_syncs(self) -> bool {
+        matches!(self, Self::Disk(Fault::SyncFails(_) | Fault::CallFails(_)))
+    }
+
     fn draw(random: &mut StdRng) -> Self {
         // Mostly small, at times large.
         let below = |random: &mut StdRng, most: [u64; 3]| {
@@ -85,19 +104,19 @@ impl Trouble {
             random.random_range(0..most)
         };
         let nth = |random: &mut StdRng| 1 + below(random, [6, 40, 200]);
-        match random.random_range(0..12) {
+        match random.random_range(0..13) {
             0..=1 => Self::None,
             2..=3 => Self::Disk(Fault::PowerAtCall(nth(random))),
             4 => Self::Disk(Fault::PowerAtSync(nth(random))),
             5 => Self::Disk(Fault::SyncFails(nth(random))),
             6 => Self::Disk(Fault::CallFails(nth(random))),
-            7..=8 => Self::Disk(Fault::FullAfter(below(random, [2_000, 60_000, 300_000]))),
-            9 => Self::Thread {
+            7..=8 => Self::Disk(Fault::FullAfter(below(random, [1, 60_000, 300_000]))),
+            9..=10 => Self::Thread {
                 step: Step::ALL[random.random_range(0..Step::ALL.len())],
-                nth: random.random_range(1..12),
+                nth: random.random_range(1..6),
                 panics: random.random(),
             },
-            10 => Self::Rot,
+            11 => Self::Rot,
             _ => Self::Clock,
         }
     }

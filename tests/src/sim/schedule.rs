@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use table_core::embedded::mend::Mend;
 use table_core::embedded::threads::Scheduler;
 
 thread_local! {
@@ -61,6 +62,8 @@ pub(super) struct Schedule {
     inner: Mutex<Inner>,
     /// Told when everyone waits for another.
     stall: Box<dyn Fn(&str) + Send + Sync>,
+    /// The mend that all threads lack.
+    without: Option<Mend>,
 }
 
 impl fmt::Debug for Schedule {
@@ -70,7 +73,11 @@ impl fmt::Debug for Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(seed: u64, stall: impl Fn(&str) + Send + Sync + 'static) -> Arc<Self> {
+    pub(super) fn new(
+        seed: u64,
+        without: Option<Mend>,
+        stall: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Arc<Self> {
         let mut random = StdRng::seed_from_u64(seed);
         let switch = [2, 4, 16, 200][random.random_range(0..4)];
         let inner = Inner {
@@ -83,9 +90,14 @@ impl Schedule {
             trace: DefaultHasher::new(),
             stalled: false,
         };
-        let schedule =
-            Arc::new(Self { began: Instant::now(), inner: Mutex::new(inner), stall: Box::new(stall) });
-        NUMBER.set(schedule.inner().add("callers"));
+        let schedule = Arc::new(Self {
+            began: Instant::now(),
+            inner: Mutex::new(inner),
+            stall: Box::new(stall),
+            without,
+        });
+        schedule.inner().add("callers");
+        schedule.become_thread(0);
         schedule
     }
 
@@ -109,11 +121,17 @@ impl Schedule {
         self.inner().now
     }
 
+    /// Something was done that another thread may wait for.
+    pub(super) fn did(&self) {
+        self.inner().doings += 1;
+    }
+
     /// Lets so much time pass, and perhaps others go first.
     pub(super) fn step(&self, time: Duration) {
         let mut inner = self.inner();
         inner.now += time;
-        inner.doings += 1;
+        // Callers do nothing that the engine waits for but to ask.
+        inner.doings += u64::from(NUMBER.get() > 0);
         let switch = inner.switch;
         if inner.random.random_ratio(1, switch) {
             Self::give_turn(inner);
@@ -153,8 +171,16 @@ impl Schedule {
         }
     }
 
-    fn begin(&self, number: usize) {
+    fn become_thread(&self, number: usize) {
         NUMBER.set(number);
+        #[cfg(feature = "mutations")]
+        table_core::embedded::mend::take_out(self.without);
+        #[cfg(not(feature = "mutations"))]
+        debug_assert!(self.without.is_none(), "the engine has no switches");
+    }
+
+    fn begin(&self, number: usize) {
+        self.become_thread(number);
         let mut inner = self.inner();
         let turn = Arc::clone(&inner.actors[number].turn);
         while inner.current != number {

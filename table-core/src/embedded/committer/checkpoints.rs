@@ -12,6 +12,7 @@ use crate::embedded::checkpointer::{Checkpoint, Done, Job};
 use crate::embedded::committer::{Committer, OnDisk};
 use crate::embedded::failpoint::{Step, reach};
 use crate::embedded::key::Span;
+use crate::embedded::mend::Mend;
 use crate::embedded::recent::Recent;
 use crate::embedded::state::State;
 use crate::embedded::threads::{Thread, Threads};
@@ -169,7 +170,9 @@ impl Committer {
                 if disk.checkpoints.is_due(&self.state, bytes) {
                     reach(self.hook.as_ref(), Step::Freeze)?;
                     match disk.freeze(&mut self.state, self.timestamps.last()) {
-                        Err(error) if error.code() == ErrorCode::DiskFull => {
+                        Err(error)
+                            if error.code() == ErrorCode::DiskFull && Mend::PutOffCheckpoints.is_in() =>
+                        {
                             disk.checkpoints.put_off(&error);
                             self.refusal = disk.checkpoints.is_full(&self.state, bytes).then_some(error);
                         }
@@ -199,6 +202,7 @@ impl Committer {
         match disk.checkpoints.done.try_recv() {
             Ok(done) => Ok(Some(done)),
             Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) if !Mend::TellEndOfCheckpoints.is_in() => Ok(None),
             // Whoever waits for a checkpoint would wait for ever.
             Err(TryRecvError::Disconnected) => Err(stopped()),
         }

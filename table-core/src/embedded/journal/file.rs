@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use crate::embedded::bytes::{Reader, Writer};
+use crate::embedded::mend::Mend;
 
 /// Bytes of a file before its first frame.
 pub(crate) const HEADER: u64 = 40;
@@ -32,6 +33,9 @@ pub(crate) struct Salt {
 
 impl Salt {
     pub(crate) fn random() -> Self {
+        if !Mend::SaltFrames.is_in() {
+            return Self { head: 0, record: 0 };
+        }
         let bits = Uuid::new_v4().as_u128();
         // Bits of a UUID's version and variant lie between these.
         let part = |shift: u32| u32::try_from(bits >> shift & u128::from(u32::MAX)).unwrap_or_default();

@@ -75,6 +75,7 @@ impl History {
         let mut asked = Asked { id, write, future, waker, answer: None };
         // It is asked for by the first poll.
         asked.poll();
+        self.schedule.did();
         self.asked.push(asked);
     }
 
@@ -287,6 +288,7 @@ impl History {
             if self.random.random() {
                 self.ask_transaction(engine);
             }
+            self.schedule.did();
             self.schedule.step(std::time::Duration::from_micros(round));
             self.hear()?;
         }

@@ -8,6 +8,7 @@ use crate::embedded::base::pool::Pool;
 use crate::embedded::base::run::{Directory, Footer, HEADER, Run, SUM, header, sum};
 use crate::embedded::disk::DiskFile;
 use crate::embedded::journal::refused;
+use crate::embedded::mend::Mend;
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::RowView;
 
@@ -92,7 +93,7 @@ impl RunWriter {
     fn write(&mut self) -> Result<()> {
         let write = || {
             self.file.write_at(self.written, &self.pending)?;
-            self.file.sync_data()
+            if Mend::SyncRuns.is_in() { self.file.sync_data() } else { Ok(()) }
         };
         write().map_err(|error| refused("a run cannot be written", error))?;
         self.written += self.pending.len() as u64;

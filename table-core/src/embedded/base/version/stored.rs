@@ -13,6 +13,7 @@ use crate::embedded::base::version::{Layer, Segment, Version};
 use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::disk::Disk;
 use crate::embedded::journal::{failed, refused};
+use crate::embedded::mend::Mend;
 use crate::error::{Error, ErrorCode, Result};
 
 /// The name of the file.
@@ -88,7 +89,7 @@ impl Stored {
         write().map_err(|error| refused("the base cannot be recorded", error))?;
         let rename = || {
             disk.rename(&folder.join(BASE_NEW), &folder.join(BASE))?;
-            disk.sync_dir(folder)
+            if Mend::SyncBase.is_in() { disk.sync_dir(folder) } else { Ok(()) }
         };
         rename().map_err(|error| failed("the base cannot be recorded", error))
     }

@@ -1,0 +1,102 @@
+//! Mends of faults the engine once had. With the feature `mutations` a test takes one out, to see that it finds the fault again.
+
+/// A mend, by the fault that comes back without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Mend {
+    /// Who is queued behind a close waits for ever.
+    AnswerAtClose,
+    /// A panic of the checkpoint thread is told to no one who waits for it.
+    TellEndOfCheckpoints,
+    /// A caller's waker that panics ends the writing of all.
+    ContainWakers,
+    /// A group is seen, and acknowledged, before it is durable.
+    SyncGroups,
+    /// A value can look like a frame of the journal.
+    SaltFrames,
+    /// What is broken in a run is read as if it were whole.
+    CheckParts,
+    /// Recovery takes what a failed sync left for written.
+    RewriteUnsynced,
+    /// Folders above the engine's are not durable.
+    SyncParents,
+    /// The entry of a journal file is not durable when frames are written to it.
+    SyncJournalEntry,
+    /// A run is not durable when the base names it.
+    SyncRuns,
+    /// The base is not durable when the journal that it covers is deleted.
+    SyncBase,
+    /// A journal file is deleted that the base does not cover.
+    KeepUncovered,
+    /// A group that finds no room ends writing.
+    TakeBackGroups,
+    /// A checkpoint that finds no room ends writing.
+    PutOffCheckpoints,
+    /// A flush that finds no room ends writing.
+    RetryFlushes,
+    /// Two versions of a row are the same at the end of time.
+    RefuseEndOfTime,
+    /// A second engine opens the folder once somebody has removed `LOCK`.
+    LockManifest,
+    /// The root of a volume is not opened for its `lost+found`.
+    AllowLostAndFound,
+    /// A scan goes on in another table of the same name.
+    EndScans,
+}
+
+impl Mend {
+    /// All of them.
+    pub const ALL: [Self; 19] = [
+        Self::AnswerAtClose,
+        Self::TellEndOfCheckpoints,
+        Self::ContainWakers,
+        Self::SyncGroups,
+        Self::SaltFrames,
+        Self::CheckParts,
+        Self::RewriteUnsynced,
+        Self::SyncParents,
+        Self::SyncJournalEntry,
+        Self::SyncRuns,
+        Self::SyncBase,
+        Self::KeepUncovered,
+        Self::TakeBackGroups,
+        Self::PutOffCheckpoints,
+        Self::RetryFlushes,
+        Self::RefuseEndOfTime,
+        Self::LockManifest,
+        Self::AllowLostAndFound,
+        Self::EndScans,
+    ];
+
+    /// Whether it is in.
+    #[cfg(not(feature = "mutations"))]
+    pub(crate) const fn is_in(self) -> bool {
+        let _ = self;
+        true
+    }
+
+    /// Whether it is in, for the present thread.
+    #[cfg(feature = "mutations")]
+    pub(crate) fn is_in(self) -> bool {
+        switch::OUT.get() != Some(self)
+    }
+}
+
+#[cfg(feature = "mutations")]
+pub use switch::take_out;
+
+#[cfg(feature = "mutations")]
+mod switch {
+    use std::cell::Cell;
+
+    use super::Mend;
+
+    thread_local! {
+        pub(super) static OUT: Cell<Option<Mend>> = const { Cell::new(None) };
+    }
+
+    /// Takes a mend out for the present thread, or puts all back.
+    pub fn take_out(mend: Option<Mend>) {
+        OUT.set(mend);
+    }
+}
