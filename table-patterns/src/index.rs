@@ -111,6 +111,7 @@ pub use batch::{RemoteChange, UniqueViolation};
 pub use bulk::{IndexedBulk, IndexedBulkError};
 pub use changes::{Change, ChangeKind, changes};
 pub use check::{Finding, FindingKind, IndexCheck, IndexReport};
+pub(crate) use commit::Attempt;
 pub use eventual::{Eventual, EventualQuery};
 #[cfg(feature = "blobs")]
 pub use list::ListBlobs;

@@ -66,6 +66,7 @@ use table_core::clock::Clock;
 use table_core::entity::Entity;
 use table_core::schema::{EntitySchema, KeyPiece};
 
+use crate::index::{Entities, NoOutbox};
 use append::Writer;
 pub use follow::Follow;
 pub use read::{LogSlice, WholePartitions};
@@ -75,34 +76,35 @@ pub use stamp::{Inverted, LogStamp};
 ///
 /// `E` has a RowKey that ends with its [`LogStamp`]: `#[row_key(stamp)]`, or `#[row_key("expense_", stamp)]` where other types
 /// share the partition. Another RowKey does not compile. Clones share the writer, and with it the order of their appends.
-pub struct LogTail<E, S> {
-    table: Table<E, S>,
+pub struct LogTail<E, S, O = NoOutbox> {
+    table: Entities<E, S, O>,
     writer: Arc<Writer>,
 }
 
-impl<E: Entity, S> LogTail<E, S> {
-    /// The log that a table holds, with the system's clock and a writer's number of its own.
+impl<E: Entity, S, O> LogTail<E, S, O> {
+    /// The log that a table holds, with the system's clock and a writer's number of its own. Taken by their [handle](crate::Entities) its events keep
+    /// whatever they declare.
     #[must_use]
-    pub fn new(table: Table<E, S>) -> Self {
-        Self::with_clock(table, Clock::default())
+    pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
+        Self::with_clock(entities, Clock::default())
     }
 
     /// The log with another clock.
     #[must_use]
-    pub fn with_clock(table: Table<E, S>, clock: Clock) -> Self {
+    pub fn with_clock(entities: impl Into<Entities<E, S, O>>, clock: Clock) -> Self {
         const {
             assert!(
                 is_log(E::SCHEMA),
                 "the RowKey of a log ends with its `LogStamp`: `#[row_key(stamp)]` (PAT-LOG-1)"
             );
         }
-        Self { table, writer: Arc::new(Writer::new(clock)) }
+        Self { table: entities.into(), writer: Arc::new(Writer::new(clock)) }
     }
 
     /// The table.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
-        &self.table
+        self.table.table()
     }
 
     /// The text before the stamp in every RowKey.
@@ -127,13 +129,13 @@ const fn is_log(schema: &EntitySchema) -> bool {
     }
 }
 
-impl<E, S: Clone> Clone for LogTail<E, S> {
+impl<E, S: Clone, O: Clone> Clone for LogTail<E, S, O> {
     fn clone(&self) -> Self {
         Self { table: self.table.clone(), writer: Arc::clone(&self.writer) }
     }
 }
 
-impl<E, S: fmt::Debug> fmt::Debug for LogTail<E, S> {
+impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for LogTail<E, S, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LogTail").field("table", &self.table).field("writer", &self.writer).finish()
     }

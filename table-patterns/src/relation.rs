@@ -83,18 +83,20 @@ use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use table_core::{Table, Transaction};
 
+use crate::index::{Attempt, Batch, Beside, Entities, IndexOutbox, NoOutbox};
+
 /// A table of owners `P`, whose parts are the other members of the group `G`.
-pub struct OwnerTable<P, G, S> {
-    table: Table<P, S>,
+pub struct OwnerTable<P, G, S, O = NoOutbox> {
+    table: Entities<P, S, O>,
     retry: Retry,
     of: PhantomData<fn() -> G>,
 }
 
-impl<P: PlainEntity, G: GroupOf<P> + EntityGroup<Named = Point>, S> OwnerTable<P, G, S> {
-    /// The owners that a table holds.
+impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S, O> OwnerTable<P, G, S, O> {
+    /// The owners that a table holds. Taken by their [handle](crate::Entities) they keep whatever they declare, also when they are deleted.
     #[must_use]
-    pub fn new(table: Table<P, S>) -> Self {
-        Self { table, retry: Retry::default(), of: PhantomData }
+    pub fn new(owners: impl Into<Entities<P, S, O>>) -> Self {
+        Self { table: owners.into(), retry: Retry::default(), of: PhantomData }
     }
 
     /// The same with another back-off for deletes that lose races.
@@ -106,6 +108,12 @@ impl<P: PlainEntity, G: GroupOf<P> + EntityGroup<Named = Point>, S> OwnerTable<P
     /// The table, for owners without parts and for reads: [`Table::read_group`] gives an owner with all its parts.
     #[must_use]
     pub const fn table(&self) -> &Table<P, S> {
+        self.table.table()
+    }
+
+    /// The handle, for writes of owners.
+    #[must_use]
+    pub const fn entities(&self) -> &Entities<P, S, O> {
         &self.table
     }
 
@@ -114,14 +122,16 @@ impl<P: PlainEntity, G: GroupOf<P> + EntityGroup<Named = Point>, S> OwnerTable<P
             Some(_) => error,
             None => error.with_key(key.partition_key.as_str(), key.row_key.as_str()),
         };
-        match self.table.name() {
+        match self.table().name() {
             Ok(name) => error.with_table(name.as_str()),
             Err(_) => error,
         }
     }
 }
 
-impl<P: PlainEntity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore> OwnerTable<P, G, S> {
+impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: IndexOutbox>
+    OwnerTable<P, G, S, O>
+{
     /// Inserts a part of an owner that is there. One transaction: the owner is touched, the part is inserted.
     ///
     /// # Errors
@@ -144,26 +154,54 @@ impl<P: PlainEntity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore> 
     pub async fn delete(&self, owner: Selection<P, Point>) -> Result<usize> {
         let owner = owner.into_key()?;
         let mut race = self.retry.race("the owner or its parts");
+        let mut look = false;
         loop {
             let deletes = self.deletes(&owner).await?;
             let count = deletes.len();
-            match self.submit(&owner, deletes).await {
-                Ok(()) => return Ok(count),
-                // Somebody wrote one of them, or deleted it, since they were read.
-                Err(error)
-                    if error.is_precondition_failed() || error.code() == ErrorCode::ResourceNotFound =>
-                {
-                    let lost = race.lost(error).await.map_err(|error| error.with_rule("PAT-CK-3"));
-                    lost.map_err(|error| self.in_place(error, &owner))?;
-                }
+            let lost = match self.delete_all(&owner, deletes, look).await {
+                Ok(Some(Attempt::Done(_))) => return Ok(count),
+                // Another writer wrote one of them, or deleted it, since they were read.
+                Ok(Some(Attempt::Entity(error) | Attempt::Index(error))) => Some(error),
+                Ok(None) => None,
+                Err(error) if error.is_conflict() => Some(error),
                 Err(error) => return Err(error),
+            };
+            look = true;
+            let given_up = race.lost(lost).await.map_err(|error| error.with_rule("PAT-CK-3"));
+            given_up.map_err(|error| self.in_place(error, &owner))?;
+        }
+    }
+
+    /// Deletes the owner with all that it declares, and its parts beside it; `None` if it changed since the rows were read.
+    async fn delete_all(
+        &self,
+        owner: &EntityKey,
+        rows: Vec<(RowKey, OperationKind)>,
+        look: bool,
+    ) -> Result<Option<Attempt>> {
+        let (mut own, mut parts) = (None, Vec::with_capacity(rows.len()));
+        for (row_key, kind) in rows {
+            if row_key == owner.row_key {
+                own = Some(kind);
+            } else {
+                parts.push(Beside { by: "parts of an owner", operation: Operation { row_key, kind } });
             }
         }
+        let Some(OperationKind::Delete(IfMatch::ETag(etag))) = own else { return Ok(None) };
+        let current = if self.table.is_blind() { None } else { self.table.current(owner).await? };
+        if current.as_ref().is_some_and(|current| current.etag != etag) {
+            return Ok(None);
+        }
+        let kind = OperationKind::Delete(IfMatch::ETag(etag));
+        let old = current.as_ref().map(|current| &current.entity);
+        let mut write = self.table.write_of(owner.clone(), kind, old, None)?;
+        write.beside.extend(parts);
+        self.table.attempt(&Batch::of::<P>(write)?, look).await.map(Some)
     }
 
     /// A delete of each row of the group, under the version it has now.
     async fn deletes(&self, owner: &EntityKey) -> Result<Vec<(RowKey, OperationKind)>> {
-        let (store, table) = (self.table.store(), self.table.name()?);
+        let (store, table) = (self.table().store(), self.table().name()?);
         let select = Select::names(["PartitionKey", "RowKey"]);
         let query = Query { select, ..Query::new(Self::range(owner)) };
         let (mut deletes, mut from) = (Vec::new(), None);
@@ -199,7 +237,7 @@ impl<P: PlainEntity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore> 
         owner: &EntityKey,
         operations: impl IntoIterator<Item = (RowKey, OperationKind)>,
     ) -> Result<()> {
-        let (store, table) = (self.table.store(), self.table.name()?);
+        let (store, table) = (self.table().store(), self.table().name()?);
         let in_place = |error| self.in_place(error, owner);
         let limits = store.capabilities().limits;
         let mut transaction = Transaction::new(owner.partition_key.clone(), limits).map_err(in_place)?;
@@ -226,13 +264,13 @@ impl<P: PlainEntity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore> 
     }
 }
 
-impl<P, G, S: Clone> Clone for OwnerTable<P, G, S> {
+impl<P, G, S: Clone, O: Clone> Clone for OwnerTable<P, G, S, O> {
     fn clone(&self) -> Self {
         Self { table: self.table.clone(), retry: self.retry.clone(), of: PhantomData }
     }
 }
 
-impl<P, G, S: fmt::Debug> fmt::Debug for OwnerTable<P, G, S> {
+impl<P, G, S: fmt::Debug, O: fmt::Debug> fmt::Debug for OwnerTable<P, G, S, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OwnerTable").field("table", &self.table).field("retry", &self.retry).finish()
     }

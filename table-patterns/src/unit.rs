@@ -63,7 +63,7 @@
 //!
 //! store.entities::<Agent>().insert(&Agent { tenant: "contoso".into(), id: 9, name: "Ada".into() }).await?;
 //! assert_eq!(close()?.commit().await?.len(), 2); // the versions of ticket and comment
-//! assert_eq!(tickets.query(Ticket::by_status("contoso", "closed", 17)).collect().await?.len(), 1);
+//! assert_eq!(tickets.query(Ticket::by_status("contoso", "closed")).collect().await?.len(), 1);
 //! # Ok::<(), table_patterns::Error>(())
 //! # }).unwrap();
 //! ```

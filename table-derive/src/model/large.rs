@@ -9,7 +9,6 @@ use crate::ctxt::Ctxt;
 use crate::model::generics::Parameters;
 use crate::model::property::{Property, upper_case};
 use crate::model::shape;
-use crate::symbol::{INDEX, INDEX_ENTITY};
 
 /// An entity with blobs.
 pub(crate) struct Large<'a> {
@@ -54,13 +53,6 @@ impl<'a> Large<'a> {
         if blobs.is_empty() {
             let help = "mark the fields that hold addresses: `#[blob] photo: Option<BlobRef>`; without blobs leave `Large` out";
             ctxt.error("T141", &input.ident, format!("`{}` has no `#[blob]`", input.ident), help);
-        }
-        if let Some(index) =
-            input.attrs.iter().find(|attr| attr.path() == &INDEX || attr.path() == &INDEX_ENTITY)
-        {
-            let help = "a table of large entities writes the entity alone, and its copies would be left behind (PAT-INTRA): keep the blobs \
-                        in an entity of their own, beside the one with the indexes";
-            ctxt.error("T143", index, "an entity with blobs has no declared indexes", help);
         }
         Some(Self { original: input, parameters, runtime: named.unwrap_or_else(runtime), blobs })
     }

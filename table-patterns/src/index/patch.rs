@@ -6,6 +6,7 @@ use table_core::column::Column;
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
+use table_core::operation::OperationKind;
 use table_core::property::Property;
 use table_core::row::RowWriter;
 use table_core::selection::{Point, Primary, Selection, WholeKey};
@@ -83,6 +84,10 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedPatch<'_, E, S, O> {
             row.property(name, value.as_ref());
         }
         let row = row.finish();
+        if self.table.is_blind() {
+            let kind = OperationKind::Merge(row, self.if_match);
+            return self.table.written(self.table.write_blind(key, kind).await?);
+        }
         let written = self
             .table
             .write(&key, true, None, |current| {

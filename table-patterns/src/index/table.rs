@@ -164,6 +164,19 @@ impl<E: Entity, S: TableStore + Clone, O> Entities<E, S, O> {
     }
 }
 
+/// The handle on the entities of a table, with what their struct declares and no outbox.
+impl<E: Entity, S: TableStore + Clone> From<Table<E, S>> for Entities<E, S> {
+    fn from(table: Table<E, S>) -> Self {
+        const {
+            assert!(
+                !has_remote(E::SCHEMA.indexes),
+                "an index of this entity lives in another partition or table: use `entities_through(outbox)`"
+            );
+        }
+        Self::new(table, NoOutbox)
+    }
+}
+
 impl<E: Entity, S, O> Entities<E, S, O> {
     /// The same with a pattern that takes part in each write. Every program that writes these entities is to name it.
     #[must_use]

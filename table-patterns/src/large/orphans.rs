@@ -1,7 +1,6 @@
 //! The blobs that entities of a table name, for the collector of orphans.
 
 use object_store::path::Path;
-use table_core::entity::PlainEntity;
 use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::query::Select;
@@ -9,9 +8,10 @@ use table_core::store::TableStore;
 use table_core::value::ValueRef;
 
 use crate::blob::{Collected, Naming, Orphans, decode};
+use crate::index::IndexOutbox;
 use crate::large::{Large, LargeTable};
 
-impl<E: Large + PlainEntity, S: TableStore> LargeTable<E, S> {
+impl<E: Large, S: TableStore, O: IndexOutbox> LargeTable<E, S, O> {
     /// Removes blobs that no entity has named for a grace period, and marks those seen for the first time. Run it now and then.
     ///
     /// Safe beside writers, readers and other collectors; stopped anywhere, the next run goes on. A blob is named if any property
@@ -33,9 +33,9 @@ impl<E: Large + PlainEntity, S: TableStore> LargeTable<E, S> {
     }
 }
 
-struct Named<'a, E, S>(&'a LargeTable<E, S>);
+struct Named<'a, E, S, O>(&'a LargeTable<E, S, O>);
 
-impl<E: Large, S: TableStore> Naming for Named<'_, E, S> {
+impl<E: Large, S: TableStore, O: IndexOutbox> Naming for Named<'_, E, S, O> {
     type Of = EntityKey;
 
     fn of(&self, segments: &[String]) -> Option<EntityKey> {
@@ -45,7 +45,7 @@ impl<E: Large, S: TableStore> Naming for Named<'_, E, S> {
 
     /// By what is stored, not by what this program's type says: another version of it may know other blobs.
     async fn is_named(&self, path: &Path, key: &EntityKey) -> Result<bool> {
-        let (store, table) = (self.0.table.store(), self.0.table.name()?);
+        let (store, table) = (self.0.table().store(), self.0.table().name()?);
         let Some(stored) = store.get(table, key, &Select::All).await? else { return Ok(false) };
         for property in stored.row.view().properties() {
             if let ValueRef::String(text) = property?.value

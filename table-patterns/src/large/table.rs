@@ -9,7 +9,7 @@ use object_store::path::Path;
 use table_core::Table;
 use table_core::clock::Clock;
 use table_core::column::Column;
-use table_core::entity::{PlainEntity, Versioned};
+use table_core::entity::Versioned;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
@@ -18,6 +18,7 @@ use table_core::store::TableStore;
 use table_core::table::UpdateFrom;
 
 use crate::blob::encode;
+use crate::index::{Entities, IndexOutbox, NoOutbox};
 use crate::large::uploads::{Uploads, is_of};
 use crate::large::{Blob, BlobRef, Content, Large, LargeReader};
 
@@ -26,8 +27,8 @@ const PART: usize = 8 << 20;
 const DAY: Duration = Duration::from_hours(24);
 
 /// A table whose entities have values in blobs: how, see [the pattern](crate::large).
-pub struct LargeTable<E, S> {
-    pub(super) table: Table<E, S>,
+pub struct LargeTable<E, S, O = NoOutbox> {
+    pub(super) table: Entities<E, S, O>,
     pub(super) blobs: Arc<dyn ObjectStore>,
     prefix: String,
     pub(super) clock: Clock,
@@ -35,12 +36,13 @@ pub struct LargeTable<E, S> {
     pub(super) part: usize,
 }
 
-impl<E: Large + PlainEntity, S> LargeTable<E, S> {
-    /// The entities of a table, with their values below a prefix of a store of blobs. Nothing else may be below it.
+impl<E: Large, S, O> LargeTable<E, S, O> {
+    /// Entities, with their values below a prefix of a store of blobs. Nothing else may be below it. Taken by their
+    /// [handle](crate::Entities) they keep whatever else they declare.
     #[must_use]
-    pub fn new(table: Table<E, S>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
+    pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         let prefix = prefix.trim_matches('/').to_owned();
-        Self { table, blobs, prefix, clock: Clock::default(), grace: DAY, part: PART }
+        Self { table: entities.into(), blobs, prefix, clock: Clock::default(), grace: DAY, part: PART }
     }
 
     /// How long a blob that nobody names is kept: a day unless told. It bounds how long an upload may take (half of it), and how
@@ -62,9 +64,15 @@ impl<E: Large + PlainEntity, S> LargeTable<E, S> {
         Self { clock, ..self }
     }
 
-    /// The table, for every verb that leaves the blobs as they are: reads, patches of other properties, deletes.
+    /// The table, for reads.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
+        self.table.table()
+    }
+
+    /// The handle, for every verb that leaves the blobs as they are: patches of other properties, deletes.
+    #[must_use]
+    pub const fn entities(&self) -> &Entities<E, S, O> {
         &self.table
     }
 
@@ -75,7 +83,7 @@ impl<E: Large + PlainEntity, S> LargeTable<E, S> {
 
     /// Where the blobs of the table are, or their marks.
     pub(super) fn folder(&self, kind: &str) -> Result<Path> {
-        let table = encode(self.table.name()?.as_str());
+        let table = encode(self.table().name()?.as_str());
         let folder = format!("{}/{kind}/{table}", self.prefix);
         Path::parse(&folder).map_err(|error| {
             let message = format!("`{folder}` cannot be in the name of a blob: {error}");
@@ -84,7 +92,7 @@ impl<E: Large + PlainEntity, S> LargeTable<E, S> {
     }
 }
 
-impl<E: Large + PlainEntity, S: TableStore> LargeTable<E, S> {
+impl<E: Large, S: TableStore, O: IndexOutbox> LargeTable<E, S, O> {
     /// Uploads contents, each for one of the entity's blobs, and inserts the entity that names them.
     ///
     /// # Errors
@@ -214,7 +222,7 @@ impl<E: Large + PlainEntity, S: TableStore> LargeTable<E, S> {
     }
 }
 
-impl<E, S: fmt::Debug> fmt::Debug for LargeTable<E, S> {
+impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for LargeTable<E, S, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LargeTable")
             .field("table", &self.table)
@@ -225,7 +233,7 @@ impl<E, S: fmt::Debug> fmt::Debug for LargeTable<E, S> {
     }
 }
 
-impl<E, S: Clone> Clone for LargeTable<E, S> {
+impl<E, S: Clone, O: Clone> Clone for LargeTable<E, S, O> {
     fn clone(&self) -> Self {
         Self {
             table: self.table.clone(),

@@ -2,7 +2,6 @@
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use table_core::entity::PlainEntity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
 use uuid::Uuid;
@@ -34,7 +33,7 @@ impl<E> Uploads<E> {
     }
 }
 
-impl<E: Large + PlainEntity, S> LargeTable<E, S> {
+impl<E: Large, S, O> LargeTable<E, S, O> {
     /// Uploads one content after another. If one fails, those before it are taken back.
     pub(super) async fn upload(
         &self,
@@ -105,7 +104,7 @@ impl<E: Large + PlainEntity, S> LargeTable<E, S> {
 
     pub(super) fn refuse(&self, message: &str) -> Error {
         let error = Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-LARGE-2");
-        match self.table.name() {
+        match self.table().name() {
             Ok(name) => error.with_table(name.as_str()),
             Err(_) => error,
         }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 use table_core::clock::Clock;
-use table_core::entity::{Entity, PlainEntity};
+use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
 use table_core::query::Select;
@@ -12,6 +12,7 @@ use table_core::retry::Retry;
 use table_core::store::TableStore;
 use uuid::Uuid;
 
+use crate::index::IndexOutbox;
 use crate::log_tail::{LogStamp, LogTail};
 
 /// Gives out stamps.
@@ -62,7 +63,7 @@ impl Writer {
     }
 }
 
-impl<E: PlainEntity, S: TableStore> LogTail<E, S> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> LogTail<E, S, O> {
     /// Appends an event of now. `event` makes it of the stamp it is given, and may be called again with another one.
     ///
     /// # Errors
@@ -116,8 +117,8 @@ impl<E: PlainEntity, S: TableStore> LogTail<E, S> {
 
     /// Whether this very event is stored: then the insert that is asked about was ours (CON-11).
     async fn holds(&self, key: &EntityKey, event: &E) -> Result<bool> {
-        let table = self.table.name()?;
-        let Some(found) = self.table.store().get(table, key, &Select::All).await? else { return Ok(false) };
+        let table = self.table().name()?;
+        let Some(found) = self.table().store().get(table, key, &Select::All).await? else { return Ok(false) };
         Ok(found.row.with_timestamp(0) == event.to_row()?.with_timestamp(0))
     }
 }

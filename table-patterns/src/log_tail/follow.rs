@@ -8,6 +8,7 @@ use table_core::error::Result;
 use table_core::selection::Selection;
 use table_core::store::TableStore;
 
+use crate::index::{IndexOutbox, NoOutbox};
 use crate::log_tail::{LogStamp, LogTail, WholePartitions};
 
 /// Ticks of a microsecond.
@@ -21,8 +22,8 @@ const PER_MICROSECOND: u128 = 10;
 /// An append has its stamp before it is in the table, so that of two events under way the later may be seen first. A
 /// follower therefore leaves out what is younger than its time to settle. An event that needs longer to arrive, or comes from
 /// a clock that is further behind, is in the log but not in what a follower reads.
-pub struct Follow<E, S, C> {
-    log: LogTail<E, S>,
+pub struct Follow<E, S, C, O = NoOutbox> {
+    log: LogTail<E, S, O>,
     partitions: Selection<E, C>,
     position: LogStamp,
     settle: Duration,
@@ -40,7 +41,7 @@ struct Ahead {
     begun: bool,
 }
 
-impl<E: Entity, S: TableStore + Clone> LogTail<E, S> {
+impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> LogTail<E, S, O> {
     /// Follows a log from a position: [`LogStamp::FIRST`] for all of it, or one that was stored.
     ///
     /// ```
@@ -70,12 +71,12 @@ impl<E: Entity, S: TableStore + Clone> LogTail<E, S> {
         log: Selection<E, C>,
         from: LogStamp,
         settle: Duration,
-    ) -> Follow<E, S, C> {
+    ) -> Follow<E, S, C, O> {
         Follow { log: self.clone(), partitions: log, position: from, settle, ahead: Vec::new() }
     }
 }
 
-impl<E: Entity, S: TableStore, C: WholePartitions> Follow<E, S, C> {
+impl<E: Entity, S: TableStore, C: WholePartitions, O: IndexOutbox> Follow<E, S, C, O> {
     /// The next events after the position, the oldest first, at most `most`; none if nothing newer has settled.
     ///
     /// The table gives the newest first. While what is missing is more than `most`, the time that it spans is halved until the
@@ -148,7 +149,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions> Follow<E, S, C> {
     }
 }
 
-impl<E, S: fmt::Debug, C> fmt::Debug for Follow<E, S, C> {
+impl<E, S: fmt::Debug, C, O: fmt::Debug> fmt::Debug for Follow<E, S, C, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Follow")
             .field("log", &self.log)

@@ -11,6 +11,7 @@ use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::selection::{Class, FanOut, Partition, Selection};
 use table_core::store::TableStore;
 
+use crate::index::IndexOutbox;
 use crate::log_tail::{LogStamp, LogTail};
 
 /// Partitions of a spread log that are asked at once (IMP-5).
@@ -35,7 +36,7 @@ pub struct LogSlice<E> {
     pub cut_at: Option<LogStamp>,
 }
 
-impl<E: Entity, S: TableStore> LogTail<E, S> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> LogTail<E, S, O> {
     /// The newest `n` events, the newest first (PAT-LOG-1). One request for each 1,000 and partition.
     ///
     /// # Errors
@@ -127,7 +128,7 @@ impl<E: Entity, S: TableStore> LogTail<E, S> {
 
     /// The first `n` rows of a query, through short and empty pages (PAGE-4).
     async fn first(&self, mut query: Query, n: usize) -> Result<Vec<(LogStamp, Versioned<E>)>> {
-        let (store, table, prefix) = (self.table.store(), self.table.name()?, Self::prefix());
+        let (store, table, prefix) = (self.table().store(), self.table().name()?, Self::prefix());
         let (mut found, mut from) = (Vec::new(), None);
         loop {
             query.top = Some(PAGE_ENTITIES.min(n - found.len()).max(1));

@@ -20,7 +20,8 @@
 //!   passed over.
 //!
 //! Of two sources that claim one target at one time, which a look-up that is unique should not have, the newer version has it; a
-//! deletion by another source than the owner leaves the entity alone.
+//! deletion by another source than the owner leaves the entity alone. Merges of several sources into one target all take effect, each source's in its
+//! own order: give each its own properties.
 //!
 //! # Cost
 //! A step is a look-up and a transaction of two operations; a deletion has a second look-up. The guard has about 150 bytes and
@@ -155,15 +156,20 @@ impl Guard {
     }
 
     /// Learns of a step, and says what it does.
-    fn take(&mut self, origin: &Origin, deletes: bool) -> Effect {
+    fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
+        let deletes = matches!(write, TargetWrite::DeleteIfExists);
+        // What several sources merge lies side by side: none takes the entity from another, and none comes too late.
+        let shares = matches!(write, TargetWrite::InsertOrMerge(_));
         if self.version(&origin.source).is_some_and(|known| known >= origin.version) {
             return Effect::Stale;
         }
         let other = self.owner.as_deref().filter(|owner| *owner != origin.source);
         let newer =
             other.is_some_and(|other| self.version(other).is_some_and(|known| known > origin.version));
-        let effect = if newer || (deletes && other.is_some()) { Effect::Learn } else { Effect::Write };
-        if effect == Effect::Write {
+        let is_anothers = other.is_some();
+        let learns = !shares && (newer || (deletes && is_anothers));
+        let effect = if learns { Effect::Learn } else { Effect::Write };
+        if effect == Effect::Write && !(shares && is_anothers) {
             self.owner = (!deletes).then(|| origin.source.clone());
         }
         self.versions.retain(|(source, _)| *source != origin.source);
@@ -196,7 +202,7 @@ pub(crate) async fn apply<S: TableStore>(
         let found = store.get(table, &guard_key, &Select::All).await?;
         let mut guard =
             found.as_ref().map(|found| Guard::read(found.row.view())).transpose()?.unwrap_or_default();
-        let effect = guard.take(origin, matches!(write, TargetWrite::DeleteIfExists));
+        let effect = guard.take(origin, write);
         if effect == Effect::Stale {
             return Ok(false);
         }

@@ -96,8 +96,14 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Adds the record of an intent to the transaction of its change.
     ///
     /// # Errors
-    /// Those of [`operation`](Self::operation) and of [`Transaction::push`].
+    /// Those of [`operation`](Self::operation) and of [`Transaction::push`]; `InvalidInput` if another intent of the transaction has a guarded step of
+    /// the same entity for the same target: both are of one version, and one would be passed over.
     pub fn record(&self, transaction: &mut Transaction, intent: &Intent) -> Result<()> {
+        for other in rows::intents(transaction)? {
+            if other.source() == intent.source() {
+                other.steps().iter().cloned().fold(intent.clone(), Intent::step).check()?;
+            }
+        }
         transaction.push(self.operation(intent)?)
     }
 

@@ -10,6 +10,7 @@ use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, KeyRange, TextRange};
 use table_core::row::{Row, RowView, RowWriter};
+use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
 use crate::outbox::intent::Intent;
@@ -94,12 +95,7 @@ impl Pending {
     }
 
     pub(crate) fn of(place: Place, row: RowView<'_>, etag: ETag) -> Result<Self> {
-        let hint = &mut 0;
-        let mut text = Vec::new();
-        for name in INTENT {
-            let Some(ValueRef::Binary(part)) = row.find(name, hint)? else { break };
-            text.extend_from_slice(part);
-        }
+        let text = text_in(row)?;
         let number = |name| {
             Ok(match row.find(name, &mut 0)? {
                 Some(ValueRef::Int64(number)) => u64::try_from(number).ok(),
@@ -126,9 +122,7 @@ impl Pending {
     /// # Errors
     /// `FormatTooNew`, `Corrupted`.
     pub(crate) fn intent(&self) -> Result<Intent> {
-        let text = std::str::from_utf8(&self.text)
-            .map_err(|error| Error::new(ErrorCode::Corrupted, "the intent is no text").with_source(error))?;
-        text::read(text)
+        parse(&self.text)
     }
 
     /// A merge that notes something, if nobody noted anything meanwhile.
@@ -170,6 +164,29 @@ pub(crate) fn is_version(row_key: &str, property: &str) -> bool {
     row_key.starts_with(OUTBOX_PREFIX) && property == VERSION
 }
 
+/// The intents that a transaction records.
+pub(crate) fn intents(transaction: &Transaction) -> Result<Vec<Intent>> {
+    let is_record = |operation: &&Operation| operation.row_key.as_str().starts_with(OUTBOX_PREFIX);
+    let records = transaction.operations().iter().filter(is_record);
+    records.filter_map(|record| record.kind.row()).map(|row| parse(&text_in(row.view())?)).collect()
+}
+
+/// The text of an intent, put together from its properties.
+fn text_in(row: RowView<'_>) -> Result<Vec<u8>> {
+    let (mut text, mut hint) = (Vec::new(), 0);
+    for name in INTENT {
+        let Some(ValueRef::Binary(part)) = row.find(name, &mut hint)? else { break };
+        text.extend_from_slice(part);
+    }
+    Ok(text)
+}
+
+fn parse(text: &[u8]) -> Result<Intent> {
+    let text = std::str::from_utf8(text)
+        .map_err(|error| Error::new(ErrorCode::Corrupted, "the intent is no text").with_source(error))?;
+    text::read(text)
+}
+
 /// What can be noted beside an intent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
@@ -179,12 +196,8 @@ pub(crate) enum Note<'a> {
 }
 
 /// One operation as a transaction of its own.
-pub(crate) fn alone(
-    key: &EntityKey,
-    kind: OperationKind,
-    limits: limits::Limits,
-) -> Result<table_core::Transaction> {
-    let mut transaction = table_core::Transaction::new(key.partition_key.clone(), limits)?;
+pub(crate) fn alone(key: &EntityKey, kind: OperationKind, limits: limits::Limits) -> Result<Transaction> {
+    let mut transaction = Transaction::new(key.partition_key.clone(), limits)?;
     transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
     Ok(transaction)
 }

@@ -77,3 +77,22 @@ fn the_layout_of_an_outbox_and_a_feed() {
     }
     insta::assert_snapshot!(lines.join("\n"));
 }
+
+#[test]
+fn pat_ec_2_two_intents_of_one_change_for_one_target_are_refused_where_one_would_be_lost() {
+    let store = table_core::embedded::Engine::in_memory();
+    let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("work").unwrap());
+    let sales = PartitionKey::new("Sales").unwrap();
+    let mut transaction = Transaction::new(sales, store.capabilities().limits).unwrap();
+    let intent = |source: &str, target: &str| {
+        let at = EntityKey::new("email", target).unwrap();
+        let step = Step::insert_or_merge(TableName::new("Directory").unwrap(), at, row("Ada"));
+        Intent::of(RowKey::new(source).unwrap()).step(step)
+    };
+    outbox.record(&mut transaction, &intent("1", "ada")).unwrap();
+    outbox.record(&mut transaction, &intent("1", "bob")).unwrap();
+    outbox.record(&mut transaction, &intent("2", "ada")).unwrap();
+    let error = outbox.record(&mut transaction, &intent("1", "ada")).unwrap_err();
+    assert_eq!((error.rule(), error.key()), (Some("PAT-EC-2"), Some(("email", "ada"))));
+    assert_eq!(transaction.operations().len(), 3, "the transaction stays as it was");
+}

@@ -105,9 +105,9 @@ fn a_guard_remembers_a_bounded_number_of_sources_and_always_the_owner() {
         let partition = PartitionKey::new(n.to_string()).unwrap();
         Origin::new(&table, &partition, &RowKey::new("").unwrap(), n + 1)
     };
-    guard.take(&origin(1_000), false);
+    guard.take(&origin(1_000), &TargetWrite::InsertOrReplace(row(0)));
     for n in 0..500 {
-        guard.take(&origin(n), true);
+        guard.take(&origin(n), &TargetWrite::DeleteIfExists);
     }
     assert_eq!(guard.versions.len(), SOURCES);
     assert_eq!(guard.version(&origin(1_000).source), Some(1_001));
@@ -141,7 +141,40 @@ fn the_layout_of_a_guard() {
     let table = TableName::new("Company").unwrap();
     let source = (PartitionKey::new("Sales").unwrap(), RowKey::new("000223").unwrap());
     let mut guard = Guard::default();
-    guard.take(&Origin::new(&table, &source.0, &source.1, 639_307_584_000_000_000), false);
+    guard.take(
+        &Origin::new(&table, &source.0, &source.1, 639_307_584_000_000_000),
+        &TargetWrite::InsertOrReplace(row(0)),
+    );
     let key = guard_key(&EntityKey::new("email_Sales", "ada@contoso.com").unwrap()).unwrap();
     insta::assert_snapshot!(format!("{key}\n{:?}", guard.write()));
+}
+
+#[test]
+fn pat_ec_2_merges_of_several_sources_into_one_target_all_take_effect_in_any_order() {
+    let company = TableName::new("Company").unwrap();
+    let origin = |source: &str, version| {
+        let partition = PartitionKey::new(source).unwrap();
+        Origin::new(&company, &partition, &RowKey::new("1").unwrap(), version)
+    };
+    let merge = |name: &str, number| {
+        let mut writer = RowWriter::new();
+        writer.property(name, ValueRef::Int32(number));
+        TargetWrite::InsertOrMerge(writer.finish())
+    };
+    let steps = [
+        (origin("Sales", 1), merge("Sales", 1)),
+        (origin("Marketing", 2), merge("Marketing", 2)),
+        (origin("Sales", 3), merge("Sales", 3)),
+    ];
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let (engine, table, target) = setting();
+        for at in order {
+            let (origin, write) = &steps[at];
+            block_on(apply((&engine, &Retry::default()), &table, &target, write, origin)).unwrap();
+        }
+        let found = block_on(engine.get(&table, &target, &Select::All)).unwrap().unwrap();
+        let number = |name| found.row.view().find(name, &mut 0).unwrap();
+        let numbers = [number("Sales"), number("Marketing")];
+        assert_eq!(numbers, [Some(ValueRef::Int32(3)), Some(ValueRef::Int32(2))], "{order:?}");
+    }
 }
