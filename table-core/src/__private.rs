@@ -49,8 +49,9 @@ pub use crate::index::{Behind, CopyIndex, InStep, Index, IndexOf, IndexPart, Kee
 pub use crate::key::EntityKey;
 pub use crate::key::codec::compound::{is_told, keeps_order};
 pub use crate::key::codec::{
-    Bucket, DerivedPart, Desc, Digits, Escaped, Hour, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec,
-    Newtype, Variant, Without,
+    Bucket, Buckets, Caret, Crc32, DerivedPart, Desc, Digest, Digits, Escaped, Fnv1a, Folded, GuidAs, Hex,
+    Hour, Inverted, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec, Newtype, Pattern, Percent, Replaced,
+    Sha256, Truncated, Ulid, Unix, Unpadded, Variant, Without, pattern,
 };
 pub use crate::property::{Json, Property};
 pub use crate::query::{EntityRef, KeyRange, Select};

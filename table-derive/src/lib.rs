@@ -6,6 +6,7 @@
 
 mod attr;
 mod check;
+mod codec;
 mod ctxt;
 mod derive;
 mod expand;
@@ -20,14 +21,38 @@ use proc_macro::TokenStream;
 /// Makes a struct an entity: key, row, schema, typed columns, typed selections. Described at `table_core::Entity`.
 #[proc_macro_derive(
     Entity,
-    attributes(entity, partition_key, row_key, index, index_entity, digits, escaped, without, property)
+    attributes(
+        entity,
+        partition_key,
+        row_key,
+        index,
+        index_entity,
+        property,
+        digits,
+        escaped,
+        without,
+        hour,
+        hex,
+        unpadded,
+        guid,
+        ulid,
+        pattern,
+        unix,
+        caret,
+        percent
+    )
 )]
 pub fn derive_entity(input: TokenStream) -> TokenStream {
     derive::entity(input.into(), runtime::find).into()
 }
 
 /// Lets a newtype or a fieldless enum stand in keys. Described at `table_core::KeyPart`.
-#[proc_macro_derive(KeyPart, attributes(key_part, digits, escaped, without))]
+#[proc_macro_derive(
+    KeyPart,
+    attributes(
+        key_part, digits, escaped, without, hour, hex, unpadded, guid, ulid, pattern, unix, caret, percent
+    )
+)]
 pub fn derive_key_part(input: TokenStream) -> TokenStream {
     derive::key_part(input.into(), runtime::find).into()
 }
@@ -59,7 +84,26 @@ pub fn derive_large(input: TokenStream) -> TokenStream {
 /// Makes a struct a wide entity: one in several rows. Described at `table_patterns::wide::Wide`.
 #[proc_macro_derive(
     Wide,
-    attributes(entity, partition_key, row_key, digits, escaped, without, property, slots, part)
+    attributes(
+        entity,
+        partition_key,
+        row_key,
+        property,
+        slots,
+        part,
+        digits,
+        escaped,
+        without,
+        hour,
+        hex,
+        unpadded,
+        guid,
+        ulid,
+        pattern,
+        unix,
+        caret,
+        percent
+    )
 )]
 pub fn derive_wide(input: TokenStream) -> TokenStream {
     derive::wide(input.into(), runtime::find_patterns).into()

@@ -28,12 +28,6 @@ pub(crate) const AT_MOST: Symbol = Symbol("at_most");
 pub(crate) const KEEP: Symbol = Symbol("keep");
 pub(crate) const WHEN: Symbol = Symbol("when");
 
-pub(crate) const DIGITS: Symbol = Symbol("digits");
-pub(crate) const DESC: Symbol = Symbol("desc");
-pub(crate) const ESCAPED: Symbol = Symbol("escaped");
-pub(crate) const WITHOUT: Symbol = Symbol("without");
-pub(crate) const HOUR: Symbol = Symbol("hour");
-pub(crate) const BUCKET: Symbol = Symbol("bucket");
 pub(crate) const CODEC: Symbol = Symbol("codec");
 pub(crate) const LITERAL: Symbol = Symbol("literal");
 

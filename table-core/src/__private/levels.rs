@@ -69,7 +69,7 @@ impl LevelsOf {
         descending: bool,
         form: Form,
     ) -> Selection<E, PartitionRange> {
-        let place = Place { literal: END, end: false, descending, form };
+        let place = Place { literal: END, end: false, descending, form, cut: false };
         Selection::new(self.finish(|begin| part::range(&begin, field, range, encode, place)))
     }
 

@@ -21,6 +21,8 @@ pub struct Place {
     pub descending: bool,
     /// What its texts look like: where a range has no end, their characters are one.
     pub form: Form,
+    /// Whether it says less than its value: a range then holds both ends, as values beside an end may have its text.
+    pub cut: bool,
 }
 
 /// The keys that begin so and go on with a value in a range. Its order is checked to be kept before this compiles (K3).
@@ -40,7 +42,8 @@ pub(super) fn range<T>(
         };
         Ok(match bound {
             Bound::Included(value) => Bound::Included(text(value)?),
-            Bound::Excluded(value) => Bound::Excluded(text(value)?),
+            Bound::Excluded(value) if !place.cut => Bound::Excluded(text(value)?),
+            Bound::Excluded(value) => Bound::Included(text(value)?),
             Bound::Unbounded => Bound::Unbounded,
         })
     };
@@ -100,7 +103,7 @@ mod tests {
     use crate::key::codec::{Desc, Digits, KeyCodec, Text};
 
     fn of<C: KeyCodec<T>, T>(begin: &str, bounds: &impl KeyBounds<T>) -> TextRange {
-        let place = Place { literal: "", end: true, descending: C::DESCENDING, form: C::FORM };
+        let place = Place { literal: "", end: true, descending: C::DESCENDING, form: C::FORM, cut: false };
         range(begin, "sequence", bounds, C::encode, place).unwrap()
     }
 

@@ -17,61 +17,101 @@
 //! |---|---|---|
 //! | integers | [`Padded`] | all digits of the type, below zero `-` and nine's complement |
 //! | | [`Digits`] | as many digits as declared |
+//! | | [`Hex`], [`Unpadded`] | hexadecimal digits; as many digits as it has |
 //! | instants | [`Ticks`] | 19 digits |
 //! | | [`Hour`] | `yyyyMMddHH` |
+//! | | [`Unix`] | seconds or milliseconds since 1970 |
 //! | days | [`Date`] | `yyyyMMdd` |
+//! | instants, days, times | [`Pattern`] | `yyyy-MM-ddTHH:mm` |
 //! | texts | [`Text`] | as it is, if it is legal |
 //! | | [`Without`] | as it is, if it does not hold the separator |
 //! | | [`Escaped`] | any text, in its order |
+//! | | [`Caret`], [`Percent`] | any text, with the escapes of others |
 //! | `bool`, `char`, `Uuid` | [`Flag`], [`CodePoint`], [`Guid`] | one digit, six, 36 characters |
+//! | | [`GuidAs`], [`Ulid`] | a `Uuid` in the other forms of .NET; 26 characters |
 //! | fieldless enums | [`Variant`] | the name |
 //! | newtypes | [`Newtype`] | as what is inside |
 //! | any of fixed width | [`Desc`] | greatest first |
-//! | any | [`Bucket`] | a number made of it, to spread load: a [`DerivedPart`] |
+//! | numbers, instants | [`Inverted`] | a number of one's choice less the value |
+//!
+//! A [`DerivedPart`] says less than its field, which is a property, too:
+//!
+//! | part | text |
+//! |---|---|
+//! | [`Bucket`] | a number made of the value, to spread load |
+//! | [`Digest`] | digits of a hash |
+//! | [`Truncated`] | the hour, the day, the month of an instant |
+//! | [`Folded`], [`Replaced`] | a text in one case; with one character for another |
 
 mod alphabet;
 mod bucket;
+mod caret;
 mod code_point;
 pub mod compound;
 mod date;
 mod decimal;
+mod derived;
 mod desc;
+mod digest;
 mod digits;
 mod escaped;
 mod flag;
 mod guid;
+mod guid_as;
+mod hex;
 mod hour;
 mod integer;
+mod inverted;
 pub mod laws;
 mod level;
+mod lossy;
 mod name;
 mod natural;
 mod newtype;
 mod padded;
+mod pattern;
+mod percent;
 mod raw;
 mod refusal;
 #[cfg(test)]
 mod tests;
 mod ticks;
+mod truncated;
+mod ulid;
+mod unix;
+mod unpadded;
 mod variant;
 mod without;
 
 pub use alphabet::Alphabet;
-pub use bucket::{Bucket, DerivedPart};
+pub use bucket::{Bucket, Buckets};
+pub use caret::Caret;
 pub use code_point::CodePoint;
 pub use date::Date;
+pub use derived::DerivedPart;
 pub use desc::Desc;
+pub use digest::{Crc32, Digest, Fnv1a, Hasher, Sha256};
 pub use digits::{Digits, digits_fit};
 pub use escaped::Escaped;
 pub use flag::Flag;
 pub use guid::Guid;
+pub use guid_as::GuidAs;
+pub use hex::Hex;
 pub use hour::Hour;
 pub use integer::Integer;
+pub use inverted::{Counted, Inverted};
 pub use level::LevelCodec;
+pub use lossy::{Folded, Replaced};
 pub use newtype::{KeyNewtype, Newtype};
 pub use padded::Padded;
+pub use pattern::{Moment, Pattern, pattern};
+pub use percent::Percent;
 pub use raw::Text;
 pub use ticks::Ticks;
+pub use truncated::{Truncated, Truncates};
+pub use ulid::Ulid;
+pub use unix::Unix;
+pub use unpadded::Unpadded;
 pub use variant::{KeyEnum, Variant};
 pub use without::Without;
 
@@ -137,7 +177,8 @@ impl Form {
 #[diagnostic::on_unimplemented(
     message = "[T030] the key codec `{Self}` does not write a `{T}`",
     label = "this type is not one for that codec",
-    note = "`digits` writes integers, `escaped` and `without` a `String`, `hour` a `DateTime<Utc>`, `desc` any part of fixed width"
+    note = "`digits`, `hex` and `unpadded` write integers, `escaped`, `without`, `caret` and `percent` a `String`, `guid` a `Uuid`, `hour` and \
+            `unix` a `DateTime<Utc>`, `pattern` dates and times, `desc` any part of fixed width"
 )]
 pub trait KeyCodec<T> {
     /// The word for this codec in schemas and lock files, such as `digits(6)`: once written, never changed.

@@ -8,10 +8,10 @@ use crate::attr::Slot;
 use crate::attr::allow::Allows;
 use crate::attr::index::{self, IndexAttr};
 use crate::attr::piece::{self, PieceList};
+use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::symbol::{
-    self, ALLOW, CRATE, DIGITS, ENTITY, ESCAPED, FEED, INDEX, INDEX_ENTITY, KIND, PARTITION_KEY, PROPERTY,
-    ROW_KEY, TABLE, WITHOUT,
+    self, ALLOW, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PARTITION_KEY, PROPERTY, ROW_KEY, TABLE,
 };
 
 /// A key as written: the attribute and its pieces.
@@ -139,8 +139,8 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, slot: &mut Slot<KeyAttr>) {
 }
 
 fn refuse_field_attribute(ctxt: &Ctxt, attr: &Attribute) {
-    for word in [DIGITS, ESCAPED, WITHOUT, PROPERTY] {
-        if attr.path() == &word {
+    for word in codec::attributes().map(|word| word.name).chain([PROPERTY.0]) {
+        if attr.path().is_ident(word) {
             ctxt.error(
                 "T003",
                 attr,

@@ -5,16 +5,15 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr, Token};
 
 use crate::attr::Slot;
-use crate::attr::piece::{self, CodecAttr};
+use crate::attr::piece;
+use crate::codec::{self, Codec};
 use crate::ctxt::Ctxt;
-use crate::symbol::{
-    self, DIGITS, ESCAPED, INDEX, INDEX_ENTITY, JSON, PARTITION_KEY, PROPERTY, ROW_KEY, WITHOUT,
-};
+use crate::symbol::{self, INDEX, INDEX_ENTITY, JSON, PARTITION_KEY, PROPERTY, ROW_KEY};
 
 /// What the attributes of one field say.
 pub(crate) struct FieldAttrs {
     /// How the field is written in keys, with the attribute that says so.
-    pub(crate) codec: Option<(Attribute, CodecAttr)>,
+    pub(crate) codec: Option<(Attribute, Codec)>,
     /// The name of the property.
     pub(crate) name: Option<LitStr>,
     /// The word `json`.
@@ -23,11 +22,11 @@ pub(crate) struct FieldAttrs {
 
 /// Reads all attributes of a field that are ours.
 pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
-    let mut codec = Slot::empty("codec");
+    let mut own = Slot::empty("codec");
     let mut name = Slot::empty("name");
     let mut json = Slot::empty(JSON.0);
     for attr in &field.attrs {
-        let parsed = if let Some(word) = parse_codec(attr) {
+        let parsed = if let Some(word) = codec::parse_attribute(attr) {
             word.map(Some)
         } else if attr.path() == &PROPERTY {
             attr.parse_args_with(|input: ParseStream| parse_property(ctxt, input, &mut name, &mut json))
@@ -38,7 +37,7 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
         };
         match parsed {
             Ok(Some(word)) => {
-                codec.set(
+                own.set(
                     ctxt,
                     attr,
                     (attr.clone(), word),
@@ -49,20 +48,7 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
             Err(error) => ctxt.push(error),
         }
     }
-    FieldAttrs { codec: codec.take(), name: name.take(), json: json.take() }
-}
-
-/// Reads an attribute that says how something is written in keys; `None` if it is another attribute.
-pub(crate) fn parse_codec(attr: &Attribute) -> Option<syn::Result<CodecAttr>> {
-    Some(if attr.path() == &DIGITS {
-        attr.parse_args_with(piece::parse_digits).map(CodecAttr::Digits)
-    } else if attr.path() == &WITHOUT {
-        attr.parse_args().map(CodecAttr::Without)
-    } else if attr.path() == &ESCAPED {
-        attr.meta.require_path_only().map(|_| CodecAttr::Escaped)
-    } else {
-        return None;
-    })
+    FieldAttrs { codec: own.take(), name: name.take(), json: json.take() }
 }
 
 fn parse_property(

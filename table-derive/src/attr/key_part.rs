@@ -4,26 +4,26 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr, Path, Token};
 
-use crate::attr::piece::CodecAttr;
-use crate::attr::{Slot, field};
+use crate::attr::Slot;
+use crate::codec::{self, Codec};
 use crate::ctxt::Ctxt;
 use crate::symbol::{self, CRATE, KEY_PART};
 
 /// What the attributes of the type say.
 pub(crate) struct TypeAttrs {
     /// How the value inside is written, with the attribute that says so.
-    pub(crate) codec: Option<(Attribute, CodecAttr)>,
+    pub(crate) codec: Option<(Attribute, Codec)>,
     /// `crate = …`
     pub(crate) runtime: Option<Path>,
 }
 
 /// Reads the attributes of the type.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> TypeAttrs {
-    let mut codec = Slot::empty("codec");
+    let mut own = Slot::empty("codec");
     let mut runtime = Slot::empty(CRATE.0);
     for attr in attrs {
-        let parsed = if let Some(word) = field::parse_codec(attr) {
-            word.map(|word| codec.set(ctxt, attr, (attr.clone(), word), "a type has one codec"))
+        let parsed = if let Some(word) = codec::parse_attribute(attr) {
+            word.map(|word| own.set(ctxt, attr, (attr.clone(), word), "a type has one codec"))
         } else if attr.path() == &KEY_PART {
             attr.parse_args_with(|input: ParseStream| parse_crate(ctxt, input, &mut runtime))
         } else {
@@ -33,7 +33,7 @@ pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> TypeAttrs {
             ctxt.push(error);
         }
     }
-    TypeAttrs { codec: codec.take(), runtime: runtime.take() }
+    TypeAttrs { codec: own.take(), runtime: runtime.take() }
 }
 
 fn parse_crate(ctxt: &Ctxt, input: ParseStream, runtime: &mut Slot<Path>) -> syn::Result<()> {

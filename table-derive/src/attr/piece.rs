@@ -2,10 +2,11 @@
 
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Ident, LitChar, LitInt, LitStr, Path, Token, parenthesized, token};
+use syn::{Ident, LitStr, Token, parenthesized, token};
 
+use crate::codec::{self, Codec};
 use crate::ctxt::Ctxt;
-use crate::symbol::{self, BUCKET, CODEC, DESC, DIGITS, ESCAPED, HOUR, LITERAL, WITHOUT};
+use crate::symbol::LITERAL;
 
 /// One piece of a key.
 pub(crate) enum PieceAttr {
@@ -18,32 +19,9 @@ pub(crate) enum PieceAttr {
         /// The field's name, where it is written.
         field: Ident,
         /// How it is written.
-        codec: CodecAttr,
+        codec: Codec,
     },
 }
-
-/// How a field is written.
-#[derive(Clone)]
-pub(crate) enum CodecAttr {
-    /// As its type is by default, or as its own attribute says.
-    Natural,
-    /// `digits(6, id)`
-    Digits(LitInt),
-    /// `escaped(name)`
-    Escaped,
-    /// `without('_', name)`
-    Without(LitChar),
-    /// `hour(at)`
-    Hour,
-    /// `desc(…)`
-    Desc(Box<CodecAttr>),
-    /// `bucket(…, 16)`
-    Bucket(Box<CodecAttr>, LitInt),
-    /// `codec(path::To, field)`
-    Custom(Path),
-}
-
-const CODECS: [&str; 7] = [DIGITS.0, DESC.0, ESCAPED.0, WITHOUT.0, HOUR.0, BUCKET.0, CODEC.0];
 
 /// The pieces between the parentheses of a key.
 #[derive(Default)]
@@ -90,89 +68,14 @@ fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {
         input.call(Ident::parse_any)?;
         let content;
         parenthesized!(content in input);
-        let text = content.parse()?;
-        return if content.is_empty() { Ok(Some(PieceAttr::Meant(text))) } else { Err(no_more(&content)) };
-    }
-    Ok(parse_part(ctxt, input)?.map(|(field, codec)| PieceAttr::Part { field, codec }))
-}
-
-fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<(Ident, CodecAttr)>> {
-    if !input.peek(Ident::peek_any) {
-        return Err(input.error(
-            "[T004] expected a piece of a key\n\nhelp: a piece is a text (`\"empid_\"`), a field (`id`) or a codec of a field (`digits(6, id)`)",
-        ));
-    }
-    let word = input.call(Ident::parse_any)?;
-    if !input.peek(token::Paren) {
-        return Ok(Some((word, CodecAttr::Natural)));
-    }
-    let content;
-    parenthesized!(content in input);
-    let content = &content;
-    let part = if word == DIGITS {
-        let digits = parse_digits(content)?;
-        content.parse::<Token![,]>()?;
-        Some((content.call(Ident::parse_any)?, CodecAttr::Digits(digits)))
-    } else if word == WITHOUT {
-        let separator = content.parse()?;
-        content.parse::<Token![,]>()?;
-        Some((content.call(Ident::parse_any)?, CodecAttr::Without(separator)))
-    } else if word == ESCAPED {
-        Some((content.call(Ident::parse_any)?, CodecAttr::Escaped))
-    } else if word == HOUR {
-        Some((content.call(Ident::parse_any)?, CodecAttr::Hour))
-    } else if word == DESC {
-        parse_part(ctxt, content)?.map(|(field, codec)| (field, CodecAttr::Desc(Box::new(codec))))
-    } else if word == BUCKET {
-        let part = parse_part(ctxt, content)?;
-        content.parse::<Token![,]>()?;
-        let buckets = parse_buckets(content)?;
-        part.map(|(field, codec)| (field, CodecAttr::Bucket(Box::new(codec), buckets)))
-    } else if word == CODEC {
-        let path = content.call(Path::parse_mod_style)?;
-        content.parse::<Token![,]>()?;
-        Some((content.call(Ident::parse_any)?, CodecAttr::Custom(path)))
-    } else {
-        ctxt.error(
-            "T001",
-            &word,
-            format!("unknown codec `{word}`"),
-            symbol::known(&word.to_string(), CODECS),
-        );
+        let text = content.parse::<LitStr>();
+        if let (Ok(text), true) = (text, content.is_empty()) {
+            return Ok(Some(PieceAttr::Meant(text)));
+        }
+        let wrong = content.error("[T004] this is not how `literal` is written\n\nhelp: write `literal(\"id\")`; a field stands alone: `id`");
+        // What is left unread would be told once more.
         content.parse::<proc_macro2::TokenStream>()?;
-        None
-    };
-    if content.is_empty() { Ok(part) } else { Err(no_more(content)) }
-}
-
-fn no_more(content: ParseStream) -> syn::Error {
-    content.error("[T004] unexpected token: this codec takes no more")
-}
-
-/// The number of `bucket(user, 16)`.
-fn parse_buckets(input: ParseStream) -> syn::Result<LitInt> {
-    let buckets: LitInt = input.parse()?;
-    if matches!(buckets.base10_parse::<u32>(), Ok(2..)) {
-        return Ok(buckets);
+        return Err(wrong);
     }
-    // What is left unread would be told once more.
-    input.parse::<proc_macro2::TokenStream>()?;
-    Err(syn::Error::new_spanned(
-        &buckets,
-        "[T036] `bucket` takes a number of buckets from 2 to 4294967295\n\nhelp: so many partitions share the load, and each is one request more for all of them: `bucket(user, 16)`",
-    ))
-}
-
-/// The number of `digits(6)`.
-pub(crate) fn parse_digits(input: ParseStream) -> syn::Result<LitInt> {
-    let digits: LitInt = input.parse()?;
-    if matches!(digits.base10_parse::<u8>(), Ok(1..=39)) {
-        return Ok(digits);
-    }
-    // What is left unread would be told once more.
-    input.parse::<proc_macro2::TokenStream>()?;
-    Err(syn::Error::new_spanned(
-        &digits,
-        "[T004] `digits` takes a number from 1 to 39\n\nhelp: the most digits that a value can have: `digits(6)` writes 223 as `000223`",
-    ))
+    Ok(codec::parse_part(ctxt, input)?.map(|(field, codec)| PieceAttr::Part { field, codec }))
 }

@@ -3,7 +3,7 @@
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
-use crate::model::key::{Codec, Key};
+use crate::model::key::Key;
 use crate::symbol::{HOT_PARTITION, MANY_BUCKETS};
 
 /// Partitions that a read of all may ask, one request or more each.
@@ -35,10 +35,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
 fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     let of_indexes = entity.indexes.iter().filter_map(|index| index.partition_key.as_ref());
     let parts = entity.partition_key.iter().chain(of_indexes).flat_map(Key::parts);
-    let counts = parts.filter_map(|part| match &part.codec {
-        Codec::Bucket(_, count) => Some(count),
-        _ => None,
-    });
+    let counts = parts.filter_map(|part| part.codec.buckets());
     let many = |count: &&syn::LitInt| count.base10_parse::<u32>().is_ok_and(|count| count > MOST_BUCKETS);
     let many: Vec<_> = counts.filter(many).collect();
     match entity.allows.get(MANY_BUCKETS) {

@@ -101,15 +101,17 @@ fn empty_literal(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// A bucket is a whole piece: nothing is written around it.
+/// What says less than its value is a whole piece: nothing is written around it.
 fn nested_bucket(ctxt: &Ctxt, key: &Key) {
-    use crate::model::key::Codec::{Bucket, Desc};
     for part in key.parts() {
-        if let Desc(inner) | Bucket(inner, _) = &part.codec
-            && inner.is_bucket()
-        {
-            let help = format!("write `bucket({}, 16)` alone: buckets have no order of their own", part.name);
-            ctxt.error("T032", &part.name, "a bucket stands alone", help);
+        let mut inner = part.codec.inner();
+        while let Some(codec) = inner {
+            if let Some(word) = codec.word().filter(|_| !codec.gives_back()) {
+                let help = format!("write `{}` alone: nothing is written around it", word.form);
+                ctxt.error("T032", &part.name, format!("a {} stands alone", word.name), help);
+                break;
+            }
+            inner = codec.inner();
         }
     }
 }

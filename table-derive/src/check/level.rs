@@ -28,14 +28,19 @@ fn fourth_level(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// A bucket is made of a value and does not give it back: nobody could ask for that level.
+/// A bucket, and whatever else is made of a value and does not give it back: nobody could ask for that level.
 fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
-    for part in key.parts().filter(|part| part.codec.is_bucket()) {
+    for part in key.parts().filter(|part| !part.codec.gives_back()) {
+        let word = part.codec.word().map_or("part", |word| word.name);
         let help = format!(
-            "put a literal between the pieces, such as `{PARTITION_KEY}(bucket({}, 16), \"_\", …)`: that is one key without levels",
-            part.name
+            "put a literal between the pieces, such as `{PARTITION_KEY}(…, \"_\", …)`: that is one key without levels"
         );
-        ctxt.error("T041", &part.name, "a bucket is no level: it does not say the value it is made of", help);
+        ctxt.error(
+            "T041",
+            &part.name,
+            format!("a {word} is no level: it does not say the value it is made of"),
+            help,
+        );
     }
 }
 

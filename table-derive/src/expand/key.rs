@@ -10,7 +10,7 @@ use syn::{Ident, Type, Visibility, parse_quote_spanned};
 
 use crate::expand::aliases::Aliases;
 use crate::model::index::Index;
-use crate::model::key::{Codec, Key, Part, Piece};
+use crate::model::key::{Key, Part, Piece};
 use crate::model::{Entity, Field};
 
 /// A design whose keys are known to be there: that of an entity, or of one of its indexes.
@@ -47,8 +47,13 @@ impl KeyField<'_> {
     ///
     /// All tokens stand at the field's type, so that rustc says once, and there, what is wrong with it.
     pub(super) fn item(&self, name: &str) -> TokenStream {
+        self.item_of(self.word, name)
+    }
+
+    /// An item of another trait of the codec.
+    pub(super) fn item_of(&self, word: &str, name: &str) -> TokenStream {
         let span = self.ty.span();
-        let (word, name) = (Ident::new(self.word, span), Ident::new(name, span));
+        let (word, name) = (Ident::new(word, span), Ident::new(name, span));
         let (codec, ty) = &self.aliases;
         quote_spanned!(span=> <#codec as __table::#word<#ty>>::#name)
     }
@@ -96,8 +101,8 @@ impl<'e> Design<'e> {
         } else {
             Cow::Borrowed(field.ty)
         };
-        let codec = codec(&ty, &part.codec);
-        let word = if part.codec.is_bucket() { "DerivedPart" } else { "KeyCodec" };
+        let codec = part.codec.ty(&ty);
+        let word = if part.codec.gives_back() { "KeyCodec" } else { "DerivedPart" };
         let (name, may_be_text) = (field.ident.unraw().to_string(), part.codec.may_be_text());
         let span = ty.span();
         let named_codec = self.aliases.name(codec.clone(), span);
@@ -167,7 +172,8 @@ impl<'e> Design<'e> {
         let mut seen = Vec::new();
         let mut arguments = Vec::new();
         for part in keys.iter().flat_map(|key| key.parts()) {
-            let stands_here = part.codec.gives_back() || (with_buckets && !given(part));
+            let is_asked = with_buckets || !part.codec.is_bucket();
+            let stands_here = part.codec.gives_back() || (is_asked && !given(part));
             if !stands_here || seen.contains(&part.field) {
                 continue;
             }
@@ -227,7 +233,8 @@ impl<'e> Design<'e> {
             Piece::Part(part) => {
                 let Some(field) = self.field(part) else { return TokenStream::new() };
                 if each_bucket && part.codec.is_bucket() && !key.gives(part.field) {
-                    let (count, encode) = (field.item("COUNT"), field.item("encode_bucket"));
+                    let (count, encode) =
+                        (field.item_of("Buckets", "COUNT"), field.item_of("Buckets", "encode_bucket"));
                     quote_spanned!(field.ty.span()=> .buckets(#count, #encode))
                 } else {
                     field.append()
@@ -247,28 +254,4 @@ impl<'e> Design<'e> {
 /// The pieces of a key without their names, from its constant: `&__ROW_KEY.forms`.
 pub(super) fn forms(constant: &Ident) -> TokenStream {
     quote!(&#constant.forms)
-}
-
-/// The type of a codec.
-pub(super) fn codec(ty: &Type, codec: &Codec) -> TokenStream {
-    let span = ty.span();
-    match codec {
-        Codec::Natural => quote_spanned!(span=> <#ty as __table::KeyPart>::Codec),
-        Codec::Level => {
-            quote_spanned!(span=> <<#ty as __table::KeyPart>::Codec as __table::LevelCodec<#ty>>::Level)
-        }
-        Codec::Digits(digits) => quote_spanned!(span=> __table::Digits<#digits>),
-        Codec::Escaped => quote_spanned!(span=> __table::Escaped),
-        Codec::Without(separator) => quote_spanned!(span=> __table::Without<#separator>),
-        Codec::Hour => quote_spanned!(span=> __table::Hour),
-        Codec::Desc(inner) => {
-            let inner = self::codec(ty, inner);
-            quote_spanned!(span=> __table::Desc<#inner>)
-        }
-        Codec::Bucket(inner, buckets) => {
-            let inner = self::codec(ty, inner);
-            quote_spanned!(span=> __table::Bucket<#inner, #buckets>)
-        }
-        Codec::Custom(path) => path.to_token_stream(),
-    }
 }

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::expand::{key, wrapped};
+use crate::expand::wrapped;
 use crate::model::key_part::{KeyPart, Kind};
 
 /// ```text
@@ -21,7 +21,7 @@ pub(crate) fn key_part(part: &KeyPart<'_>) -> TokenStream {
     let ident = &part.original.ident;
     let (access, codec) = match &part.kind {
         Kind::Newtype { member, ty, codec } => {
-            let codec = key::codec(ty, codec);
+            let codec = codec.ty(ty);
             let access = quote! {
                 impl __table::KeyNewtype for #ident {
                     type Inner = #ty;

@@ -131,7 +131,7 @@ impl<'d> Reading<'d> {
         } else {
             quote!(&#ident)
         };
-        self.compared.push(require(&if part.codec.is_bucket() {
+        self.compared.push(require(&if !part.codec.gives_back() {
             let check = field.item("check");
             quote_spanned!(span=> #reader.is_right(#name, #check(#value, #kept)))
         } else {

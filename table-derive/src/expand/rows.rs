@@ -115,16 +115,17 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let end = at + 1 == design.row_key.pieces.len();
     let until = design.row_key.literal_from(at + 1);
     let literal = literal(&until);
-    let descending = if part.codec.is_bucket() { quote!(false) } else { field.item("DESCENDING") };
+    let is_derived = !part.codec.gives_back();
+    let descending = if is_derived { quote!(false) } else { field.item("DESCENDING") };
     let form = field.item("FORM");
     let (append, value) = (field.append(), field.argument());
     // Only codecs of a width that the compiler alone knows are asked, because each bound costs it.
-    let told = (!end && part.codec.may_be_text())
+    let told = (!end && part.codec.may_vary())
         .then(|| quote_spanned!(ty.span()=> + __table::Told<{ __table::is_told(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
     // At the field's type: see `KeyField::item`.
     let range_call = quote_spanned! {ty.span()=>
-        .range(#name, &range, #encode, __table::Place { literal: #until, end: #end, descending: #descending, form: #form })
+        .range(#name, &range, #encode, __table::Place { literal: #until, end: #end, descending: #descending, form: #form, cut: #is_derived })
     };
     let range_doc = format!("Those whose `{name}` lies in a range.");
     let range = quote! {

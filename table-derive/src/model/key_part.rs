@@ -4,8 +4,8 @@ use syn::ext::IdentExt;
 use syn::{Data, DataEnum, DataStruct, DeriveInput, Fields, Ident, Member, Path, Type};
 
 use crate::attr::key_part::{self, TypeAttrs};
+use crate::codec::Codec;
 use crate::ctxt::Ctxt;
-use crate::model::key::Codec;
 use crate::model::shape;
 
 /// A type of the user's for keys.
@@ -68,7 +68,7 @@ fn newtype<'a>(
         ctxt.error("T034", &input.ident, "a struct in a key has one field", help);
         return None;
     };
-    let codec = attrs.codec.as_ref().map_or(Codec::Natural, |(_, codec)| Codec::read(codec, None));
+    let codec = attrs.codec.as_ref().map_or(Codec::Natural, |(_, codec)| codec.clone());
     Some(Kind::Newtype { member, ty: &field.ty, codec })
 }
 

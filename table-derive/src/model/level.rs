@@ -2,7 +2,8 @@
 
 use syn::LitStr;
 
-use crate::model::key::{Codec, Key, Part, Piece};
+use crate::codec::Codec;
+use crate::model::key::{Key, Part, Piece};
 
 /// Levels of a partition key (HPK-2, HPK-42).
 pub(crate) const MOST: usize = 3;

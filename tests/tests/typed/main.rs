@@ -1,5 +1,6 @@
 //! The typed table and the patterns on the engine in memory, one module a subject. One binary, because each is linked anew with all packages.
 
+mod adopted;
 mod catalogue;
 mod employee;
 mod generics;

@@ -6,17 +6,13 @@ use std::ops::Range;
 use crate::error::{Error, ErrorCode, Result};
 use crate::key::codec::name::Name;
 use crate::key::codec::refusal::mismatch;
-use crate::key::codec::{Alphabet, Form, KeyCodec, decimal};
+use crate::key::codec::{Alphabet, DerivedPart, Form, KeyCodec, decimal};
 
-/// A part of a key that is computed from a value and does not give it back: the value itself is kept elsewhere in the entity.
+/// A derived part of few texts, each of which can be asked for.
 ///
 /// Laws: the same value always has the same bucket, in every version and on every machine; every bucket has one text, of
-/// [`FORM`](Self::FORM), ordered by number. Order among values is lost, and so no range over the value is offered.
-pub trait DerivedPart<T> {
-    /// The word for it in schemas and lock files: once written, never changed.
-    const NAME: &'static str;
-    /// What its text looks like; never ordered.
-    const FORM: Form;
+/// [`FORM`](DerivedPart::FORM), ordered by number. Order among values is lost, and so no range over the value is offered.
+pub trait Buckets<T>: DerivedPart<T> {
     /// How many buckets there are: what a read of all values costs in requests.
     const COUNT: u32;
 
@@ -38,28 +34,6 @@ pub trait DerivedPart<T> {
     /// `EntityMismatch` if the text is not one that `encode_bucket` writes.
     fn decode_bucket(text: &str) -> Result<u32>;
 
-    /// Appends the text of a value's bucket.
-    ///
-    /// # Errors
-    /// As [`bucket_of`](Self::bucket_of).
-    fn encode(value: &T, out: &mut String) -> Result<()> {
-        Self::encode_bucket(Self::bucket_of(value)?, out)
-    }
-
-    /// Checks that the text found in a key is that of the value found in the entity.
-    ///
-    /// # Errors
-    /// `EntityMismatch` if it is not.
-    fn check(value: &T, text: &str) -> Result<()> {
-        let found = Self::decode_bucket(text)?;
-        if Self::bucket_of(value).is_ok_and(|expected| expected == found) {
-            return Ok(());
-        }
-        let message =
-            format!("the value is not of bucket {found}, where its entity is: write the entity again");
-        Err(Error::new(ErrorCode::EntityMismatch, message))
-    }
-
     /// Every bucket, for a read of all values: one request or more for each.
     #[must_use]
     fn all_buckets() -> Range<u32> {
@@ -73,14 +47,14 @@ pub trait DerivedPart<T> {
 /// never changes; nor may `N`, once entities are stored. Reads of a single value find its bucket; reads of all ask all `N`.
 ///
 /// ```
-/// use table_core::key::codec::{Bucket, DerivedPart, Padded};
+/// use table_core::key::codec::{Bucket, Buckets, DerivedPart, Padded};
 ///
 /// type Part = Bucket<Padded, 16>;
-/// let bucket = <Part as DerivedPart<u32>>::bucket_of(&223)?;
+/// let bucket = <Part as Buckets<u32>>::bucket_of(&223)?;
 /// let mut key = "day_20140423_".to_owned();
 /// Part::encode(&223u32, &mut key)?;
 /// assert_eq!(key, format!("day_20140423_{bucket:02}"));
-/// assert_eq!(<Part as DerivedPart<u32>>::all_buckets(), 0..16);
+/// assert_eq!(<Part as Buckets<u32>>::all_buckets(), 0..16);
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Debug)]
@@ -133,6 +107,18 @@ fn bucket<const N: u32>(text: &str) -> u32 {
 impl<T, C: KeyCodec<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
     const NAME: &'static str = Named::<C, T, N>::NAME.as_str();
     const FORM: Form = Form::fixed(Self::WIDTH as usize, false, Alphabet::DIGITS);
+
+    fn encode(value: &T, out: &mut String) -> Result<()> {
+        // The value's own text is needed only for a moment: it borrows the end of the buffer.
+        let start = out.len();
+        C::encode(value, out)?;
+        let number = bucket::<N>(out.get(start..).unwrap_or_default());
+        out.truncate(start);
+        <Self as Buckets<T>>::encode_bucket(number, out)
+    }
+}
+
+impl<T, C: KeyCodec<T>, const N: u32> Buckets<T> for Bucket<C, N> {
     const COUNT: u32 = N;
 
     fn bucket_of(value: &T) -> Result<u32> {
@@ -160,14 +146,5 @@ impl<T, C: KeyCodec<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
             .and_then(|number| u32::try_from(number).ok())
             .filter(|number| *number < N)
             .ok_or_else(|| mismatch(text, <Self as DerivedPart<T>>::NAME))
-    }
-
-    fn encode(value: &T, out: &mut String) -> Result<()> {
-        // The value's own text is needed only for a moment: it borrows the end of the buffer.
-        let start = out.len();
-        C::encode(value, out)?;
-        let number = bucket::<N>(out.get(start..).unwrap_or_default());
-        out.truncate(start);
-        <Self as DerivedPart<T>>::encode_bucket(number, out)
     }
 }

@@ -1,8 +1,8 @@
 //! Levels of a partition key: which codec writes a value so that the `!` after it ends it.
 
 use crate::key::codec::{
-    CodePoint, Date, Desc, Digits, Escaped, Flag, Guid, Hour, KeyCodec, KeyNewtype, Newtype, Padded, Text,
-    Ticks, Variant, Without,
+    CodePoint, Date, Desc, Digits, Escaped, Flag, Guid, GuidAs, Hex, Hour, Inverted, KeyCodec, KeyNewtype,
+    Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded, Variant, Without,
 };
 
 /// The codec that stands for this one where a field is a level of a hierarchical partition key (HPK-2).
@@ -77,9 +77,17 @@ as_it_is! {
     Escaped;
     Flag;
     Guid;
+    GuidAs<F>: [const F: char];
+    Hex<N, U>: [const N: usize, const U: bool];
     Hour;
+    Inverted<C, F>: [C, const F: u64];
     Padded;
+    Pattern<P>: [const P: u128];
+    Percent;
     Ticks;
+    Ulid;
+    Unix<M>: [const M: bool];
+    Unpadded;
     Variant;
     Without<C>: [const C: char];
 }

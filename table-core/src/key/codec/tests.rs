@@ -1,5 +1,7 @@
 //! The laws of the codecs, on every codec: property tests and golden texts.
 
+mod others;
+
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -257,7 +259,7 @@ fn names_are_those_of_the_lock_file() {
 #[test]
 fn buckets_never_change() {
     let bucket =
-        |text: &str| <Bucket<Text, 1_000_000> as DerivedPart<String>>::bucket_of(&text.to_owned()).unwrap();
+        |text: &str| <Bucket<Text, 1_000_000> as Buckets<String>>::bucket_of(&text.to_owned()).unwrap();
     // Computed by another program from the published definitions of FNV-1a and fmix64.
     let golden =
         [("", 514_342), ("a", 828_315), ("Sales", 519_346), ("000223", 977_803), ("é\u{1F600}", 349_419)];
@@ -272,22 +274,22 @@ fn buckets_share_evenly_and_have_one_text_each() {
         let mut key = "p".to_owned();
         Part::encode(&id, &mut key).unwrap();
         let text = key.strip_prefix('p').unwrap();
-        let number = <Part as DerivedPart<u32>>::decode_bucket(text).unwrap();
+        let number = <Part as Buckets<u32>>::decode_bucket(text).unwrap();
         assert_eq!(number, Part::bucket_of(&id).unwrap());
         Part::check(&id, text).unwrap();
         counts[usize::try_from(number).unwrap()] += 1;
     }
     assert!(counts.iter().all(|count| (850..1_150).contains(count)), "{counts:?}");
 
-    for number in <Part as DerivedPart<u32>>::all_buckets() {
+    for number in <Part as Buckets<u32>>::all_buckets() {
         let mut text = String::new();
-        <Part as DerivedPart<u32>>::encode_bucket(number, &mut text).unwrap();
+        <Part as Buckets<u32>>::encode_bucket(number, &mut text).unwrap();
         assert_eq!(text, format!("{number:02}"));
         assert_eq!(Part::check(&223u32, &text).is_ok(), Part::bucket_of(&223u32).unwrap() == number);
     }
-    assert!(<Part as DerivedPart<u32>>::encode_bucket(12, &mut String::new()).is_err());
+    assert!(<Part as Buckets<u32>>::encode_bucket(12, &mut String::new()).is_err());
     for text in ["12", "1", "001", "+1", ""] {
-        assert!(<Part as DerivedPart<u32>>::decode_bucket(text).is_err(), "{text:?}");
+        assert!(<Part as Buckets<u32>>::decode_bucket(text).is_err(), "{text:?}");
     }
     assert_eq!(<Bucket<Padded, 1> as DerivedPart<u8>>::FORM.max, 1);
     assert_eq!(<Bucket<Padded, 10> as DerivedPart<u8>>::FORM.max, 1);

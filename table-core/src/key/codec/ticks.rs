@@ -32,6 +32,14 @@ const WIDTH: usize = 19;
 #[derive(Debug)]
 pub enum Ticks {}
 
+impl Ticks {
+    /// The ticks of an instant that is exactly on one.
+    #[inline]
+    pub(super) fn exact(instant: DateTime<Utc>) -> Result<u64> {
+        of(instant)
+    }
+}
+
 #[inline]
 fn of(instant: DateTime<Utc>) -> Result<u64> {
     // A leap second counts on into the next second (TICK-1), and so has the key of another instant.

@@ -1,0 +1,106 @@
+//! `Caret`: any text with the escapes of the Durable Task Framework.
+
+use crate::error::Result;
+use crate::key::codec::raw::is_too_long;
+use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
+use crate::key::text::is_legal;
+use crate::limits;
+
+/// Any text, with `^` before what a key may not hold, as `DurableTask.AzureStorage` writes its partition keys: `/`, `\`, `#` and `?` are
+/// `^0` to `^3`, a control character is `^` and the character 192 places after it, `^` is `^^`.
+///
+/// Not ordered: an escaped `/` does not sort where `/` does. In a design of one's own take [`Escaped`](crate::key::codec::Escaped).
+///
+/// ```
+/// use table_core::key::codec::{Caret, KeyCodec, TextCodec};
+///
+/// let mut key = String::new();
+/// Caret::encode_str("orders/2014#7^", &mut key)?;
+/// assert_eq!(key, "orders^02014^27^^");
+/// assert_eq!(Caret::decode(&key)?, "orders/2014#7^");
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Caret {}
+
+/// What stands after `^` for a character; `None` for one that stands for itself.
+fn escape(character: char) -> Option<char> {
+    match character {
+        '^' => Some('^'),
+        '/' => Some('0'),
+        '\\' => Some('1'),
+        '#' => Some('2'),
+        '?' => Some('3'),
+        '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}' => char::from_u32(u32::from(character) + 0xC0),
+        _ => None,
+    }
+}
+
+fn unescape(second: char) -> Option<char> {
+    let character = match second {
+        '^' => '^',
+        '0' => '/',
+        '1' => '\\',
+        '2' => '#',
+        '3' => '?',
+        shifted => char::from_u32(u32::from(shifted).checked_sub(0xC0)?)?,
+    };
+    (escape(character) == Some(second)).then_some(character)
+}
+
+fn read(text: &str) -> Option<String> {
+    let mut value = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        value.push(match character {
+            '^' => unescape(characters.next()?)?,
+            plain if is_legal(plain) => plain,
+            _ => return None,
+        });
+    }
+    Some(value)
+}
+
+impl KeyCodec<String> for Caret {
+    const NAME: &'static str = "caret";
+    const FORM: Form =
+        Form { min: 0, max: limits::KEY_UNITS_PORTABLE, ordered: false, alphabet: Alphabet::LEGAL };
+
+    fn encode(value: &String, out: &mut String) -> Result<()> {
+        Self::encode_str(value, out)
+    }
+
+    fn decode(text: &str) -> Result<String> {
+        let value = Some(text).filter(|text| !is_too_long(text)).and_then(read);
+        value.ok_or_else(|| mismatch(text, "caret"))
+    }
+}
+
+impl TextCodec for Caret {
+    fn encode_str(value: &str, out: &mut String) -> Result<()> {
+        let start = out.len();
+        for character in value.chars() {
+            if let Some(second) = escape(character) {
+                out.extend(['^', second]);
+            } else {
+                out.push(character);
+            }
+        }
+        fits(out.get(start..).unwrap_or_default())
+    }
+}
+
+/// Refuses an escaped text that is longer than a key may be.
+pub(super) fn fits(written: &str) -> Result<()> {
+    if is_too_long(written) {
+        return Err(refused(format!(
+            "the text has {} UTF-16 code units as it is escaped, and a key at most {}: keep it in a property, and a digest of it in \
+             the key",
+            written.encode_utf16().count(),
+            limits::KEY_UNITS_PORTABLE
+        ))
+        .with_rule("KEY-7"));
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! `Digest`: hexadecimal digits of a hash, to spread keys or to look values up by.
+
+use std::marker::PhantomData;
+
+use sha2::{Digest as _, Sha256 as Sha2};
+
+use crate::error::Result;
+use crate::key::codec::name::Name;
+use crate::key::codec::{Alphabet, DerivedPart, Form, KeyCodec};
+
+/// A hash of bytes.
+pub trait Hasher {
+    /// Its word: once written, never changed.
+    const NAME: &'static str;
+    /// Its hexadecimal digits.
+    const DIGITS: usize;
+
+    /// Appends the hash of these bytes as hexadecimal digits of lower case.
+    fn hash(bytes: &[u8], out: &mut String);
+}
+
+/// SHA-256: 64 digits.
+#[derive(Debug)]
+pub enum Sha256 {}
+
+/// CRC-32 as zip files have it (IEEE 802.3): 8 digits.
+#[derive(Debug)]
+pub enum Crc32 {}
+
+/// FNV-1a of 64 bits: 16 digits.
+#[derive(Debug)]
+pub enum Fnv1a {}
+
+impl Hasher for Sha256 {
+    const NAME: &'static str = "sha256";
+    const DIGITS: usize = 64;
+
+    fn hash(bytes: &[u8], out: &mut String) {
+        for byte in Sha2::digest(bytes) {
+            out.push_str(&format!("{byte:02x}"));
+        }
+    }
+}
+
+impl Hasher for Crc32 {
+    const NAME: &'static str = "crc32";
+    const DIGITS: usize = 8;
+
+    fn hash(bytes: &[u8], out: &mut String) {
+        let crc =
+            bytes.iter().fold(u32::MAX, |crc, byte| {
+                (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+                    if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 }
+                })
+            });
+        out.push_str(&format!("{:08x}", !crc));
+    }
+}
+
+impl Hasher for Fnv1a {
+    const NAME: &'static str = "fnv1a";
+    const DIGITS: usize = 16;
+
+    fn hash(bytes: &[u8], out: &mut String) {
+        let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
+        });
+        out.push_str(&format!("{hash:016x}"));
+    }
+}
+
+/// The first `N` hexadecimal digits of a hash of the text that `C` writes. The value is not read back: its field is a property.
+///
+/// Fixed width, no order. Different values may have the same digits: a key of few of them spreads, and does not tell apart.
+///
+/// ```
+/// use table_core::key::codec::{DerivedPart, Digest, Sha256, Text};
+///
+/// let mut key = String::new();
+/// Digest::<Text, Sha256, 8>::encode(&"ada@contoso.com".to_owned(), &mut key)?;
+/// assert_eq!(key.len(), 8);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Digest<C, H, const N: usize>(PhantomData<(C, H)>);
+
+struct Named<C, T, H, const N: usize>(PhantomData<(C, T, H)>);
+
+impl<T, C: KeyCodec<T>, H: Hasher, const N: usize> Named<C, T, H, N> {
+    /// The width and the sign are part of it, because the hash depends on them.
+    const NAME: &'static Name<256> = {
+        let name = Name::EMPTY.with("hash(").with(H::NAME).with(",").with_number(N).with(",").with(C::NAME);
+        &if C::FORM.is_fixed() { name.with(":").with_number(C::FORM.max).with(")") } else { name.with(")") }
+    };
+}
+
+impl<T, C: KeyCodec<T>, H: Hasher, const N: usize> DerivedPart<T> for Digest<C, H, N> {
+    const NAME: &'static str = Named::<C, T, H, N>::NAME.as_str();
+    const FORM: Form = {
+        assert!(
+            N >= 1 && N <= H::DIGITS,
+            "[T029] `hash(…, n, field)`: n is at least 1 and at most the hexadecimal digits of the hash"
+        );
+        Form::fixed(N, false, Alphabet::of("0123456789abcdef"))
+    };
+
+    fn encode(value: &T, out: &mut String) -> Result<()> {
+        // The value's own text is needed only for a moment: it borrows the end of the buffer.
+        let start = out.len();
+        C::encode(value, out)?;
+        let mut digits = String::with_capacity(H::DIGITS);
+        H::hash(out.get(start..).unwrap_or_default().as_bytes(), &mut digits);
+        out.truncate(start);
+        out.push_str(digits.get(..N).unwrap_or_default());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash<H: Hasher>(text: &str) -> String {
+        let mut out = String::new();
+        H::hash(text.as_bytes(), &mut out);
+        out
+    }
+
+    #[test]
+    fn hashes_are_those_of_their_definitions() {
+        assert_eq!(hash::<Crc32>("123456789"), "cbf43926");
+        assert_eq!(hash::<Fnv1a>("foobar"), "85944171f73967e8");
+        assert_eq!(hash::<Sha256>("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

@@ -1,0 +1,106 @@
+//! `Inverted`: a number of one's choice less the value, newest first as other programs count it.
+
+use std::marker::PhantomData;
+
+use chrono::{DateTime, Utc};
+
+use crate::error::Result;
+use crate::key::codec::name::Name;
+use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Padded, Ticks};
+use crate::ticks;
+
+/// A codec of what can be counted: it gives the number that it writes.
+#[diagnostic::on_unimplemented(
+    message = "[T031] `inverted` cannot count down what `{Self}` writes",
+    label = "a number or an instant is needed here",
+    note = "unsigned integers, ticks and `unix(millis, at)` are counted; for other parts of fixed width there is `desc`"
+)]
+pub trait Counted<T>: KeyCodec<T> {
+    /// The number.
+    ///
+    /// # Errors
+    /// As [`KeyCodec::encode`].
+    fn count(value: &T) -> Result<u64>;
+
+    /// The value of a number; `None` if there is none.
+    fn of_count(count: u64) -> Option<T>;
+}
+
+/// `FROM` less the number that `C` writes, with the digits of `FROM`: `long.MaxValue - millis`, `MaxTicks + 1 - ticks`.
+///
+/// Fixed width, ordered the other way round. A number over `FROM` is refused (`KeyEncoding`). Where the choice is free take
+/// [`Desc`](crate::key::codec::Desc).
+///
+/// ```
+/// use chrono::{DateTime, Utc};
+/// use table_core::key::codec::{Inverted, KeyCodec, Unix};
+///
+/// let at: DateTime<Utc> = "2014-04-23T09:00:00.250Z".parse()?;
+/// let mut key = String::new();
+/// Inverted::<Unix<true>, 9_223_372_036_854_775_807>::encode(&at, &mut key)?;
+/// assert_eq!(key, "9223370638611175557");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Inverted<C, const FROM: u64>(PhantomData<C>);
+
+struct Named<C, T, const FROM: u64>(PhantomData<(C, T)>);
+
+impl<T, C: Counted<T>, const FROM: u64> Named<C, T, FROM> {
+    const NAME: &'static Name<256> =
+        &Name::EMPTY.with("inverted(").with_u64(FROM).with(",").with(C::NAME).with(")");
+}
+
+const fn digits(number: u64) -> usize {
+    if number < 10 { 1 } else { 1 + digits(number / 10) }
+}
+
+impl<T, C: Counted<T>, const FROM: u64> KeyCodec<T> for Inverted<C, FROM> {
+    const NAME: &'static str = Named::<C, T, FROM>::NAME.as_str();
+    const FORM: Form = Form::fixed(digits(FROM), true, Alphabet::DIGITS);
+    const DESCENDING: bool = true;
+    const FOLLOWS_TIME: bool = C::FOLLOWS_TIME;
+
+    fn encode(value: &T, out: &mut String) -> Result<()> {
+        let count = C::count(value)?;
+        let rest = FROM.checked_sub(count).ok_or_else(|| {
+            refused(format!(
+                "{count} is over {FROM}, which this part of the key counts down from: check the value"
+            ))
+        })?;
+        out.push_str(&format!("{rest:0width$}", width = digits(FROM)));
+        Ok(())
+    }
+
+    fn decode(text: &str) -> Result<T> {
+        let all = text.len() == digits(FROM) && text.bytes().all(|byte| byte.is_ascii_digit());
+        let rest: Option<u64> = Some(text).filter(|_| all).and_then(|text| text.parse().ok());
+        let value = rest.and_then(|rest| FROM.checked_sub(rest)).and_then(C::of_count);
+        value.ok_or_else(|| mismatch(text, Named::<C, T, FROM>::NAME.as_str()))
+    }
+}
+
+impl<T: Integer> Counted<T> for Padded {
+    fn count(value: &T) -> Result<u64> {
+        let (negative, magnitude) = value.split();
+        u64::try_from(magnitude)
+            .ok()
+            .filter(|_| !negative)
+            .ok_or_else(|| refused(format!("{value} cannot be counted down: only 0 to {} can", u64::MAX)))
+    }
+
+    fn of_count(count: u64) -> Option<T> {
+        T::join(false, count.into())
+    }
+}
+
+impl Counted<DateTime<Utc>> for Ticks {
+    fn count(value: &DateTime<Utc>) -> Result<u64> {
+        Self::exact(*value)
+    }
+
+    fn of_count(count: u64) -> Option<DateTime<Utc>> {
+        ticks::to_datetime(count)
+    }
+}

@@ -1,0 +1,170 @@
+//! `Pattern`: dates and times as a pattern of .NET says, such as `yyyy-MM-dd`.
+
+mod moment;
+mod token;
+
+pub use moment::Moment;
+pub use token::pattern;
+
+use crate::error::Result;
+use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
+
+use moment::Units;
+use token::{Token, name, tokens};
+
+/// A `DateTime<Utc>`, `NaiveDate` or `NaiveTime` written as a pattern says, which [`pattern`] packs into a number: `yyyy`, `MM`, `dd`, `HH`,
+/// `mm`, `ss`, as many `f` as there are digits after the second, and `-`, `_`, `:`, `.`, `,`, a blank, `T` and `Z` as they are.
+///
+/// - Fixed width. Ordered if greater units stand before smaller ones; `ddMMyyyy` is read and written, and no range of it is offered.
+/// - A pattern says every unit from the year down to its smallest, or from the hour of a `NaiveTime`: else it could not be read back,
+///   and does not compile.
+/// - Refused (`KeyEncoding`): a value that is finer than the pattern, for two would have one key, and years outside 0 to 9999.
+///   [`Truncated`](crate::key::codec::Truncated) cuts it, and the field is a property then.
+/// - Reversed, each digit stands as 9 minus itself.
+///
+/// ```
+/// use chrono::{DateTime, Utc};
+/// use table_core::key::codec::{KeyCodec, Pattern, pattern};
+///
+/// type Minute = Pattern<{ pattern("yyyyMMddTHHmm") }>;
+/// let at: DateTime<Utc> = "2014-04-23T09:05:00Z".parse()?;
+/// let mut key = String::new();
+/// Minute::encode(&at, &mut key)?;
+/// assert_eq!(key, "20140423T0905");
+/// assert_eq!(<Minute as KeyCodec<DateTime<Utc>>>::decode(&key)?, at);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub enum Pattern<const TOKENS: u128> {}
+
+impl<const TOKENS: u128> Pattern<TOKENS> {
+    const NAMED: &'static super::name::Name<64> = &name(TOKENS);
+
+    const FORM: Form = {
+        let (mut width, mut alphabet, mut ordered, mut last, mut rest) =
+            (0, Alphabet::DIGITS, true, 0, TOKENS);
+        while let Some((token, after)) = Token::split(rest) {
+            width += token.width();
+            match token {
+                Token::Literal(literal) => alphabet = alphabet.with(literal),
+                Token::Unit(unit) | Token::Fraction(unit) => {
+                    ordered = ordered && last <= unit;
+                    last = unit;
+                }
+            }
+            rest = after;
+        }
+        Form::fixed(width, ordered, alphabet)
+    };
+
+    /// The greatest and the smallest unit, and the digits after the second.
+    const UNITS: (u8, u8, u32) = token::units(TOKENS);
+
+    const fn require<T: Moment>() {
+        assert!(
+            token::reads_back(TOKENS) && Self::UNITS.0 == T::FIRST && Self::UNITS.1 <= T::LAST,
+            "[T008] this pattern does not write this type: a date has every unit from `yyyy` down to its smallest and none after `dd`, an \
+             instant may go on to `HH`, `mm`, `ss` and `f`, and a time begins with `HH`"
+        );
+    }
+
+    fn push<T: Moment>(value: &T, reversed: bool, out: &mut String) -> Result<()> {
+        let units = value.units().ok_or_else(|| {
+            refused(format!(
+                "{value:?} is outside the years 0 to 9999, or a leap second, which no pattern can write"
+            ))
+        })?;
+        let cut = units.cut(Self::UNITS.1, Self::UNITS.2);
+        if cut != units {
+            return Err(refused(format!(
+                "{value:?} is finer than `{}`, and reading the key would give another value: cut it with `duration_trunc`, or declare \
+                 `truncate(…)`, by which the field is a property",
+                Self::NAMED.as_str()
+            )));
+        }
+        Self::write(&units, reversed, out);
+        Ok(())
+    }
+
+    fn write(units: &Units, reversed: bool, out: &mut String) {
+        let mut fraction = 0;
+        for token in tokens(TOKENS) {
+            match token {
+                Token::Literal(literal) => out.push(literal),
+                Token::Unit(unit) => push_digits(units.get(unit), token.width(), reversed, out),
+                Token::Fraction(_) => {
+                    fraction += 1;
+                    push_digits(units.nanos / 10u32.pow(9 - fraction) % 10, 1, reversed, out);
+                }
+            }
+        }
+    }
+
+    fn read<T: Moment>(text: &str, reversed: bool) -> Option<T> {
+        let mut units = Units::FIRST;
+        let (mut rest, mut place) = (text, 1_000_000_000);
+        for token in tokens(TOKENS) {
+            let (part, after) = rest.split_at_checked(token.width())?;
+            rest = after;
+            match token {
+                Token::Literal(literal) => {
+                    part.strip_prefix(literal)?;
+                }
+                Token::Unit(unit) => units.set(unit, digits(part, reversed)?),
+                Token::Fraction(_) => {
+                    place /= 10;
+                    units.nanos += digits(part, reversed)? * place;
+                }
+            }
+        }
+        T::of_units(&units).filter(|_| rest.is_empty())
+    }
+}
+
+fn push_digits(number: u32, width: usize, reversed: bool, out: &mut String) {
+    let number =
+        if reversed { 10u32.pow(u32::try_from(width).unwrap_or_default()) - 1 - number } else { number };
+    out.push_str(&format!("{number:0width$}"));
+}
+
+fn digits(text: &str, reversed: bool) -> Option<u32> {
+    let all = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number: u32 = Some(text).filter(|_| all)?.parse().ok()?;
+    let greatest = || 10u32.pow(u32::try_from(text.len()).unwrap_or_default()) - 1;
+    Some(if reversed { greatest() - number } else { number })
+}
+
+impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
+    const NAME: &'static str = Self::NAMED.as_str();
+    const FORM: Form = {
+        Self::require::<T>();
+        Self::FORM
+    };
+    const FOLLOWS_TIME: bool = T::FIRST == 0;
+
+    fn encode(value: &T, out: &mut String) -> Result<()> {
+        Self::push(value, false, out)
+    }
+
+    fn decode(text: &str) -> Result<T> {
+        Self::read(text, false).ok_or_else(|| mismatch(text, Self::NAMED.as_str()))
+    }
+}
+
+impl<T: Moment, const TOKENS: u128> Reversible<T> for Pattern<TOKENS> {
+    fn encode_reversed(value: &T, out: &mut String) -> Result<()> {
+        Self::push(value, true, out)
+    }
+
+    fn decode_reversed(text: &str) -> Result<T> {
+        let value = Self::read(text, true);
+        value.ok_or_else(|| mismatch(text, format_args!("desc({})", Self::NAMED.as_str())))
+    }
+}
+
+impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
+    fn truncate(value: &T) -> Option<T> {
+        T::of_units(&value.units()?.cut(Self::UNITS.1, Self::UNITS.2))
+    }
+}

@@ -1,0 +1,113 @@
+//! Dates and times as units: what a pattern writes.
+
+use std::fmt::Debug;
+
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
+
+/// A type that a [`Pattern`](crate::key::codec::Pattern) writes: `DateTime<Utc>`, `NaiveDate`, `NaiveTime`.
+#[diagnostic::on_unimplemented(
+    message = "[T030] a pattern does not write a `{Self}`",
+    label = "`DateTime<Utc>`, `NaiveDate` or `NaiveTime` is needed here"
+)]
+pub trait Moment: sealed::InUnits {}
+
+/// The year to the second, and nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Units {
+    whole: [u32; 6],
+    pub(super) nanos: u32,
+}
+
+/// Units from the smallest of a pattern on are cut to these.
+const LEAST: [u32; 6] = [0, 1, 1, 0, 0, 0];
+
+impl Units {
+    pub(super) const FIRST: Self = Self { whole: LEAST, nanos: 0 };
+
+    pub(super) fn get(&self, unit: u8) -> u32 {
+        self.whole.get(usize::from(unit)).copied().unwrap_or_default()
+    }
+
+    pub(super) fn set(&mut self, unit: u8, number: u32) {
+        if let Some(place) = self.whole.get_mut(usize::from(unit)) {
+            *place = number;
+        }
+    }
+
+    /// Without what is finer than a unit, or than so many digits of the fraction.
+    pub(super) fn cut(mut self, smallest: u8, fraction: u32) -> Self {
+        for (place, least) in self.whole.iter_mut().zip(LEAST).skip(usize::from(smallest) + 1) {
+            *place = least;
+        }
+        self.nanos -= self.nanos % 10u32.pow(9 - fraction.min(9));
+        if fraction == 0 {
+            self.nanos = 0;
+        }
+        self
+    }
+
+    fn day(&self) -> Option<NaiveDate> {
+        let [year, month, day, ..] = self.whole;
+        NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)
+    }
+
+    fn time(&self) -> Option<NaiveTime> {
+        let [.., hour, minute, second] = self.whole;
+        NaiveTime::from_hms_nano_opt(hour, minute, second, self.nanos)
+    }
+
+    fn of(day: Option<NaiveDate>, time: NaiveTime) -> Option<Self> {
+        let mut units = Self::FIRST;
+        if let Some(day) = day {
+            units.set(0, u32::try_from(day.year()).ok().filter(|year| *year <= 9_999)?);
+            units.set(1, day.month());
+            units.set(2, day.day());
+        }
+        units.set(3, time.hour());
+        units.set(4, time.minute());
+        units.set(5, time.second());
+        units.nanos = Some(time.nanosecond()).filter(|nanos| *nanos < 1_000_000_000)?;
+        Some(units)
+    }
+}
+
+pub(super) mod sealed {
+    use super::{Debug, Units};
+
+    /// A type in units.
+    pub trait InUnits: Sized + Debug {
+        /// The greatest unit that a pattern of it says: 0 is the year, 3 the hour.
+        const FIRST: u8;
+        /// The smallest that it can say: 2 is the day, 6 the fraction.
+        const LAST: u8;
+
+        fn units(&self) -> Option<Units>;
+        fn of_units(units: &Units) -> Option<Self>;
+    }
+}
+
+macro_rules! moments {
+    ($($type:ty, $first:literal, $last:literal, |$value:ident| $units:expr, |$read:ident| $made:expr;)*) => {$(
+        impl Moment for $type {}
+
+        impl sealed::InUnits for $type {
+            const FIRST: u8 = $first;
+            const LAST: u8 = $last;
+
+            fn units(&self) -> Option<Units> {
+                let $value = self;
+                $units
+            }
+
+            fn of_units($read: &Units) -> Option<Self> {
+                $made
+            }
+        }
+    )*};
+}
+
+moments! {
+    NaiveDate, 0, 2, |day| Units::of(Some(*day), NaiveTime::MIN), |units| units.day();
+    NaiveTime, 3, 6, |time| Units::of(None, *time), |units| units.time();
+    DateTime<Utc>, 0, 6, |at| Units::of(Some(at.date_naive()), at.time()), |units| Some(units.day()?.and_time(units.time()?).and_utc());
+}

@@ -1,0 +1,179 @@
+//! The tokens of a pattern, packed into one number so that a type can carry them.
+
+use crate::key::codec::name::Name;
+
+/// One token. Units are numbered from the year, 0, to the fraction of a second, 6.
+#[derive(Clone, Copy)]
+pub(super) enum Token {
+    Literal(char),
+    Unit(u8),
+    Fraction(u8),
+}
+
+const BITS: u32 = 5;
+/// `yyyy` is 1, `ss` 6, and `f` 7.
+const FRACTION: u8 = 7;
+const LITERALS: &[u8] = b"-_:.,TZ ";
+const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
+
+/// Packs a pattern for [`Pattern`](crate::key::codec::Pattern): at most 25 tokens, where each `f` is one.
+///
+/// # Panics
+/// While it is compiled, where a letter says nothing.
+#[must_use]
+pub const fn pattern(text: &str) -> u128 {
+    let text = text.as_bytes();
+    let (mut packed, mut at, mut count) = (0u128, 0, 0);
+    while at < text.len() {
+        let (code, width) = code(text, at);
+        packed |= (code as u128) << (BITS * count);
+        at += width;
+        count += 1;
+        assert!(count <= 25, "[T008] this pattern has over 25 tokens");
+    }
+    assert!(count > 0, "[T008] this pattern is empty");
+    packed
+}
+
+/// The number of the token that begins here, and its width.
+const fn code(text: &[u8], at: usize) -> (u8, usize) {
+    let mut literal = 0;
+    while literal < LITERALS.len() {
+        if LITERALS[literal] == text[at] {
+            #[expect(clippy::cast_possible_truncation, reason = "there are few literals")]
+            return (FRACTION + 1 + literal as u8, 1);
+        }
+        literal += 1;
+    }
+    let mut word = 0;
+    while word < WORDS.len() {
+        let letters = WORDS[word].as_bytes();
+        let mut same = 0;
+        while same < letters.len() && at + same < text.len() && letters[same] == text[at + same] {
+            same += 1;
+        }
+        if same == letters.len() {
+            #[expect(clippy::cast_possible_truncation, reason = "there are few words")]
+            return (word as u8 + 1, letters.len());
+        }
+        word += 1;
+    }
+    panic!(
+        "[T008] a pattern is made of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f` and `- _ : . , T Z` or a blank between them"
+    )
+}
+
+impl Token {
+    /// The first token, and those after it.
+    pub(super) const fn split(packed: u128) -> Option<(Self, u128)> {
+        let code = (packed & ((1 << BITS) - 1)) as u8;
+        let token = match code {
+            0 => return None,
+            FRACTION => Self::Fraction(FRACTION - 1),
+            1..FRACTION => Self::Unit(code - 1),
+            literal => Self::Literal(LITERALS[(literal - FRACTION - 1) as usize] as char),
+        };
+        Some((token, packed >> BITS))
+    }
+
+    pub(super) const fn width(self) -> usize {
+        match self {
+            Self::Unit(0) => 4,
+            Self::Unit(_) => 2,
+            Self::Literal(_) | Self::Fraction(_) => 1,
+        }
+    }
+}
+
+/// The tokens in order.
+pub(super) fn tokens(packed: u128) -> impl Iterator<Item = Token> {
+    let mut rest = packed;
+    std::iter::from_fn(move || {
+        let (token, after) = Token::split(rest)?;
+        rest = after;
+        Some(token)
+    })
+}
+
+/// The greatest unit, the smallest, and how many digits of the fraction.
+pub(super) const fn units(packed: u128) -> (u8, u8, u32) {
+    let (mut first, mut last, mut fraction, mut rest) = (u8::MAX, 0, 0, packed);
+    while let Some((token, after)) = Token::split(rest) {
+        if let Token::Unit(unit) | Token::Fraction(unit) = token {
+            if unit < first {
+                first = unit;
+            }
+            if unit > last {
+                last = unit;
+            }
+            fraction += matches!(token, Token::Fraction(_)) as u32;
+        }
+        rest = after;
+    }
+    (first, last, fraction)
+}
+
+/// Whether each unit from the greatest to the smallest is there once, and digits of the fraction stand together.
+pub(super) const fn reads_back(packed: u128) -> bool {
+    let (first, last, fraction) = units(packed);
+    let (mut seen, mut after_fraction, mut rest) = (0u8, false, packed);
+    while let Some((token, after)) = Token::split(rest) {
+        match token {
+            Token::Unit(unit) if seen & (1 << unit) != 0 => return false,
+            Token::Unit(unit) => seen |= 1 << unit,
+            Token::Fraction(unit) => {
+                if after_fraction {
+                    return false;
+                }
+                seen |= 1 << unit;
+            }
+            Token::Literal(_) => {}
+        }
+        after_fraction =
+            after_fraction || (seen & (1 << (FRACTION - 1)) != 0 && !matches!(token, Token::Fraction(_)));
+        rest = after;
+    }
+    let mut unit = first;
+    while unit <= last {
+        if seen & (1 << unit) == 0 {
+            return false;
+        }
+        unit += 1;
+    }
+    first <= last && fraction <= 9
+}
+
+/// The pattern as text, for the name of the codec.
+pub(super) const fn name(packed: u128) -> Name<64> {
+    let (mut name, mut rest) = (Name::EMPTY.with("pattern("), packed);
+    while let Some((token, after)) = Token::split(rest) {
+        name = match token {
+            Token::Literal(literal) => name.with_char(literal),
+            Token::Unit(unit) | Token::Fraction(unit) => name.with(WORDS[unit as usize]),
+        };
+        rest = after;
+    }
+    name.with(")")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_packed_and_named() {
+        const TEXT: &str = "yyyy-MM-ddTHH:mm:ss.fffffffZ";
+        const PACKED: u128 = pattern(TEXT);
+        assert_eq!(name(PACKED).as_str(), format!("pattern({TEXT})"));
+        assert_eq!((units(PACKED), reads_back(PACKED)), ((0, 6, 7), true));
+        assert_eq!((units(pattern("yyyyMM")), units(pattern("HHmm"))), ((0, 1, 0), (3, 4, 0)));
+    }
+
+    #[test]
+    fn a_unit_left_out_or_twice_is_not_read_back() {
+        for wrong in ["yyyydd", "yyyyMMMM", "HHss", "yyyyMMddHHmmssf-f", "-"] {
+            assert!(!reads_back(pattern(wrong)), "{wrong}");
+        }
+        assert!(reads_back(pattern("ddMMyyyy")) && reads_back(pattern("yyyy")));
+    }
+}

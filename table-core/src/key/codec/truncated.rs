@@ -1,0 +1,69 @@
+//! `Truncated`: a part that says less than its field, such as the hour of an instant.
+
+use std::marker::PhantomData;
+
+use chrono::{DateTime, DurationRound, TimeDelta, Utc};
+
+use crate::error::Result;
+use crate::key::codec::inverted::Counted;
+use crate::key::codec::name::Name;
+use crate::key::codec::refusal::refused;
+use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, Unix};
+
+/// A codec that is coarser than its values, and can say which of them it writes.
+#[diagnostic::on_unimplemented(
+    message = "[T031] `truncate` has nothing to cut in what `{Self}` writes",
+    label = "`hour`, a `pattern` or `unix` is needed here"
+)]
+pub trait Truncates<T>: KeyCodec<T> {
+    /// The greatest value that the codec writes and that is not above this one; `None` if there is none.
+    fn truncate(value: &T) -> Option<T>;
+}
+
+/// The text that `C` writes for a value that is cut to what it can say: the field itself is a property.
+///
+/// Ordered as `C` is, so that a range of values gives the rows whose cut values lie between the cut ends, both included.
+///
+/// ```
+/// use chrono::{DateTime, Utc};
+/// use table_core::key::codec::{DerivedPart, Hour, Truncated};
+///
+/// let at: DateTime<Utc> = "2014-04-23T09:41:07Z".parse()?;
+/// let mut key = String::new();
+/// Truncated::<Hour>::encode(&at, &mut key)?;
+/// assert_eq!(key, "2014042309");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Truncated<C>(PhantomData<C>);
+
+struct Named<C, T>(PhantomData<(C, T)>);
+
+impl<T, C: KeyCodec<T>> Named<C, T> {
+    const NAME: &'static Name<256> = &Name::EMPTY.with("truncate(").with(C::NAME).with(")");
+}
+
+impl<T, C: Truncates<T>> DerivedPart<T> for Truncated<C> {
+    const NAME: &'static str = Named::<C, T>::NAME.as_str();
+    const FORM: Form = C::FORM;
+    const FOLLOWS_TIME: bool = C::FOLLOWS_TIME;
+
+    fn encode(value: &T, out: &mut String) -> Result<()> {
+        let cut = C::truncate(value)
+            .ok_or_else(|| refused("the value is outside of what this part of the key can write"))?;
+        C::encode(&cut, out)
+    }
+}
+
+impl Truncates<DateTime<Utc>> for Hour {
+    fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
+        value.duration_trunc(TimeDelta::hours(1)).ok()
+    }
+}
+
+impl<const MILLIS: bool> Truncates<DateTime<Utc>> for Unix<MILLIS> {
+    fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let count = if MILLIS { value.timestamp_millis() } else { value.timestamp() };
+        Self::of_count(u64::try_from(count).ok()?)
+    }
+}

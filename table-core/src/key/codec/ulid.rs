@@ -1,0 +1,97 @@
+//! `Ulid`: 128 bits, the first 48 of them a time, in the text of ULIDs.
+
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
+
+/// A ULID as its 26 capitals and digits (Crockford's base 32), of a `u128`, a `Uuid` or its text in a `String`.
+///
+/// Fixed width, ordered: by the time of the identifiers, then by their random bits. A `String` that is no ULID in capitals is refused
+/// (`KeyEncoding`), for two texts of one identifier would be two keys.
+///
+/// ```
+/// use table_core::key::codec::{KeyCodec, Ulid};
+///
+/// let mut key = String::new();
+/// Ulid::encode(&0x0188_BAC7_4AFA_78AA_BC3B_BD1E_EF28_D881_u128, &mut key)?;
+/// assert_eq!(key, "01H2XCEJQTF2NBRGXS3VQJHP41");
+/// assert_eq!(<Ulid as KeyCodec<String>>::decode(&key)?, key);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Ulid {}
+
+const DIGITS: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const WIDTH: usize = 26;
+
+fn push(number: u128, out: &mut String) {
+    for place in (0..WIDTH).rev() {
+        let digit = usize::try_from((number >> (5 * place)) & 0x1F).unwrap_or_default();
+        out.push_str(DIGITS.get(digit..=digit).unwrap_or_default());
+    }
+}
+
+fn read(text: &str) -> Option<u128> {
+    // 26 digits are 130 bits: the first is at most 7.
+    if text.len() != WIDTH || !text.starts_with(|first: char| ('0'..='7').contains(&first)) {
+        return None;
+    }
+    let mut number = 0;
+    for character in text.chars() {
+        number = number << 5 | u128::try_from(DIGITS.find(character)?).ok()?;
+    }
+    Some(number)
+}
+
+macro_rules! ulid {
+    ($($type:ty: |$value:ident| $number:expr, |$read:ident| $made:expr;)*) => {$(
+        impl KeyCodec<$type> for Ulid {
+            const NAME: &'static str = "ulid";
+            const FORM: Form = Form::fixed(WIDTH, true, Alphabet::of(DIGITS));
+            const FOLLOWS_TIME: bool = true;
+
+            fn encode($value: &$type, out: &mut String) -> Result<()> {
+                push($number, out);
+                Ok(())
+            }
+
+            fn decode(text: &str) -> Result<$type> {
+                read(text).map(|$read| $made).ok_or_else(|| mismatch(text, "ulid"))
+            }
+        }
+    )*};
+}
+
+ulid! {
+    u128: |value| *value, |number| number;
+    Uuid: |value| value.as_u128(), |number| Uuid::from_u128(number);
+    String: |value| read(value).ok_or_else(|| refused(format!(
+        "'{}' is not a ULID of 26 capitals and digits: write it as its library does", value.escape_debug()
+    )))?, |number| {
+        let mut text = String::new();
+        push(number, &mut text);
+        text
+    };
+}
+
+macro_rules! reversible {
+    ($($type:ty: |$value:ident| $mirrored:expr;)*) => {$(
+        impl Reversible<$type> for Ulid {
+            fn encode_reversed($value: &$type, out: &mut String) -> Result<()> {
+                Self::encode(&$mirrored, out)
+            }
+
+            fn decode_reversed(text: &str) -> Result<$type> {
+                let $value: $type = Self::decode(text)?;
+                Ok($mirrored)
+            }
+        }
+    )*};
+}
+
+reversible! {
+    u128: |value| !value;
+    Uuid: |value| Uuid::from_u128(!value.as_u128());
+}

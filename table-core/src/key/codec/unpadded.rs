@@ -1,0 +1,54 @@
+//! `Unpadded`: an integer as programs print it.
+
+use std::fmt::Write;
+
+use crate::error::Result;
+use crate::key::codec::refusal::mismatch;
+use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, decimal};
+
+/// An integer with as many digits as it has, `-` before a negative one: for keys that another program wrote so.
+///
+/// Not ordered: `10` sorts before `9`, and so no range is offered. Variable width: it stands last, or where what is beside it holds no
+/// digit. In a design of one's own take [`Digits`](crate::key::codec::Digits).
+///
+/// ```
+/// use table_core::key::codec::{KeyCodec, Unpadded};
+///
+/// let mut key = "empid_".to_owned();
+/// Unpadded::encode(&223u32, &mut key)?;
+/// assert_eq!(key, "empid_223");
+/// assert!(<Unpadded as KeyCodec<u32>>::decode("0223").is_err());
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Unpadded {}
+
+fn read<T: Integer>(text: &str) -> Option<T> {
+    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
+    let is_canonical = digits == "0" || !digits.starts_with('0');
+    let magnitude =
+        Some(digits).filter(|_| is_canonical).and_then(|digits| decimal::read(digits.as_bytes(), false))?;
+    T::join(negative, magnitude)
+}
+
+impl<T: Integer> KeyCodec<T> for Unpadded {
+    const NAME: &'static str = "unpadded";
+    const FORM: Form = {
+        let digits = decimal::digits_of(T::VALUE_BITS);
+        if T::SIGNED {
+            Form { min: 1, max: digits + 1, ordered: false, alphabet: Alphabet::DIGITS.with('-') }
+        } else {
+            Form { min: 1, max: digits, ordered: false, alphabet: Alphabet::DIGITS }
+        }
+    };
+
+    fn encode(value: &T, out: &mut String) -> Result<()> {
+        // Writing to a `String` does not fail.
+        let _ = write!(out, "{value}");
+        Ok(())
+    }
+
+    fn decode(text: &str) -> Result<T> {
+        read(text).ok_or_else(|| mismatch(text, "unpadded"))
+    }
+}

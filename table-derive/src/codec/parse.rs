@@ -1,0 +1,199 @@
+//! Reading a part of a key: `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`, `codec(path::To, id)`.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Attribute, Ident, LitChar, LitInt, LitStr, Path, Token, parenthesized, token};
+
+use crate::codec::words::{self, Argument, WORDS, Word};
+use crate::codec::{Codec, Gives, Written};
+use crate::ctxt::Ctxt;
+use crate::symbol::{self, CODEC};
+
+/// A field and how it is written. `None` if a word is unknown, which is reported.
+pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
+    if !input.peek(Ident::peek_any) {
+        return Err(input.error(
+            "[T004] expected a piece of a key\n\nhelp: a piece is a text (`\"empid_\"`), a field (`id`) or a codec of a field (`digits(6, id)`)",
+        ));
+    }
+    let name = input.call(Ident::parse_any)?;
+    if !input.peek(token::Paren) {
+        return Ok(Some((name, Codec::Natural)));
+    }
+    let content;
+    parenthesized!(content in input);
+    let content = &content;
+    let form = if name == CODEC { "codec(path::To, field)" } else { "" };
+    let (form, part) = if name == CODEC {
+        (form, parse_custom(content))
+    } else if let Some(word) = words::find(&name) {
+        (word.form, parse_word(ctxt, word, content))
+    } else {
+        let known = WORDS.iter().map(|word| word.name).chain([CODEC.0]);
+        ctxt.error("T001", &name, format!("unknown codec `{name}`"), symbol::known(&name.to_string(), known));
+        content.parse::<TokenStream>()?;
+        return Ok(None);
+    };
+    let part = part
+        .and_then(|part| if content.is_empty() { Ok(part) } else { Err(content.error("unexpected token")) });
+    if part.is_err() {
+        // What is left unread would be told once more.
+        content.parse::<TokenStream>()?;
+    }
+    part.map_err(|error| in_form(&name, form, error))
+}
+
+/// Reads `#[digits(6)]`; `None` if it is another attribute.
+pub(crate) fn parse_attribute(attr: &Attribute) -> Option<syn::Result<Codec>> {
+    let word = words::attributes().find(|word| attr.path().is_ident(word.name))?;
+    let parsed = if word.arguments.is_empty() {
+        attr.meta.require_path_only().map(|_| Vec::new()).map(|arguments| (arguments, None))
+    } else {
+        attr.parse_args_with(|input: ParseStream| parse_arguments(word, input, false))
+    };
+    let codec = parsed
+        .map(|(arguments, number)| Codec::Word(Box::new(Written { word, inner: None, arguments, number })));
+    let form = || format!("#[{}]", in_attribute(word));
+    Some(codec.map_err(|error| match attr.path().get_ident() {
+        Some(name) => in_form(name, &form(), error),
+        None => error,
+    }))
+}
+
+/// The form of an attribute: `digits(6)` of `digits(6, id)`.
+fn in_attribute(word: &Word) -> String {
+    match word.form.rsplit_once(", ") {
+        Some((before, _)) if !word.arguments.is_empty() => format!("{before})"),
+        _ => word.name.to_owned(),
+    }
+}
+
+/// An error with the form that was meant, unless it says more already.
+fn in_form(name: &Ident, form: &str, error: syn::Error) -> syn::Error {
+    if error.to_string().starts_with('[') {
+        return error;
+    }
+    syn::Error::new(
+        error.span(),
+        format!("[T004] this is not how `{name}` is written\n\nhelp: write `{form}`"),
+    )
+}
+
+fn parse_custom(input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
+    let path = input.call(Path::parse_mod_style)?;
+    if input.peek(Token![<]) {
+        return Err(input.error(
+            "[T004] a codec is named without parameters\n\nhelp: give the type a name of its own, `type Day = Pattern<…>;`, and write `codec(Day, field)`",
+        ));
+    }
+    input.parse::<Token![,]>()?;
+    Ok(Some((input.call(Ident::parse_any)?, Codec::Custom(path))))
+}
+
+fn parse_word(ctxt: &Ctxt, word: &'static Word, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
+    let written =
+        |inner, (arguments, number)| Codec::Word(Box::new(Written { word, inner, arguments, number }));
+    if word.gives == Gives::Bucket {
+        let part = parse_part(ctxt, input)?;
+        input.parse::<Token![,]>()?;
+        let arguments = parse_arguments(word, input, false)?;
+        return Ok(part.map(|(field, inner)| (field, written(Some(inner), arguments))));
+    }
+    let arguments = parse_arguments(word, input, true)?;
+    if word.around {
+        let part = parse_part(ctxt, input)?;
+        return Ok(part.map(|(field, inner)| (field, written(Some(inner), arguments))));
+    }
+    Ok(Some((input.call(Ident::parse_any)?, written(None, arguments))))
+}
+
+/// The arguments as parameters of a type, and that which is a number; each with a comma after it if more comes.
+fn parse_arguments(
+    word: &Word,
+    input: ParseStream,
+    more: bool,
+) -> syn::Result<(Vec<TokenStream>, Option<LitInt>)> {
+    let (mut tokens, mut number) = (Vec::new(), None);
+    for (at, argument) in word.arguments.iter().enumerate() {
+        if let Argument::OneOf(words, true) = argument
+            && !(input.peek(Ident::peek_any) && (!more || input.peek2(Token![,])))
+            && (more || input.is_empty())
+        {
+            tokens.extend(words.first().and_then(|(_, tokens)| tokens.parse().ok()));
+            continue;
+        }
+        if at > 0 && !more {
+            input.parse::<Token![,]>()?;
+        }
+        tokens.push(match argument {
+            Argument::Number(least, most) => {
+                let literal = parse_number(word, input, *least, *most)?;
+                number = Some(literal.clone());
+                literal.into_token_stream()
+            }
+            Argument::Character => input.parse::<LitChar>()?.into_token_stream(),
+            Argument::Pattern => parse_pattern(input)?,
+            Argument::OneOf(words, _) => parse_one_of(word, words, input)?,
+        });
+        if more {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    Ok((tokens, number))
+}
+
+fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn::Result<LitInt> {
+    let number: LitInt = input.parse()?;
+    if number.base10_parse::<u128>().is_ok_and(|number| (least..=most).contains(&number)) {
+        return Ok(number);
+    }
+    let message = if word.gives == Gives::Bucket {
+        format!(
+            "[T036] `bucket` takes a number of buckets from {least} to {most}\n\nhelp: so many partitions share the load, and each is one request more \
+             for all of them: `bucket(user, 16)`"
+        )
+    } else if word.name == "digits" {
+        "[T004] `digits` takes a number from 1 to 39\n\nhelp: the most digits that a value can have: `digits(6)` writes 223 as `000223`"
+            .to_owned()
+    } else {
+        format!("[T004] `{}` takes a number from {least} to {most}\n\nhelp: write `{}`", word.name, word.form)
+    };
+    Err(syn::Error::new_spanned(&number, message))
+}
+
+fn parse_one_of(word: &Word, words: &[(&str, &str)], input: ParseStream) -> syn::Result<TokenStream> {
+    let name = input.call(Ident::parse_any)?;
+    let found = words.iter().find(|(word, _)| name == *word).and_then(|(_, tokens)| tokens.parse().ok());
+    found.ok_or_else(|| {
+        let help = symbol::known(&name.to_string(), words.iter().map(|(word, _)| *word));
+        let message =
+            format!("[T001] unknown word `{name}` in `{}`\n\nhelp: {help}; write `{}`", word.name, word.form);
+        syn::Error::new_spanned(&name, message)
+    })
+}
+
+/// `{ __table::pattern("yyyy-MM-dd") }`, after a look at its letters: rustc would tell them once for each use.
+fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
+    let text: LitStr = input.parse()?;
+    let value = text.value();
+    let mut rest = value.as_str();
+    while !rest.is_empty() {
+        let words = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f", "-", "_", ":", ".", ",", "T", "Z", " "];
+        let Some(after) = words.iter().find_map(|word| rest.strip_prefix(word)) else {
+            let letter: String = rest.chars().take(1).collect();
+            let message = format!(
+                "[T008] `{letter}` says nothing in the pattern of a date\n\nhelp: a pattern is made of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f` and `- _ \
+                 : . , T Z` or a blank between them: `pattern(\"yyyy-MM-dd\", day)`"
+            );
+            return Err(syn::Error::new_spanned(&text, message));
+        };
+        rest = after;
+    }
+    if value.is_empty() {
+        let message = "[T008] this pattern is empty\n\nhelp: write `pattern(\"yyyy-MM-dd\", day)`";
+        return Err(syn::Error::new_spanned(&text, message));
+    }
+    Ok(quote!({ __table::pattern(#text) }))
+}

@@ -1,0 +1,11 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(hex(id))]
+struct Event {
+    department: String,
+    id: u32,
+}
+
+fn main() {}

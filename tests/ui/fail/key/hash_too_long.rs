@@ -1,0 +1,11 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(hash(crc32, 9, user))]
+struct Event {
+    department: String,
+    user: String,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(inverted(100, user))]
+struct Event {
+    department: String,
+    user: String,
+}
+
+fn main() {}

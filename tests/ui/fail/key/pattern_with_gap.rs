@@ -1,0 +1,12 @@
+use chrono::NaiveDate;
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(pattern("yyyy-dd", day))]
+struct Event {
+    department: String,
+    day: NaiveDate,
+}
+
+fn main() {}

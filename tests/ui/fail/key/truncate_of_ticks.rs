@@ -1,0 +1,12 @@
+use chrono::{DateTime, Utc};
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(truncate(at))]
+struct Event {
+    department: String,
+    at: DateTime<Utc>,
+}
+
+fn main() {}

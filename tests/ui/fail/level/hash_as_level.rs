@@ -1,0 +1,11 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(hash(sha256, 4, user), department)]
+#[row_key(user)]
+struct Event {
+    department: String,
+    user: String,
+}
+
+fn main() {}
