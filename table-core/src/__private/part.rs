@@ -41,9 +41,8 @@ pub(super) fn range<T>(
             Ok(text)
         };
         Ok(match bound {
-            Bound::Included(value) => Bound::Included(text(value)?),
             Bound::Excluded(value) if !place.cut => Bound::Excluded(text(value)?),
-            Bound::Excluded(value) => Bound::Included(text(value)?),
+            Bound::Included(value) | Bound::Excluded(value) => Bound::Included(text(value)?),
             Bound::Unbounded => Bound::Unbounded,
         })
     };

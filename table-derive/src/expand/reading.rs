@@ -131,12 +131,12 @@ impl<'d> Reading<'d> {
         } else {
             quote!(&#ident)
         };
-        self.compared.push(require(&if !part.codec.gives_back() {
-            let check = field.item("check");
-            quote_spanned!(span=> #reader.is_right(#name, #check(#value, #kept)))
-        } else {
+        self.compared.push(require(&if part.codec.gives_back() {
             let encode = field.item("encode");
             quote_spanned!(span=> #reader.is_same(#name, #value, #kept, #encode))
+        } else {
+            let check = field.item("check");
+            quote_spanned!(span=> #reader.is_right(#name, #check(#value, #kept)))
         }));
         bind(span, &quote!(#kept), &quote!(#reader.text()))
     }

@@ -1,5 +1,6 @@
 //! `Digest`: hexadecimal digits of a hash, to spread keys or to look values up by.
 
+use std::fmt::Write;
 use std::marker::PhantomData;
 
 use sha2::{Digest as _, Sha256 as Sha2};
@@ -37,7 +38,7 @@ impl Hasher for Sha256 {
 
     fn hash(bytes: &[u8], out: &mut String) {
         for byte in Sha2::digest(bytes) {
-            out.push_str(&format!("{byte:02x}"));
+            let _ = write!(out, "{byte:02x}");
         }
     }
 }
@@ -53,7 +54,7 @@ impl Hasher for Crc32 {
                     if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 }
                 })
             });
-        out.push_str(&format!("{:08x}", !crc));
+        let _ = write!(out, "{:08x}", !crc);
     }
 }
 
@@ -65,7 +66,7 @@ impl Hasher for Fnv1a {
         let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
         });
-        out.push_str(&format!("{hash:016x}"));
+        let _ = write!(out, "{hash:016x}");
     }
 }
 

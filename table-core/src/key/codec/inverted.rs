@@ -1,5 +1,6 @@
 //! `Inverted`: a number of one's choice less the value, newest first as other programs count it.
 
+use std::fmt::Write;
 use std::marker::PhantomData;
 
 use chrono::{DateTime, Utc};
@@ -69,7 +70,7 @@ impl<T, C: Counted<T>, const FROM: u64> KeyCodec<T> for Inverted<C, FROM> {
                 "{count} is over {FROM}, which this part of the key counts down from: check the value"
             ))
         })?;
-        out.push_str(&format!("{rest:0width$}", width = digits(FROM)));
+        let _ = write!(out, "{rest:0width$}", width = digits(FROM));
         Ok(())
     }
 

@@ -31,7 +31,6 @@ impl<const CAPACITY: usize> Name<CAPACITY> {
 
     pub(super) const fn with_u64(self, number: u64) -> Self {
         let name = if number >= 10 { self.with_u64(number / 10) } else { self };
-        #[expect(clippy::cast_possible_truncation, reason = "one digit")]
         let digit = (number % 10) as usize;
         name.with("0123456789".split_at(digit).1.split_at(1).0)
     }

@@ -6,6 +6,8 @@ mod token;
 pub use moment::Moment;
 pub use token::pattern;
 
+use std::fmt::Write;
+
 use crate::error::Result;
 use crate::key::codec::refusal::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
@@ -125,7 +127,7 @@ impl<const TOKENS: u128> Pattern<TOKENS> {
 fn push_digits(number: u32, width: usize, reversed: bool, out: &mut String) {
     let number =
         if reversed { 10u32.pow(u32::try_from(width).unwrap_or_default()) - 1 - number } else { number };
-    out.push_str(&format!("{number:0width$}"));
+    let _ = write!(out, "{number:0width$}");
 }
 
 fn digits(text: &str, reversed: bool) -> Option<u32> {

@@ -1,5 +1,7 @@
 //! `Unix`: an instant as seconds or milliseconds since 1970.
 
+use std::fmt::Write;
+
 use chrono::{DateTime, Utc};
 
 use crate::error::Result;
@@ -32,7 +34,7 @@ impl<const MILLIS: bool> Unix<MILLIS> {
     const NAMED: &'static str = if MILLIS { "unix(millis)" } else { "unix(seconds)" };
 
     fn push(count: u64, out: &mut String) {
-        out.push_str(&format!("{count:0width$}", width = Self::WIDTH));
+        let _ = write!(out, "{count:0width$}", width = Self::WIDTH);
     }
 
     fn read(text: &str) -> Option<u64> {

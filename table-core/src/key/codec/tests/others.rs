@@ -96,7 +96,7 @@ proptest! {
         held::<GuidAs<'D'>, Uuid>(&guids)?;
         held::<GuidAs<'b'>, Uuid>(&guids)?;
         held::<Desc<GuidAs<'B'>>, Uuid>(&guids)?;
-        let ulids: Vec<String> = wide.iter().map(text_of::<Ulid, u128>).chain(["".to_owned(), "01h2xcejqtf2nbrgxs3vqjhp41".to_owned()]).collect();
+        let ulids: Vec<String> = wide.iter().map(text_of::<Ulid, u128>).chain([String::new(), "01h2xcejqtf2nbrgxs3vqjhp41".to_owned()]).collect();
         held::<Ulid, String>(&ulids)?;
     }
 
@@ -223,6 +223,6 @@ fn derived_parts_are_checked_against_their_property() {
         "inverted(3155378976000000000,ticks)"
     );
     assert!(Folded::<Text, true>::check(&"Ada".to_owned(), "ADA").is_ok());
-    assert!(!<Folded<Text, true> as DerivedPart<String>>::FORM.ordered);
-    assert!(<Truncated<Month> as DerivedPart<DateTime<Utc>>>::FORM.ordered);
+    const { assert!(!<Folded<Text, true> as DerivedPart<String>>::FORM.ordered) };
+    const { assert!(<Truncated<Month> as DerivedPart<DateTime<Utc>>>::FORM.ordered) };
 }
