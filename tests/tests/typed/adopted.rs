@@ -1,8 +1,11 @@
 //! Layouts of public projects, declared: their literal keys both ways, and their typed queries.
 
+#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::struct_field_names, reason = "names of layouts")]
+
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
-use table_core::{Engine, Entity, KeyPart, Selection, TableStoreExt};
+use table_core::{Engine, Entity, KeyPart, Selection, TableStoreExt, Versioned};
 use uuid::Uuid;
 
 fn instant(text: &str) -> DateTime<Utc> {
@@ -118,7 +121,7 @@ fn the_guest_book() {
         assert_eq!(key.1, "2524539332579999999_00000000-0000-0000-0000-000000000007");
         let book = stored!(GuestBookEntry, [old.clone(), new.clone()]);
         let newest = book.query(GuestBookEntry::rows(old.day)).top(1).page().await.unwrap();
-        assert_eq!(newest.items.first().map(|entry| entry.value()), Some(&new));
+        assert_eq!(newest.items.first().map(Versioned::value), Some(&new));
     });
 }
 
@@ -242,7 +245,7 @@ struct SessionId(Uuid);
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Sessions")]
 #[partition_key(tenant, "-", session)]
-#[row_key("at_", inverted(9223372036854775807, unix(millis, at)), "_", request)]
+#[row_key("at_", inverted(9_223_372_036_854_775_807, unix(millis, at)), "_", request)]
 #[index(ByUrl, row_key("url_", percent(url), "!", at, "_", request))]
 struct Session {
     tenant: String,
