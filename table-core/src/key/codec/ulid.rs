@@ -15,8 +15,8 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 /// use table_core::key::codec::{KeyCodec, Ulid};
 ///
 /// let mut key = String::new();
-/// Ulid::encode(&0x0188_BAC7_4AFA_78AA_BC3B_BD1E_EF28_D881_u128, &mut key)?;
-/// assert_eq!(key, "01H2XCEJQTF2NBRGXS3VQJHP41");
+/// Ulid::encode(&0x0156_3E3A_B5D3_D676_4C61_EFB9_9302_BD5B_u128, &mut key)?;
+/// assert_eq!(key, "01ARZ3NDEKTSV4RRFFQ69G5FAV");
 /// assert_eq!(<Ulid as KeyCodec<String>>::decode(&key)?, key);
 /// # Ok::<(), table_core::Error>(())
 /// ```
