@@ -292,7 +292,7 @@ impl History {
 
     /// Asks, reads and lets time pass.
     fn work(&mut self, engine: &Engine) -> Result<(), Wrong> {
-        if self.life.from > 0 {
+        if self.life.from > 0 || self.model.is_vague() {
             self.look_at_everything(engine)?;
         }
         for step in 0..self.life.steps {

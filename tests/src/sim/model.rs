@@ -181,14 +181,14 @@ pub(super) struct Model {
     open: VecDeque<Open>,
     /// Whether writes may be kept from being tried, with an answer that nobody hears.
     pub(super) may_skip: bool,
-    /// Every state that was certain since the last clean end, for what a damaged journal may fall back to.
+    /// Every state that was possible so far: what a damaged journal, or one that was not synced, may fall back to.
     past: Vec<Arc<State>>,
 }
 
 impl Default for Model {
     fn default() -> Self {
         let world = World { state: Arc::default(), ahead: VecDeque::new() };
-        Self { worlds: vec![world], open: VecDeque::new(), may_skip: false, past: Vec::new() }
+        Self { worlds: vec![world], open: VecDeque::new(), may_skip: false, past: vec![Arc::default()] }
     }
 }
 
@@ -308,14 +308,19 @@ impl Model {
         self.worlds = states.into_iter().map(|state| World { state, ahead: VecDeque::new() }).collect();
     }
 
-    /// The journal was damaged: any state since the last clean end may come back, but no other one.
+    /// The journal lost its end: any state there was may come back, but no other one.
     pub(super) fn fall_back(&mut self) {
-        for state in std::mem::take(&mut self.past) {
-            let world = World { state, ahead: VecDeque::new() };
+        for state in &self.past {
+            let world = World { state: Arc::clone(state), ahead: VecDeque::new() };
             if !self.worlds.contains(&world) {
                 self.worlds.push(world);
             }
         }
+    }
+
+    /// Whether so much is possible that it is better to look before anything else is asked for.
+    pub(super) fn is_vague(&self) -> bool {
+        self.worlds.len() > 8
     }
 
     /// Whether another write may be asked for: the worlds are as many as what may become of those that are open.

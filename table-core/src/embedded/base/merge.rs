@@ -332,7 +332,7 @@ impl Base {
         // What is a little more than a run becomes a longer run, and not a short one more.
         let most = if bytes > 2 * self.run_bytes { self.run_bytes } else { 2 * self.run_bytes };
         let mut writer = RunsWriter::new(&self.pool, self.stored.next, u64::MAX);
-        let (mut last, mut read) = (Vec::new(), 0);
+        let (mut last, mut read, mut table) = (Vec::new(), 0, None);
         let mut full = ControlFlow::Continue(());
         for (segment, index) in segments.iter().zip(task.segments.clone()) {
             let oldest = task.layers >= segment.layers.len();
@@ -342,8 +342,13 @@ impl Base {
                 if self.stop.load(Ordering::Relaxed) {
                     return Err(stopped());
                 }
-                let lives = key::table_of(key).is_some_and(|table| self.stored.meta.catalog.contains(table));
+                let of = key::table_of(key);
+                let lives = of.is_some_and(|table| self.stored.meta.catalog.contains(table));
                 if lives && !(oldest && row.is_none()) {
+                    // IMPORTANT: no block reaches over the place of a dropped table: it would be merged again and again.
+                    if table.replace(of) != Some(of) {
+                        writer.end_block()?;
+                    }
                     writer.push(key, row)?;
                 }
                 read += (key.len() + row.map_or(0, |row| row.bytes())) as u64;

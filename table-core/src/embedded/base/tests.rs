@@ -229,3 +229,22 @@ fn rows_in_order_are_never_merged_and_a_slice_is_all_that_one_merge_writes() {
     }
     assert!(slices > 20, "{slices}");
 }
+
+#[test]
+fn a_table_dropped_between_two_others_is_merged_out_once_and_not_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = [1, 2, 3];
+    let mut base = Base::create(&place(folder.path()), meta(&tables)).unwrap();
+    let row = row_of(1, 10);
+    // All three in one block.
+    let keys = tables.map(|table| key_of(table, 0));
+    base.flush(keys.iter().map(|key| (key.as_slice(), Some(row.view()))), meta(&tables)).unwrap();
+    let mut without = meta(&[1, 3]);
+    without.dropped.push(2);
+    base.flush(std::iter::empty(), without).unwrap();
+    let merges = (0..10).take_while(|_| matches!(base.merge().unwrap(), Merged::Slice)).count();
+    assert_eq!(merges, 1);
+    assert_eq!(base.debt(), Debt::None);
+    let held = tables.map(|table| base.view().get(&key_of(table, 0)).unwrap().is_some());
+    assert_eq!(held, [true, false, true]);
+}
