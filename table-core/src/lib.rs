@@ -41,7 +41,7 @@
 //! | for | modules |
 //! | --- | --- |
 //! | entities and keys | [`entity`], [`key`], [`property`], [`value`], [`ticks`], [`schema`] |
-//! | reading | [`selection`] (which keys), [`filter`] and [`column`] (which conditions), [`query`] (class, plan, pages, continuation) |
+//! | reading | [`selection`] (which keys), [`filter`] and [`column`](mod@column) (which conditions), [`query`] (class, plan, pages, continuation) |
 //! | writing | [`table`] (one entity), [`transaction`] and [`operation`] (entity group transactions), [`etag`] |
 //! | several types in a table | [`set`], [`group`], [`untyped`] and [`bag`] without a type |
 //! | changes of a design | [`lock`] (a layout committed beside the program), [`access`] (questions and what each may cost) |
