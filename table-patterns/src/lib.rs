@@ -17,7 +17,7 @@
 //! | [`relation`] | owners and their parts, no part without its owner (PAT-CK-3) |
 //! | [`series`] | the values of a period as properties of one entity (PAT-SER) |
 //! | [`spread`] | where writes go, measured on keys (PAT-ANTI-1) |
-//! | [`unit`] | one transaction over several entity types, with all that their patterns add |
+//! | [`unit`](mod@unit) | one transaction over several entity types, with all that their patterns add |
 //! | [`view`] | a read model kept from a change feed, with sums that count each entity once (IMP-6) |
 //! | [`wide`] | one logical entity in several rows, never read half-written (PAT-WIDE) |
 //! | [`work`] | workers that do it, by a queue; sweeps, poison, the archive (PAT-EC) |
