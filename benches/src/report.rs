@@ -97,7 +97,7 @@ impl Report {
         targets: &[(&str, Target)],
     ) {
         let find = |name: &str| figures.iter().find(|figure| figure.name == name).cloned();
-        let figure = |name: &str| find(name).unwrap_or_else(|| Figure::new("nobody", Vec::new()));
+        let figure = |name: &str| find(name).unwrap_or_else(|| Figure::new("missing", Vec::new()));
         let ours = figure(OURS);
         for (name, target) in targets {
             let peer = figure(name);

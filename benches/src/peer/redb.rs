@@ -69,7 +69,7 @@ impl RawRedb {
     }
 }
 
-/// Looks at every byte, as fast as that goes: a value that nobody looks at was not read from memory either.
+/// Looks at every byte, as fast as that goes: an unread value was not fetched from memory either.
 fn read(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let sum = |sum: u64, word: u64| sum.wrapping_add(word);
