@@ -11,6 +11,7 @@ mod key;
 mod levels;
 mod message;
 mod part;
+mod partitions;
 mod property;
 mod reader;
 mod require;
@@ -30,6 +31,7 @@ pub use index::{indexed, project, write_key_text};
 pub use key::KeyOf;
 pub use levels::{LevelsOf, require_cardinality, require_levels};
 pub use part::Place;
+pub use partitions::{partitions_in, partitions_share, partitions_with};
 pub use property::{
     Encode, debug, encoded, entered, of_field, property_schema, put, put_literal, read_field, select, stub,
     written,

@@ -69,12 +69,17 @@ impl Codec {
 
     /// Whether the value can be read back from its text.
     pub(crate) fn gives_back(&self) -> bool {
-        !self.word().is_some_and(|word| matches!(word.gives, Gives::Derived | Gives::Bucket))
+        !self.word().is_some_and(|word| matches!(word.gives, Gives::Derived | Gives::Hash | Gives::Bucket))
     }
 
     /// Whether it spreads values over buckets.
     pub(crate) fn is_bucket(&self) -> bool {
         self.word().is_some_and(|word| word.gives == Gives::Bucket)
+    }
+
+    /// Whether it is a hash, whose values are spread evenly.
+    pub(crate) fn is_hash(&self) -> bool {
+        self.word().is_some_and(|word| word.gives == Gives::Hash)
     }
 
     /// The number of its buckets.

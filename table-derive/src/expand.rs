@@ -19,6 +19,7 @@ mod key;
 mod key_part;
 mod large;
 mod levels;
+mod partitions;
 mod projection;
 mod reading;
 mod rows;

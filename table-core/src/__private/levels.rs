@@ -9,7 +9,8 @@ use crate::selection::{KeyArg, KeyBounds, Partition, PartitionRange, Selection};
 
 use super::key::KeyOf;
 use super::message::Message;
-use super::part::{self, Place};
+use super::part::Place;
+use super::partitions::{partitions_in, partitions_with, ranges};
 use super::property::Encode;
 use super::require::require_key;
 use super::text::{KeyText, partition};
@@ -42,7 +43,7 @@ impl LevelsOf {
     /// # Errors
     /// Those of the values given.
     pub fn ranges(self) -> Result<Vec<KeyRange>> {
-        self.finish(|begin| Ok(TextRange::prefix(&begin)))
+        ranges(self.0, |begin| Ok(TextRange::prefix(&begin)))
     }
 
     /// The one partition: every level is given.
@@ -57,7 +58,7 @@ impl LevelsOf {
         prefix: &P,
         encode: Encode<P>,
     ) -> Selection<E, PartitionRange> {
-        Selection::new(self.finish(|begin| part::prefix(begin, field, |text| encode(prefix, text))))
+        partitions_with(self.0, field, prefix, encode)
     }
 
     /// The partitions whose next level lies in a range. Its order is checked to be kept before this compiles (K3).
@@ -70,12 +71,7 @@ impl LevelsOf {
         form: Form,
     ) -> Selection<E, PartitionRange> {
         let place = Place { literal: END, end: false, descending, form, cut: false };
-        Selection::new(self.finish(|begin| part::range(&begin, field, range, encode, place)))
-    }
-
-    fn finish(self, partitions: impl FnOnce(String) -> Result<TextRange>) -> Result<Vec<KeyRange>> {
-        let range = self.0.0.and_then(partitions);
-        range.map(|partition_key| vec![KeyRange { partition_key, row_key: TextRange::ALL }])
+        partitions_in(self.0, field, range, encode, place)
     }
 }
 

@@ -49,15 +49,15 @@ pub(super) fn range<T>(
     let (least, greatest) = range.with(|least, greatest| (text(least), text(greatest)));
     let (least, greatest) = (least?, greatest?);
     let (lower, upper) = if place.descending { (greatest, least) } else { (least, greatest) };
-    let all = values(begin, place);
+    let all = values(begin, place.form);
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
 }
 
 /// The keys that begin so and go on with a character that the part can begin with: rows of another kind that share the beginning are
 /// left out where the order tells them.
-fn values(begin: &str, place: Place) -> TextRange {
+pub(super) fn values(begin: &str, form: Form) -> TextRange {
     let all = TextRange::prefix(begin);
-    let Some((first, last)) = place.form.alphabet.ends().filter(|_| place.form.min > 0) else { return all };
+    let Some((first, last)) = form.alphabet.ends().filter(|_| form.min > 0) else { return all };
     TextRange {
         lower: Bound::Included(format!("{begin}{first}")),
         upper: order::after_prefix(&format!("{begin}{last}")).map_or(all.upper, Bound::Excluded),

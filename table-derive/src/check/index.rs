@@ -200,6 +200,8 @@ fn reserved_method(ctxt: &Ctxt, entity: &Entity<'_>) {
             "crate",
         ];
         let mut others: Vec<String> = made.iter().map(|&name| name.to_owned()).collect();
+        let ranged = entity.partition_key.iter().flat_map(Key::ranged);
+        others.extend(ranged.map(|(_, part)| part.partitions_method("")));
         for earlier in entity.indexes.iter().take(at).filter(|earlier| earlier.attr.name != index.attr.name) {
             others.extend(methods(earlier));
         }

@@ -136,22 +136,21 @@ fn codec_without_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// The methods made for the parts of the `RowKey`, and for the levels, have different names.
+/// The methods made for the parts of the `RowKey`, for the levels and for the `PartitionKey` have different names.
 fn generated_name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
-    let levels = entity.partition_key.as_ref().filter(|key| key.levels);
-    for (key, part) in
-        entity.row_key.iter().chain(levels).flat_map(|key| key.parts().map(move |part| (key, part)))
-    {
-        let name = part.name.unraw().to_string();
-        for other in key.parts().map(|other| other.name.unraw().to_string()) {
-            if name == format!("{other}_is") || name == format!("{other}_prefix") {
+    let narrowed = entity.row_key.iter().map(|key| (key, &["_is", "_prefix"][..]));
+    let partitions = entity
+        .partition_key
+        .iter()
+        .map(|key| (key, if key.levels { &["_is", "_prefix"][..] } else { &["_prefix", "_share"] }));
+    for (key, suffixes) in narrowed.chain(partitions) {
+        let names: Vec<String> = key.parts().map(|part| part.name.unraw().to_string()).collect();
+        for (part, name) in key.parts().zip(&names) {
+            let made = |other: &&String| suffixes.iter().any(|suffix| *name == format!("{other}{suffix}"));
+            if let Some(other) = names.iter().find(made) {
                 let wrong = format!("`{name}` is also the name of a method made for `{other}`");
-                ctxt.error(
-                    "T033",
-                    &part.name,
-                    wrong,
-                    "rename the field; the stored name is kept by `#[property(\"…\")]`",
-                );
+                let help = "rename the field; the stored name is kept by `#[property(\"…\")]`";
+                ctxt.error("T033", &part.name, wrong, help);
             }
         }
     }

@@ -27,6 +27,8 @@ pub(crate) enum Gives {
     Text,
     /// Less than the value: the field is a property.
     Derived,
+    /// Likewise, digits that are spread evenly.
+    Hash,
     /// Likewise, one of so many.
     Bucket,
 }
@@ -44,7 +46,7 @@ pub(super) enum Argument {
 }
 
 use Argument::{Character, Number, OneOf, Pattern};
-use Gives::{Bucket, Derived, Text, Value};
+use Gives::{Bucket, Derived, Hash, Text, Value};
 
 const fn word(
     name: &'static str,
@@ -100,7 +102,7 @@ pub(super) const WORDS: &[Word] = &[
     Word { gives: Text, ..word("percent", "Percent", "percent(name)", &[]) },
     Word { gives: Derived, ..around("truncate", "Truncated", "truncate(hour(at))", &[]) },
     Word {
-        gives: Derived,
+        gives: Hash,
         ..around("hash", "Digest", "hash(sha256, 8, user)", &[OneOf(HASHES, false), Number(1, 64)])
     },
     Word {

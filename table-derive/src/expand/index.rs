@@ -10,7 +10,7 @@ use quote::quote;
 
 use crate::expand::allow;
 use crate::expand::key::Design;
-use crate::expand::rows;
+use crate::expand::{partitions, rows};
 use crate::model::index::Index;
 
 /// What the indexes of an entity add to its expansion.
@@ -47,6 +47,9 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
         // The rows of lists are of no use yet: no entity can be read from them.
         if !index.attr.list {
             impls.extend(reading::copies(&design, primary, index));
+            if index.partition_key.is_some() {
+                selections.extend(partitions::functions(&design));
+            }
             selections.extend(rows::entry(&design));
             let (definition, methods) = rows::rows(&design).unzip();
             types.extend(definition);

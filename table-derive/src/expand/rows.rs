@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use crate::expand::allow;
-use crate::expand::key::{self, Design};
+use crate::expand::key::{self, Design, KeyField};
 use crate::expand::selections::spell;
 use crate::model::key::{Key, Part, Piece};
 
@@ -113,11 +113,8 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let forms = key::forms(&design.constant("ROW_KEY"));
     let last = stage + 1 == count;
     let end = at + 1 == design.row_key.pieces.len();
-    let until = design.row_key.literal_from(at + 1);
-    let literal = literal(&until);
-    let is_derived = !part.codec.gives_back();
-    let descending = if is_derived { quote!(false) } else { field.item("DESCENDING") };
-    let form = field.item("FORM");
+    let literal = literal(&design.row_key.literal_from(at + 1));
+    let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
     // Only codecs of a width that the compiler alone knows are asked, because each bound costs it.
     let told = (!end && part.codec.may_vary())
@@ -125,7 +122,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let told_if_more = told.as_ref().filter(|_| !last);
     // At the field's type: see `KeyField::item`.
     let range_call = quote_spanned! {ty.span()=>
-        .range(#name, &range, #encode, __table::Place { literal: #until, end: #end, descending: #descending, form: #form, cut: #is_derived })
+        .range(#name, &range, #encode, #place)
     };
     let range_doc = format!("Those whose `{name}` lies in a range.");
     let range = quote! {
@@ -171,6 +168,18 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         }
     });
     quote!(#range #is #prefix)
+}
+
+/// Where a part stands in its key, for the texts of a range of its values.
+pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> TokenStream {
+    let end = at + 1 == key.pieces.len();
+    let until = key.literal_from(at + 1);
+    let is_derived = !part.codec.gives_back();
+    let descending = if is_derived { quote!(false) } else { field.item("DESCENDING") };
+    let form = field.item("FORM");
+    quote_spanned! {field.ty.span()=>
+        __table::Place { literal: #until, end: #end, descending: #descending, form: #form, cut: #is_derived }
+    }
 }
 
 /// `EmployeeRows` and then `EmployeeRows<1>`: the first one by its default, because each number costs the compiler.

@@ -1,11 +1,11 @@
-//! Typed selections of the whole key and of partitions: `Employee::key`, `partition`, `within`, `rows`, `scan`.
+//! Typed selections of the whole key and of partitions: `Employee::key`, `partition`, `partitions_by_…`, `within`, `rows`, `scan`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ext::IdentExt;
 
 use crate::expand::key::Design;
-use crate::expand::{levels, rows};
+use crate::expand::{levels, partitions, rows};
 use crate::model::key::{Key, Piece};
 
 /// The functions, with the struct's visibility.
@@ -13,9 +13,10 @@ pub(super) fn selections(design: &Design<'_>) -> TokenStream {
     let key = key(design, &quote!(Self));
     let partitions = if design.is_spread() { spread(design) } else { partition(design) };
     let within = levels::entry(design);
+    let ranges = partitions::functions(design);
     let rows = rows::entry(design);
     let scan = scan(design);
-    quote!(#key #partitions #within #rows #scan)
+    quote!(#key #partitions #ranges #within #rows #scan)
 }
 
 /// ```text

@@ -1,5 +1,6 @@
 //! A key: its pieces in order, each a literal or a field with the codec that writes it.
 
+use syn::ext::IdentExt;
 use syn::{Attribute, Ident, LitStr};
 
 use crate::attr::piece::{PieceAttr, PieceList};
@@ -40,6 +41,13 @@ pub(crate) struct Part {
     pub(crate) codec: Codec,
 }
 
+impl Part {
+    /// The name of the function that gives partitions by this part, with a word after it: `partitions_by_minute`.
+    pub(crate) fn partitions_method(&self, suffix: &str) -> String {
+        format!("partitions_by_{}{suffix}", self.name.unraw())
+    }
+}
+
 impl Key {
     /// Resolves the names of a key. Those that name no field are reported.
     pub(crate) fn read(ctxt: &Ctxt, fields: &[Field<'_>], original: &Attribute, list: &PieceList) -> Self {
@@ -67,6 +75,22 @@ impl Key {
             Piece::Literal(_) => None,
             Piece::Part(part) => Some(part),
         })
+    }
+
+    /// The parts that a function asks for in turn, with their places: each field once, without buckets.
+    pub(crate) fn ranged(&self) -> impl Iterator<Item = (usize, &Part)> {
+        let mut seen = Vec::new();
+        self.pieces.iter().enumerate().filter_map(move |(at, piece)| {
+            let Piece::Part(part) = piece else { return None };
+            let is_asked = !part.codec.is_bucket() && !seen.contains(&part.field);
+            seen.extend(is_asked.then_some(part.field));
+            is_asked.then_some((at, part))
+        })
+    }
+
+    /// What stands before a piece.
+    pub(crate) fn before(&self, piece: usize) -> Self {
+        Self { pieces: self.pieces.iter().take(piece).cloned().collect(), ..self.clone() }
     }
 
     /// Whether the value of a field can be read back from the key.

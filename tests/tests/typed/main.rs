@@ -9,6 +9,7 @@ mod layout;
 mod levels;
 mod lock;
 mod outbox;
+mod partitions;
 mod read_from_right;
 mod selections;
 mod sets;

@@ -1,0 +1,119 @@
+//! Runtime of ranges of partitions: what begins with a text and goes on with a part of the `PartitionKey`.
+
+use std::ops::Bound;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::key::codec::Form;
+use crate::query::{KeyRange, TextRange};
+use crate::selection::{Class, KeyBounds, Selection};
+
+use super::bucket::KeyTexts;
+use super::part::{self, Place, values};
+use super::property::Encode;
+
+/// The partitions that begin so and whose next part lies in a range. Its order is checked to be kept before this compiles (K3).
+pub fn partitions_in<E, T, C: Class, F>(
+    begin: impl Into<KeyTexts>,
+    field: &'static str,
+    range: &impl KeyBounds<T>,
+    encode: Encode<T>,
+    place: Place,
+) -> Selection<E, C, F> {
+    Selection::new(ranges(begin, |begin| part::range(&begin, field, range, encode, place)))
+}
+
+/// The partitions that begin so and whose next part begins with a prefix.
+pub fn partitions_with<E, P, C: Class, F>(
+    begin: impl Into<KeyTexts>,
+    field: &'static str,
+    prefix: &P,
+    encode: Encode<P>,
+) -> Selection<E, C, F> {
+    Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
+}
+
+/// The partitions that begin so and go on with one of `of` equal shares of the hashes of this form.
+pub fn partitions_share<E, C: Class, F>(
+    begin: impl Into<KeyTexts>,
+    form: Form,
+    share: u32,
+    of: u32,
+) -> Selection<E, C, F> {
+    Selection::new(ranges(begin, |begin| {
+        if share >= of {
+            let message = format!("there is no share {share} of {of}: shares are numbered from 0");
+            return Err(Error::new(ErrorCode::OutOfRangeInput, message));
+        }
+        let all = values(&begin, form);
+        let bound = |share| bound(&begin, form, share, of);
+        Ok(TextRange {
+            lower: bound(share).map_or(all.lower, Bound::Included),
+            upper: bound(share + 1).map_or(all.upper, Bound::Excluded),
+        })
+    }))
+}
+
+/// The least text of a share; `None` before the first and after the last one.
+fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
+    // So many digits that a share holds some of them, and that the product is no more than a `u128`.
+    let digits = form.max.min(20);
+    let least = (1_u128 << (4 * digits)) * u128::from(share) / u128::from(of);
+    (0 < share && share < of).then(|| format!("{begin}{least:0digits$x}"))
+}
+
+/// All rows of the partitions that go on so from each beginning.
+///
+/// # Errors
+/// Those of the values given.
+pub(super) fn ranges(
+    begin: impl Into<KeyTexts>,
+    partitions: impl Fn(String) -> Result<TextRange>,
+) -> Result<Vec<KeyRange>> {
+    let begins = begin.into().0?.into_iter();
+    begins.map(|begin| Ok(KeyRange { partition_key: partitions(begin)?, row_key: TextRange::ALL })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::key::codec::{Crc32, DerivedPart, Digest, KeyPart, Sha256};
+    use crate::selection::PartitionRange;
+
+    type Of<H, const N: usize> = Digest<<String as KeyPart>::Codec, H, N>;
+
+    fn share<C: DerivedPart<String>>(share: u32, of: u32) -> TextRange {
+        let selection: Selection<(), PartitionRange> =
+            partitions_share(super::super::text::KeyText::new().literal("u_"), C::FORM, share, of);
+        selection.into_ranges().unwrap().remove(0).partition_key
+    }
+
+    fn text<C: DerivedPart<String>>(value: &str) -> String {
+        let mut text = "u_".to_owned();
+        C::encode(&value.to_owned(), &mut text).unwrap();
+        text
+    }
+
+    proptest! {
+        #[test]
+        fn every_hash_is_in_one_share(value in "[a-zA-Z0-9]{0,8}", of in 1..40_u32) {
+            let (long, short) = (text::<Of<Sha256, 40>>(&value), text::<Of<Crc32, 1>>(&value));
+            let count = |holds: &dyn Fn(u32) -> bool| (0..of).filter(|&share| holds(share)).count();
+            prop_assert_eq!(count(&|part| share::<Of<Sha256, 40>>(part, of).contains(&long)), 1);
+            prop_assert_eq!(count(&|part| share::<Of<Crc32, 1>>(part, of).contains(&short)), 1);
+        }
+    }
+
+    #[test]
+    fn shares_hold_nothing_beside_hashes_and_end_with_the_last() {
+        let (first, last) = (share::<Of<Crc32, 8>>(0, 2), share::<Of<Crc32, 8>>(1, 2));
+        assert!(
+            first.contains("u_00000000") && first.contains("u_7fffffff") && !first.contains("u_80000000")
+        );
+        assert!(last.contains("u_ffffffff") && !last.contains("u_g") && !last.contains("v"));
+        let none: Selection<(), PartitionRange> =
+            partitions_share(super::super::text::KeyText::new(), Of::<Crc32, 8>::FORM, 2, 2);
+        assert_eq!(none.into_ranges().unwrap_err().code(), ErrorCode::OutOfRangeInput);
+    }
+}

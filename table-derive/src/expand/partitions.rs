@@ -1,0 +1,95 @@
+//! Ranges of partitions, where the partition key has no levels: `Log::partitions_by_minute(from..until)`.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Ident;
+use syn::spanned::Spanned;
+
+use crate::expand::key::{self, Design, KeyField};
+use crate::expand::rows;
+use crate::model::key::{Key, Part};
+
+/// A function for each field that the key is made of: what stands before it is given, it lies in a range, and what comes after it is
+/// anything.
+///
+/// ```text
+/// fn partitions_by_minute(range: impl KeyBounds<DateTime<Utc>> + InOrder<true>) -> Selection<Self, PartitionRange> {
+///     partitions_in(KeyText::new().literal("0"), "minute", &range, …::encode, Place { … })
+/// }
+/// fn partitions_by_instance_prefix(prefix: impl KeyPrefix<String, …>) -> Selection<Self, PartitionRange> { … }
+/// fn partitions_by_user_share(share: u32, of: u32) -> Selection<Self, PartitionRange> { … }
+/// ```
+pub(super) fn functions(design: &Design<'_>) -> TokenStream {
+    let key = design.partition_key;
+    if key.levels {
+        return TokenStream::new();
+    }
+    key.ranged().filter_map(|(at, part)| Some(by(design, at, part, &design.field(part)?))).collect()
+}
+
+fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> TokenStream {
+    let (vis, ty, name, codec) = (design.vis(), &field.ty, &field.name, &field.codec);
+    let before = design.partition_key.before(at);
+    let spread = before.parts().any(|part| part.codec.is_bucket());
+    let class = if spread { quote!(__table::FanOut) } else { quote!(__table::PartitionRange) };
+    let selection = design.selection_at(ty.span(), &class);
+    let forms = key::forms(&design.partition_constant());
+    let given: Vec<_> = given(design, &before).collect();
+    let begin = design.text(&before, spread);
+    let method = |suffix: &str| {
+        let name = part.partitions_method(suffix);
+        let name = design.index.map_or(name.clone(), |(_, index)| format!("{}_{name}", index.method()));
+        Ident::new(&name, Span::call_site())
+    };
+    if part.codec.is_hash() {
+        let (method, form) = (method("_share"), field.item("FORM"));
+        let doc =
+            format!("One of so many equal shares of the partitions by the hash of `{name}`, from 0 on.");
+        return quote_spanned! {ty.span()=>
+            #[doc = #doc]
+            #vis fn #method(#(#given)* share: ::core::primitive::u32, of: ::core::primitive::u32) -> #selection {
+                __table::partitions_share(#begin, #form, share, of)
+            }
+        };
+    }
+    let (range_method, prefix_method) = (method(""), method("_prefix"));
+    let place = rows::place(field, part, at, design.partition_key);
+    let encode = field.item("encode");
+    let doc = format!("The partitions whose `{name}` lies in a range.");
+    let range = quote_spanned! {ty.span()=>
+        #[doc = #doc]
+        #vis fn #range_method(
+            #(#given)*
+            range: impl __table::KeyBounds<#ty> + __table::InOrder<{ __table::keeps_order(#forms, #at) }>,
+        ) -> #selection {
+            __table::partitions_in(#begin, #name, &range, #encode, #place)
+        }
+    };
+    let prefix = part.codec.may_be_text().then(|| {
+        let doc = format!("The partitions whose `{name}` begins with this text.");
+        let end = at + 1 == design.partition_key.pieces.len();
+        let told = (!end).then(|| told(&forms, at));
+        quote_spanned! {ty.span()=>
+            #[doc = #doc]
+            #vis fn #prefix_method(#(#given)* prefix: impl __table::KeyPrefix<#ty, #codec> #told) -> #selection {
+                __table::partitions_with(#begin, #name, &prefix, __table::KeyPrefix::encode)
+            }
+        }
+    });
+    quote!(#range #prefix)
+}
+
+/// The arguments for what stands before the range.
+fn given(design: &Design<'_>, before: &Key) -> impl Iterator<Item = TokenStream> {
+    let forms = key::forms(&design.partition_constant());
+    before.ranged().filter_map(move |(at, part)| {
+        let argument = design.field(part)?.argument();
+        // As in the rows: only what may vary is asked.
+        let told = part.codec.may_vary().then(|| told(&forms, at));
+        Some(quote!(#argument #told,))
+    })
+}
+
+fn told(forms: &TokenStream, at: usize) -> TokenStream {
+    quote!(+ __table::Told<{ __table::is_told(#forms, #at) }>)
+}
