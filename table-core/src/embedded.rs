@@ -42,7 +42,7 @@ mod waker;
 mod tests;
 
 pub use crate::clock::Clock;
-pub use base::Verification;
+pub use base::{CopyReport, Verification};
 pub use engine::Engine;
 pub use options::{Durability, EngineOptions, Faults};
 pub use snapshot::Snapshot;

@@ -5,20 +5,26 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use futures_util::TryStreamExt;
 use pollster::block_on;
+use table_core::embedded::EngineOptions;
+use table_core::embedded::disk::Disk;
 use table_core::{
     EdmType, Engine, Error, IfMatch, Result, Selection, TableEntity, TableStoreExt, UntypedTable, Value,
 };
+use tests::power::{Fault, SimulatedDisk};
 use uuid::Uuid;
 
 /// What a folder holds, a line a table, an entity and a property, as it was when the folder was written.
 const CONTENTS: &str = "CONTENTS.txt";
 
+/// The formats that releases have written, and the one that is written now: a fixture of each is opened.
+const FORMATS: [u32; 2] = [2, CURRENT];
 /// The format that is written.
-const CURRENT: u32 = 2;
+const CURRENT: u32 = 3;
 
 fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))
@@ -79,8 +85,11 @@ fn unpacked(format: u32) -> tempfile::TempDir {
     folder
 }
 
-fn contents(folder: &Path) -> Result<String> {
-    let engine = Engine::open(folder)?;
+fn expected(format: u32) -> String {
+    fs::read_to_string(fixture(format).join(CONTENTS)).unwrap()
+}
+
+fn contents(engine: Engine) -> Result<String> {
     let mut text = String::new();
     block_on(async {
         let tables: Vec<_> = engine.tables("").try_collect().await?;
@@ -109,45 +118,119 @@ fn contents(folder: &Path) -> Result<String> {
     Ok(text)
 }
 
-#[test]
-fn a_folder_of_format_2_holds_what_was_written() {
-    let folder = unpacked(CURRENT);
-    let expected = fs::read_to_string(fixture(CURRENT).join(CONTENTS)).unwrap();
-    assert_eq!(contents(folder.path()).unwrap(), expected);
-    // What it recovered is written on, and read again.
-    let engine = Engine::open(folder.path()).unwrap();
-    block_on(async {
-        let later = engine.untyped("Later")?;
-        later.insert(&TableEntity::new("p", "today")?.with("At", 1)).await?;
-        engine.checkpoint().await?;
-        engine.clone().close().await
-    })
-    .unwrap();
-    drop(engine);
-    let today = contents(folder.path()).unwrap();
-    assert_eq!(
-        today.lines().filter(|line| !line.contains("\"today\"") && *line != "    At Edm.Int32 1").count(),
-        expected.lines().count()
-    );
+/// The format that a folder says it is of.
+fn format_of(folder: &Path) -> u32 {
+    let manifest = fs::read(folder.join("FORMAT")).unwrap();
+    u32::from_le_bytes(manifest[8..12].try_into().unwrap())
 }
 
 #[test]
-fn a_folder_of_format_2_has_what_a_reader_can_be_wrong_about() {
-    let files = files(&fixture(CURRENT));
-    let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
-    assert!(bytes < 200_000, "{bytes} bytes");
-    let expected = fs::read_to_string(fixture(CURRENT).join(CONTENTS)).unwrap();
-    for edm in EdmType::ALL {
-        assert!(expected.contains(&format!(" {edm} ")), "{edm}");
+fn folders_of_all_formats_hold_what_was_written_and_become_current() {
+    for format in FORMATS {
+        let folder = unpacked(format);
+        assert_eq!(format_of(folder.path()), format);
+        assert_eq!(contents(Engine::open(folder.path()).unwrap()).unwrap(), expected(format));
+        assert_eq!(format_of(folder.path()), CURRENT);
+        // What it recovered is written on, and read again.
+        let engine = Engine::open(folder.path()).unwrap();
+        block_on(write_on(&engine)).unwrap();
+        block_on(engine.backup(folder.path().join("backup"))).unwrap();
+        drop(engine);
+        // Its backup is of the current format, and so is what is restored from it.
+        Engine::restore(folder.path().join("backup"), folder.path().join("restored")).unwrap();
+        for folder in [folder.path(), &folder.path().join("restored")] {
+            assert_eq!(format_of(folder), CURRENT);
+            let today = contents(Engine::open(folder).unwrap()).unwrap();
+            assert_eq!(without_today(&today), expected(format));
+            assert_ne!(today, expected(format));
+        }
     }
-    let file = |end| {
-        let named = files.iter().filter(|(name, _)| name.ends_with(end));
-        named.flat_map(|(_, bytes)| unpack(bytes)).collect::<Vec<u8>>()
-    };
-    let holds = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
-    let (runs, journal) = (file(".rows"), file(".journal"));
-    assert!(holds(&runs, "extremes") && !holds(&runs, "Later"), "blocks");
-    assert!(holds(&journal, "Later") && !holds(&journal, "extremes"), "frames that the base does not hold");
+}
+
+async fn write_on(engine: &Engine) -> Result<()> {
+    let later = engine.untyped("Later")?;
+    later.insert_or_replace(&TableEntity::new("p", "today")?.with("At", 1)).await?;
+    engine.checkpoint().await
+}
+
+fn without_today(contents: &str) -> String {
+    let old = |line: &&str| !line.contains("\"today\"") && *line != "    At Edm.Int32 1";
+    contents.lines().filter(old).fold(String::new(), |text, line| text + line + "\n")
+}
+
+#[test]
+fn a_power_loss_at_any_call_of_a_migration_leaves_the_folder_in_one_format_or_the_other() {
+    let old = Path::new("/old");
+    let open = |disk: &SimulatedDisk| EngineOptions::new().disk(Arc::new(disk.clone())).open(old);
+    for format in &FORMATS[..FORMATS.len() - 1] {
+        let disk = SimulatedDisk::new();
+        disk.create_dir(old).unwrap();
+        for (name, bytes) in files(unpacked(*format).path()) {
+            let file = disk.open(&old.join(name), true).unwrap();
+            file.write_at(0, &bytes).unwrap();
+            file.sync_data().unwrap();
+        }
+        disk.sync_dir(old).unwrap();
+        disk.sync_dir(Path::new("/")).unwrap();
+        for call in 1.. {
+            let disk = disk.after_kill();
+            disk.set_fault(Some(Fault::PowerAtCall(call)));
+            if let Ok(engine) = open(&disk) {
+                let _ = block_on(write_on(&engine));
+            }
+            let lost = disk.has_lost_power();
+            for seed in 0..3 {
+                let disk = disk.after_power_loss(seed);
+                let found = contents(open(&disk).unwrap()).unwrap();
+                assert_eq!(without_today(&found), expected(*format), "call {call}, seed {seed}");
+            }
+            if !lost {
+                assert!(call > 10, "{call} calls");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn each_format_of_the_documented_table_has_a_fixture_or_is_refused() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/format.md");
+    let docs = fs::read_to_string(docs).unwrap();
+    let (_, versions) = docs.split_once("\n## Versions\n").unwrap();
+    let rows = versions.lines().filter_map(|line| line.strip_prefix("| ")).skip(1);
+    let mut formats = Vec::new();
+    for row in rows.filter(|row| !row.starts_with('-')) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let format: u32 = cells[0].parse().unwrap();
+        let released = !cells.contains(&"none");
+        assert_eq!(released, fixture(format).join(CONTENTS).exists(), "format {format}");
+        formats.extend(released.then_some(format));
+    }
+    assert_eq!(formats, FORMATS);
+}
+
+#[test]
+fn fixtures_have_what_a_reader_can_be_wrong_about() {
+    for format in FORMATS {
+        let files = files(&fixture(format));
+        let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
+        assert!(bytes < 200_000, "{bytes} bytes");
+        for edm in EdmType::ALL {
+            assert!(expected(format).contains(&format!(" {edm} ")), "{edm}");
+        }
+        let file = |end| {
+            let named = files.iter().filter(|(name, _)| name.ends_with(end));
+            named.flat_map(|(_, bytes)| unpack(bytes)).collect::<Vec<u8>>()
+        };
+        let holds =
+            |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        let (runs, journal) = (file(".rows"), file(".journal"));
+        assert!(holds(&runs, "extremes") && !holds(&runs, "Later"), "blocks");
+        assert!(
+            holds(&journal, "Later") && !holds(&journal, "extremes"),
+            "frames that the base does not hold"
+        );
+    }
 }
 
 fn everything(partition: &str, row: &str, at: i32) -> Result<TableEntity> {
@@ -214,5 +297,6 @@ fn write_the_fixture() {
     for (name, bytes) in files(folder.path()).into_iter().filter(|(name, _)| name != "LOCK") {
         fs::write(fixture.join(name), pack(&bytes)).unwrap();
     }
-    fs::write(fixture.join(CONTENTS), contents(unpacked(CURRENT).path()).unwrap()).unwrap();
+    fs::write(fixture.join(CONTENTS), contents(Engine::open(unpacked(CURRENT).path()).unwrap()).unwrap())
+        .unwrap();
 }

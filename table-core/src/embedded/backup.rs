@@ -1,58 +1,125 @@
-//! A copy of an engine's folder, taken while it is in use.
+//! Backups of an engine in use, and engines restored from them.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::embedded::base::BaseView;
-use crate::embedded::disk::Disk;
+use crate::embedded::base::{BASE, BaseView, CopyReport};
+use crate::embedded::disk::{Disk, DiskLock};
 use crate::embedded::engine::Engine;
 use crate::embedded::folder;
 use crate::embedded::journal::{Journal, failed};
-use crate::embedded::manifest::{self, Folder, LOCK};
+use crate::embedded::manifest::{self, BACKUP, FORMAT, Folder, LOCK};
+use crate::embedded::options::EngineOptions;
 use crate::error::{Error, ErrorCode, Result};
 
 impl Engine {
-    /// Copies everything that was acknowledged before the call into a folder that is empty or missing. The copy is a folder like
-    /// any other: restoring is opening it.
+    /// Copies everything that was acknowledged before the call into a folder that is empty or missing, or holds an earlier backup of
+    /// this engine. Of that one only what is new is copied, and what is no longer needed is removed.
     ///
-    /// It begins with a checkpoint; readers and writers go on meanwhile. All that is copied is read back and checked. A copy that was
-    /// cut short is no folder of ours, and is refused by `open`. Copying blocks for as long as the disk takes.
+    /// It begins with a checkpoint; readers and writers go on meanwhile. All that is copied is read back and checked; what an
+    /// earlier backup copied is not read again, but when it is restored or verified. A backup that was cut short at any
+    /// moment leaves the earlier one, or the new one, whole. Copying blocks for as long as the disk takes.
+    ///
+    /// A backup is not opened for writing: [`restore`](Self::restore) makes an engine's folder of it.
     ///
     /// ```
     /// use table_core::embedded::Engine;
     ///
-    /// let (folder, copy) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    /// let engine = Engine::open(folder.path())?;
-    /// pollster::block_on(engine.backup(copy.path()))?;
-    /// assert!(Engine::open(copy.path())?.verify()?.is_whole());
+    /// let folder = tempfile::tempdir()?;
+    /// let (copy, restored) = (folder.path().join("backup"), folder.path().join("restored"));
+    /// let engine = Engine::open(folder.path().join("engine"))?;
+    /// pollster::block_on(engine.backup(&copy))?;
+    /// pollster::block_on(engine.backup(&copy))?; // copies what is new
+    /// Engine::restore(&copy, &restored)?;
+    /// assert!(Engine::open(&restored)?.verify()?.is_whole());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` for an engine in memory; `FolderNotOurs` where the folder holds something; `Corrupted` where the base cannot be
-    /// read; those of [`checkpoint`](Self::checkpoint); `Io`, `DiskFull`.
-    pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<()> {
+    /// `InvalidInput` for an engine in memory; `FolderNotOurs` where the folder holds something else, be it an engine, a backup of another
+    /// one, or one of this engine after which an older state was restored; `FolderLocked` where another backup goes there;
+    /// `Corrupted` where the base cannot be read; those of [`checkpoint`](Self::checkpoint); `Io`, `DiskFull`.
+    pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         self.checkpoint().await?;
         let state = self.inner.shared.state_to_keep()?;
         let Some(base) = &state.base else {
             let message = "an engine in memory has no files to copy: read its tables instead";
             return Err(Error::new(ErrorCode::InvalidInput, message));
         };
-        copy(&*self.inner.options.disk, base, folder.as_ref())
+        back_up(&*self.inner.options.disk, base, folder.as_ref())
+    }
+
+    /// Makes an engine's folder of a backup, in a folder that is empty or missing. The backup is left as it is, and need not be
+    /// writable.
+    ///
+    /// Every block is checked. A restore that was cut short, or met damage, leaves a folder that is refused: empty it first.
+    /// It blocks for as long as the disk takes.
+    ///
+    /// # Errors
+    /// `FolderNotOurs` where `from` holds no whole backup, or `to` holds something; `Corrupted` with the file and the place where
+    /// the backup is damaged; `FormatTooNew`, `FormatTooOld`; `Io`, `DiskFull`.
+    pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
+        EngineOptions::new().restore(from, to)
     }
 }
 
-fn copy(disk: &dyn Disk, base: &BaseView, target: &Path) -> Result<()> {
-    if manifest::check(disk, target)? != Folder::Empty {
-        let message =
-            format!("the folder {} holds a folder of an engine: choose an empty one", target.display());
-        return Err(Error::new(ErrorCode::FolderNotOurs, message));
+impl EngineOptions {
+    /// [`Engine::restore`] on the disk of these options.
+    ///
+    /// # Errors
+    /// Those of [`Engine::restore`].
+    pub fn restore(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
+        let (disk, from, to) = (&*self.disk, from.as_ref(), to.as_ref());
+        if !matches!(manifest::check(disk, from)?, Folder::Backup(_)) {
+            return Err(not_ours(from, "no backup"));
+        }
+        let names = disk.list(from);
+        let names = names.map_err(|error| failed(&format!("{} cannot be read", from.display()), error))?;
+        if !names.iter().any(|name| name == BASE) {
+            return Err(not_ours(from, "a backup that was cut short, and no earlier one: make it again"));
+        }
+        let (base, ()) = BaseView::open_beside_writers(&self.place(from), |_| Ok(()))?;
+        if manifest::check(disk, to)? != Folder::Empty {
+            return Err(not_ours(to, "an engine or a backup: choose an empty folder"));
+        }
+        folder::make(disk, to)?;
+        let _lock = lock(disk, to)?;
+        let report = base.restore_to(to)?;
+        let meta = base.meta();
+        Journal::create(disk, to, meta.journal, meta.sequence)?;
+        disk.sync_dir(to)
+            .map_err(|error| failed(&format!("the folder {} cannot be written", to.display()), error))?;
+        // IMPORTANT: last: without it a folder that holds something is refused.
+        manifest::write(disk, to, FORMAT)?;
+        Ok(report)
     }
-    folder::make(disk, target)?;
-    let io = |error| failed(&format!("the folder {} cannot be written", target.display()), error);
-    let _lock = disk.lock(&target.join(LOCK)).map_err(io)?;
-    let meta = base.copy_to(target)?;
-    Journal::create(disk, target, meta.journal, meta.sequence)?;
-    disk.sync_dir(target).map_err(io)?;
-    // IMPORTANT: last: without it a folder that holds something is not ours.
-    manifest::write(disk, target)
+}
+
+fn not_ours(folder: &Path, what: &str) -> Error {
+    Error::new(ErrorCode::FolderNotOurs, format!("the folder {} holds {what}", folder.display()))
+}
+
+fn lock(disk: &dyn Disk, folder: &Path) -> Result<Box<dyn DiskLock>> {
+    disk.lock(&folder.join(LOCK)).map_err(|error| match error.kind() {
+        ErrorKind::WouldBlock => {
+            let message = format!("another backup goes to {}: wait for its end", folder.display());
+            Error::new(ErrorCode::FolderLocked, message)
+        }
+        _ => failed(&format!("the folder {} cannot be written", folder.display()), error),
+    })
+}
+
+fn back_up(disk: &dyn Disk, base: &BaseView, target: &Path) -> Result<CopyReport> {
+    let check = || match manifest::check(disk, target)? {
+        Folder::Engine(_) => Err(not_ours(target, "an engine: choose another one, or an empty one")),
+        folder => Ok(folder),
+    };
+    if check()? == Folder::Empty {
+        folder::make(disk, target)?;
+    }
+    let _lock = lock(disk, target)?;
+    if !matches!(check()?, Folder::Backup(version) if version.is_current()) {
+        manifest::write(disk, target, BACKUP)?;
+    }
+    base.back_up(target)
 }

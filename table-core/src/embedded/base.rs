@@ -3,8 +3,10 @@
 //! A flush writes what was recent as new runs on top of the others. Merges, a slice at a time, bring what lies in several layers into
 //! one. Either ends with a new version, which is recorded before it is seen.
 
+mod beside;
 mod block;
 mod cache;
+mod copy;
 mod cursor;
 mod filter;
 mod merge;
@@ -19,6 +21,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use uuid::Uuid;
+
 use crate::embedded::disk::Disk;
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::journal::failed;
@@ -28,6 +32,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::row::{Row, RowView};
 
 use block::Found;
+pub use copy::CopyReport;
 pub(crate) use cursor::BaseCursor;
 pub(crate) use merge::{Debt, Merged};
 pub(crate) use meta::Meta;
@@ -52,8 +57,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    fn pool(&self) -> Arc<Pool> {
-        Arc::new(Pool::new(Arc::clone(&self.disk), self.folder.to_path_buf(), self.cache_bytes))
+    fn new_pool(&self) -> Pool {
+        Pool::new(Arc::clone(&self.disk), self.folder.to_path_buf(), self.cache_bytes)
     }
 }
 
@@ -79,15 +84,15 @@ fn stopped() -> Error {
 impl Base {
     /// The base of a folder that has none: it records this, and holds no rows.
     pub(crate) fn create(place: &Place, meta: Meta) -> Result<Self> {
-        let stored = Stored { meta, next: 1, version: Version::default() };
-        let base = Self::of(place.pool(), place, stored);
+        let stored = Stored { engine: Uuid::new_v4(), meta, next: 1, version: Arc::default() };
+        let base = Self::of(Arc::new(place.new_pool()), place, stored);
         base.stored.write(&*base.pool.disk, &base.pool.folder)?;
         Ok(base)
     }
 
     /// The base of a folder.
     pub(crate) fn open(place: &Place) -> Result<Self> {
-        let pool = place.pool();
+        let pool = Arc::new(place.new_pool());
         let stored = Stored::read(&pool)?;
         Ok(Self::of(pool, place, stored))
     }
@@ -97,7 +102,7 @@ impl Base {
             pool,
             run_bytes: place.run_bytes,
             hook: place.hook.clone(),
-            version: Arc::new(stored.version.clone()),
+            version: Arc::clone(&stored.version),
             stored,
             merges: Merges::default(),
             obsolete: Vec::new(),
@@ -112,8 +117,7 @@ impl Base {
 
     /// The rows as of the last version.
     pub(crate) fn view(&self) -> BaseView {
-        let record = Arc::new((self.stored.meta.clone(), self.stored.next));
-        BaseView { pool: Arc::clone(&self.pool), version: Arc::clone(&self.version), record }
+        BaseView { pool: Arc::clone(&self.pool), stored: Arc::new(self.stored.clone()) }
     }
 
     /// Once set, whatever is under way ends with an error, and leaves no trace.
@@ -170,15 +174,16 @@ impl Base {
         // IMPORTANT: rows and journal position become durable at once: replay never begins too late, and what it does twice has
         // the same result.
         let bytes = runs.iter().map(|run| run.length).sum();
-        self.record(Stored { meta, next, version })?;
+        self.record(Stored { engine: self.stored.engine, meta, next, version: Arc::new(version) })?;
         self.pool.counters.flush(bytes);
         Ok(())
     }
 
     /// Makes a version the one in use, durably, without what no table has any more.
     fn record(&mut self, mut stored: Stored) -> Result<()> {
-        stored.version.drop_dead(&stored.meta.catalog);
-        stored.version.join_empty();
+        let version = Arc::make_mut(&mut stored.version);
+        version.drop_dead(&stored.meta.catalog);
+        version.join_empty();
         if let Err(error) = stored.write(&*self.pool.disk, &self.pool.folder) {
             if error.code() == ErrorCode::DiskFull {
                 // What was written for it gives its room back.
@@ -190,7 +195,7 @@ impl Base {
             }
             return Err(error);
         }
-        let old = std::mem::replace(&mut self.version, Arc::new(stored.version.clone())).runs();
+        let old = std::mem::replace(&mut self.version, Arc::clone(&stored.version)).runs();
         let kept = stored.version.runs();
         let is_kept = |run: &Arc<Run>| kept.binary_search_by_key(&run.number, |kept| kept.number).is_ok();
         self.obsolete.extend(old.into_iter().filter(|run| !is_kept(run)));
@@ -283,32 +288,15 @@ impl Drop for RunsWriter<'_> {
 #[derive(Clone)]
 pub(crate) struct BaseView {
     pool: Arc<Pool>,
-    version: Arc<Version>,
-    /// What this version recorded, and the number of the next run.
-    record: Arc<(Meta, u64)>,
+    stored: Arc<Stored>,
 }
 
 impl BaseView {
-    /// Copies it into an empty folder, and checks the copy; what it recorded.
-    pub(crate) fn copy_to(&self, folder: &Path) -> Result<Meta> {
-        let (meta, next) = (*self.record).clone();
-        let pool = Arc::new(Pool::new(Arc::clone(&self.pool.disk), folder.to_owned(), 0));
-        for run in self.version.runs() {
-            run.copy_to(&pool)?;
-        }
-        let stored = Stored { meta, next, version: Version::clone(&self.version) };
-        stored.write(&*pool.disk, &pool.folder)?;
-        let copy =
-            Self { version: Arc::new(Stored::read(&pool)?.version), pool, record: Arc::clone(&self.record) };
-        match copy.verify().damage.into_iter().next() {
-            Some(damage) => Err(damage),
-            None => Ok(stored.meta),
-        }
-    }
-
     /// One row.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
-        let Some(segment) = self.version.segments().get(self.version.find(key)) else { return Ok(None) };
+        let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
+            return Ok(None);
+        };
         let hash = filter::hash(key);
         for layer in &segment.layers {
             match layer.run.get(key, hash)? {
@@ -322,12 +310,12 @@ impl BaseView {
 
     /// The rows of a span.
     pub(crate) fn range(&self, span: &Span) -> Result<BaseCursor> {
-        BaseCursor::new(&self.version, span)
+        BaseCursor::new(&self.stored.version, span)
     }
 
     /// What it has, and what was done with it.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
-        let (runs, segments) = (self.version.runs(), self.version.segments());
+        let (runs, segments) = (self.stored.version.runs(), self.stored.version.segments());
         statistics.runs = runs.len();
         statistics.base_bytes = runs.iter().map(|run| run.length).sum();
         statistics.segments = segments.len();
@@ -339,8 +327,8 @@ impl BaseView {
 
     /// Whether it may have rows of a span. Looks at no file.
     pub(crate) fn may_hold(&self, span: &Span) -> bool {
-        let index = self.version.find(&span.start);
-        let segments = self.version.segments().get(index..).unwrap_or_default();
+        let index = self.stored.version.find(&span.start);
+        let segments = self.stored.version.segments().get(index..).unwrap_or_default();
         segments.iter().take_while(|segment| *segment.start < *span.end).any(|segment| {
             let within = |run: &Run| *run.first < *span.end && *run.last >= *span.start;
             segment.layers.iter().any(|layer| within(&layer.run))

@@ -57,7 +57,8 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+    /// So many bytes as they are.
+    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
         self.0 = tail;
         Some(head)

@@ -178,7 +178,7 @@ impl Checkpointer {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let journal = self.base.meta().journal + u64::from(!Mend::KeepUncovered.is_in());
         let covered = |name: &str| file::number(name).is_some_and(|number| number < journal);
-        folder::delete(&*self.disk, &self.folder, covered)
+        folder::delete(&*self.disk, &self.folder, covered).map(drop)
     }
 
     /// Merges a slice of the base.

@@ -28,6 +28,11 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Opens a file for reading and writing. With `create`, makes it empty, also if it is there.
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>>;
 
+    /// Opens a file for reading alone: no right to write it is needed.
+    fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        self.open(path, false)
+    }
+
     /// Gives a file another name, replacing a file that has it.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 

@@ -29,14 +29,17 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
     make().map_err(|error| failed(&format!("the folder {} cannot be made", folder.display()), error))
 }
 
-/// Deletes the files of these names, durably.
-pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> bool) -> Result<()> {
+/// Deletes the files of these names, durably; how many there were.
+pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> bool) -> Result<u64> {
     let remove = || {
         let names: Vec<String> = disk.list(folder)?.into_iter().filter(|name| which(name)).collect();
         for name in &names {
             disk.remove(&folder.join(name))?;
         }
-        if names.is_empty() { Ok(()) } else { disk.sync_dir(folder) }
+        if !names.is_empty() {
+            disk.sync_dir(folder)?;
+        }
+        Ok(names.len() as u64)
     };
     remove().map_err(|error| failed("files that are no longer needed cannot be deleted", error))
 }

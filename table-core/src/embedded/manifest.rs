@@ -1,4 +1,4 @@
-//! The manifest: identifies a folder as an engine's, with its format version (`docs/format.md`, "Folder").
+//! The manifest: identifies a folder as an engine's or as a backup, with its format version (`docs/format.md`, "Folder").
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -9,23 +9,42 @@ use crate::embedded::journal::failed;
 use crate::embedded::mend::Mend;
 use crate::error::{Error, ErrorCode, Result};
 
-/// The manifest's name.
+/// The name of an engine's manifest.
 pub(crate) const FORMAT: &str = "FORMAT";
+/// The name of a backup's manifest.
+pub(crate) const BACKUP: &str = "BACKUP";
 /// The lock file's name.
 pub(crate) const LOCK: &str = "LOCK";
-const FORMAT_NEW: &str = "FORMAT.new";
+/// The name of an engine's manifest while it is written.
+pub(crate) const FORMAT_NEW: &str = "FORMAT.new";
+const BACKUP_NEW: &str = "BACKUP.new";
 const MAGIC: &[u8; 8] = b"TABLES\r\n";
-/// The version of the folder that is written, and the one that is read.
-const VERSION: u32 = 2;
+/// The version of folders that are written.
+const VERSION: u32 = 3;
+/// The first version that was released. From this one on all are read.
+const FIRST_RELEASED: u32 = 2;
 const BYTES: usize = 16;
 
-/// Whether a folder is ours to open.
+/// What a folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Folder {
     /// It holds nothing yet, or is not there.
     Empty,
-    /// It holds an engine's files in a version that this library reads.
-    Ours,
+    /// It holds an engine's files, in a version that this library reads.
+    Engine(Version),
+    /// It holds a backup, in a version that this library reads.
+    Backup(Version),
+}
+
+/// A version of a folder that this library reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Version(u32);
+
+impl Version {
+    /// Whether it is the one that is written.
+    pub(crate) fn is_current(self) -> bool {
+        self.0 == VERSION
+    }
 }
 
 fn bytes() -> Vec<u8> {
@@ -46,62 +65,71 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Folder::Empty),
         names => names.map_err(io)?,
     };
-    if !names.iter().any(|name| name == FORMAT) {
-        // A crash while the folder was made leaves these two at most. The third is in the root of a volume.
-        let allowed = [LOCK, FORMAT_NEW, if Mend::AllowLostAndFound.is_in() { "lost+found" } else { LOCK }];
-        if names.iter().all(|name| allowed.contains(&name.as_str())) {
-            return Ok(Folder::Empty);
-        }
-        let message = format!("the folder {} holds something else: choose an empty one", folder.display());
-        return Err(Error::new(ErrorCode::FolderNotOurs, message));
+    let read = |name: &str| {
+        let file = disk.open_to_read(&folder.join(name)).map_err(io)?;
+        let length = file.len().map_err(io)?.min(BYTES as u64);
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
+        file.read_at(0, &mut bytes).map_err(io)?;
+        version(&bytes, name, folder)
+    };
+    let has = |name: &str| names.iter().any(|other| other == name);
+    if has(FORMAT) {
+        return read(FORMAT).map(Folder::Engine);
     }
-    let file = disk.open(&folder.join(FORMAT), false).map_err(io)?;
-    let mut bytes = [0; BYTES];
-    let length = file.len().map_err(io)?;
-    if length < BYTES as u64 {
-        return Err(broken(folder));
+    if has(BACKUP) {
+        return read(BACKUP).map(Folder::Backup);
     }
-    file.read_at(0, &mut bytes).map_err(io)?;
-    let mut reader = Reader::new(&bytes);
+    // A crash while the folder was made leaves these at most. The last is in the root of a volume.
+    let lost_and_found = if Mend::AllowLostAndFound.is_in() { "lost+found" } else { LOCK };
+    let allowed = [LOCK, FORMAT_NEW, BACKUP_NEW, lost_and_found];
+    if names.iter().all(|name| allowed.contains(&name.as_str())) {
+        return Ok(Folder::Empty);
+    }
+    let message = format!("the folder {} holds something else: choose an empty one", folder.display());
+    Err(Error::new(ErrorCode::FolderNotOurs, message))
+}
+
+/// The version that a manifest says.
+fn version(bytes: &[u8], name: &str, folder: &Path) -> Result<Version> {
+    let broken = || {
+        let message = format!("the {name} file of {} is broken: restore it from a copy", folder.display());
+        Error::new(ErrorCode::Corrupted, message)
+    };
+    let mut reader = Reader::new(bytes.get(..BYTES).ok_or_else(broken)?);
     if reader.u64() != Some(u64::from_le_bytes(*MAGIC)) {
-        let message = format!("the folder {} holds another program's FORMAT file", folder.display());
+        let message = format!("the folder {} holds another program's {name} file", folder.display());
         return Err(Error::new(ErrorCode::FolderNotOurs, message));
     }
-    match (reader.u32(), reader.u32()) {
-        (Some(version), Some(sum)) if Some(sum) == bytes.get(..12).map(crc32c::crc32c) => {
-            if version > VERSION {
-                let message = format!(
-                    "the folder {} is of format {version}; this version reads up to {VERSION}: upgrade",
-                    folder.display()
-                );
-                return Err(Error::new(ErrorCode::FormatTooNew, message));
-            }
-            if version < VERSION {
-                let message = format!(
-                    "Unsupported format: the folder {} is of format {version}, of a version before the first release; \
-                     this version reads format {VERSION}: copy the tables by a program of the version that wrote them",
-                    folder.display()
-                );
-                return Err(Error::new(ErrorCode::FormatTooOld, message));
-            }
-            Ok(Folder::Ours)
-        }
-        _ => Err(broken(folder)),
+    let version = reader.u32().ok_or_else(broken)?;
+    if reader.u32() != bytes.get(..12).map(crc32c::crc32c) {
+        return Err(broken());
     }
+    if version > VERSION {
+        let message = format!(
+            "the folder {} is of format {version}; this version reads formats {FIRST_RELEASED} to {VERSION}: upgrade",
+            folder.display()
+        );
+        return Err(Error::new(ErrorCode::FormatTooNew, message));
+    }
+    if version < FIRST_RELEASED {
+        let message = format!(
+            "Unsupported format: the folder {} is of format {version}, which no release has written; this version \
+             reads formats {FIRST_RELEASED} to {VERSION}: copy the tables by a program of the version that wrote them",
+            folder.display()
+        );
+        return Err(Error::new(ErrorCode::FormatTooOld, message));
+    }
+    Ok(Version(version))
 }
 
-fn broken(folder: &Path) -> Error {
-    let message = format!("the FORMAT file of {} is broken: restore it from a copy", folder.display());
-    Error::new(ErrorCode::Corrupted, message)
-}
-
-/// Makes an empty folder ours, durably and at once.
-pub(crate) fn write(disk: &dyn Disk, folder: &Path) -> Result<()> {
+/// Gives a folder its manifest, of the version that is written, durably and at once: [`FORMAT`] or [`BACKUP`].
+pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<()> {
+    let new = folder.join(format!("{name}.new"));
     let make = || {
-        let file = disk.open(&folder.join(FORMAT_NEW), true)?;
+        let file = disk.open(&new, true)?;
         file.write_at(0, &bytes())?;
         file.sync_data()?;
-        disk.rename(&folder.join(FORMAT_NEW), &folder.join(FORMAT))?;
+        disk.rename(&new, &folder.join(name))?;
         // IMPORTANT: durable before any other file is made: files without a manifest are not ours.
         disk.sync_dir(folder)
     };
@@ -115,7 +143,7 @@ mod tests {
 
     #[test]
     fn golden_bytes_of_the_manifest() {
-        assert_eq!(bytes()[..12], *b"TABLES\r\n\x02\0\0\0");
+        assert_eq!(bytes()[..12], *b"TABLES\r\n\x03\0\0\0");
     }
 
     #[test]
@@ -139,7 +167,8 @@ mod tests {
             bytes.into_bytes()
         };
         assert_eq!(check_file("FORMAT", &of_version(VERSION + 1)), ErrorCode::FormatTooNew);
-        assert_eq!(check_file("FORMAT", &of_version(VERSION - 1)), ErrorCode::FormatTooOld);
+        assert_eq!(check_file("FORMAT", &of_version(FIRST_RELEASED - 1)), ErrorCode::FormatTooOld);
+        assert_eq!(check_file("BACKUP", &of_version(VERSION + 1)), ErrorCode::FormatTooNew);
         let mut flipped = bytes();
         flipped[8] ^= 4;
         assert_eq!(check_file("FORMAT", &flipped), ErrorCode::Corrupted);
@@ -149,8 +178,10 @@ mod tests {
     fn a_folder_made_is_ours() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(check(&RealDisk, folder.path()).unwrap(), Folder::Empty);
-        write(&RealDisk, folder.path()).unwrap();
-        assert_eq!(check(&RealDisk, folder.path()).unwrap(), Folder::Ours);
+        write(&RealDisk, folder.path(), BACKUP).unwrap();
+        assert_eq!(check(&RealDisk, folder.path()).unwrap(), Folder::Backup(Version(VERSION)));
+        write(&RealDisk, folder.path(), FORMAT).unwrap();
+        assert_eq!(check(&RealDisk, folder.path()).unwrap(), Folder::Engine(Version(VERSION)));
         assert_eq!(std::fs::read(folder.path().join(FORMAT)).unwrap(), bytes());
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Clock;
+use crate::embedded::base::Place;
 use crate::embedded::disk::{Disk, RealDisk};
 use crate::embedded::engine::Engine;
 use crate::embedded::failpoint::Hook;
@@ -139,6 +140,17 @@ impl EngineOptions {
     /// The bytes at which a run of the base ends: few of them make a checkpoint, and one is a slice of a merge.
     pub(crate) const fn run_bytes(&self) -> u64 {
         (self.checkpoint_bytes / 3) as u64
+    }
+
+    /// Where the base of a folder is.
+    pub(crate) fn place(&self, folder: &Path) -> Place {
+        Place {
+            disk: Arc::clone(&self.disk),
+            folder: folder.into(),
+            cache_bytes: self.cache_bytes,
+            run_bytes: self.run_bytes(),
+            hook: self.hook.clone(),
+        }
     }
 
     /// How long the name of a deleted table answers `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds as the service does.

@@ -11,7 +11,7 @@ use crate::embedded::folder;
 use crate::embedded::journal::file::{self, FileHeader};
 use crate::embedded::journal::frame::{Change, Record};
 use crate::embedded::journal::{Journal, Tail, failed, reader};
-use crate::embedded::manifest::{self, Folder};
+use crate::embedded::manifest::{self, FORMAT, FORMAT_NEW, Folder, Version};
 use crate::embedded::mend::Mend;
 use crate::embedded::options::EngineOptions;
 use crate::embedded::state::State;
@@ -32,7 +32,7 @@ pub(crate) struct Recovered {
 /// What keeps other engines out of a folder.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _manifest: Option<Box<dyn DiskLock>>,
+    manifests: Vec<Box<dyn DiskLock>>,
     _first: Box<dyn DiskLock>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let disk = &*options.disk;
     let io = |error| failed(&format!("the folder {} cannot be opened", path.display()), error);
     // Before the lock is made: another's folder is left as it is.
-    if manifest::check(disk, path)? == Folder::Empty {
+    if check(disk, path)?.is_none() {
         folder::make(disk, path)?;
     }
     let lock = |name| {
@@ -54,23 +54,17 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         })
     };
     let first = lock(manifest::LOCK)?;
-    if manifest::check(disk, path)? == Folder::Empty {
-        manifest::write(disk, path)?;
+    let version = check(disk, path)?;
+    if version.is_none() {
+        manifest::write(disk, path, FORMAT)?;
     }
     // A lock file may be removed by somebody who tidies up. Without the manifest a folder is not opened.
-    let second = if Mend::LockManifest.is_in() { Some(lock(manifest::FORMAT)?) } else { None };
-    let lock = Lock { _manifest: second, _first: first };
+    let second = if Mend::LockManifest.is_in() { Some(lock(FORMAT)?) } else { None };
+    let mut held = Lock { manifests: second.into_iter().collect(), _first: first };
     // IMPORTANT: what an earlier engine made, renamed or deleted, and could not make durable, is adopted from here on.
     disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
-    let place = Place {
-        disk: Arc::clone(&options.disk),
-        folder: path.into(),
-        cache_bytes: options.cache_bytes,
-        run_bytes: options.run_bytes(),
-        hook: options.hook.clone(),
-    };
-    let base = open_base(&place, &names)?;
+    let base = open_base(&options.place(path), &names)?;
     let meta = base.meta().clone();
     let mut replay = Replay {
         state: State { catalog: meta.catalog.clone(), base: Some(base.view()), ..State::default() },
@@ -79,6 +73,11 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     };
     let end = replay_all(disk, path, &names, &meta, &mut replay)?;
     // Nothing was changed so far; from here on the folder is known to be sound.
+    if version.is_some_and(|version| !version.is_current()) {
+        // IMPORTANT: before anything is written in the new format: an engine that does not know it opens the folder no more.
+        held.manifests.push(lock(FORMAT_NEW)?);
+        manifest::write(disk, path, FORMAT)?;
+    }
     let left_over = base.left_over();
     folder::delete(disk, path, |name| {
         left_over(name)
@@ -88,7 +87,22 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let folder = PathBuf::from(path);
     let journal = Journal::new(Arc::clone(&options.disk), folder, options.hook.clone(), tail);
     let Replay { state, timestamp, dropped } = replay;
-    Ok(Recovered { state, timestamp, dropped, journal, base, lock })
+    Ok(Recovered { state, timestamp, dropped, journal, base, lock: held })
+}
+
+/// The version of an engine's folder; `None` for an empty one.
+fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
+    match manifest::check(disk, path)? {
+        Folder::Empty => Ok(None),
+        Folder::Engine(version) => Ok(Some(version)),
+        Folder::Backup(_) => {
+            let message = format!(
+                "the folder {} is a backup: restore it into another folder, or open it for reading",
+                path.display()
+            );
+            Err(Error::new(ErrorCode::ReadOnly, message))
+        }
+    }
 }
 
 fn open_base(place: &Place, names: &[String]) -> Result<Base> {

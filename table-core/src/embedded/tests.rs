@@ -8,6 +8,7 @@ mod faults;
 mod faulty;
 mod folders;
 pub(in crate::embedded) mod gate;
+mod images;
 mod model;
 mod pages;
 mod power;

@@ -120,6 +120,8 @@ pub enum ErrorCode {
     FolderLocked,
     /// The folder holds something else; it was left untouched.
     FolderNotOurs,
+    /// The engine was opened for reading alone, or the folder is a backup: nothing was written.
+    ReadOnly,
     /// The folder was written by a newer version; it was left untouched.
     FormatTooNew,
     /// The folder is of a format that is no longer read; it was left untouched.
@@ -188,6 +190,7 @@ impl ErrorCode {
             Self::EngineClosed => "EngineClosed",
             Self::FolderLocked => "FolderLocked",
             Self::FolderNotOurs => "FolderNotOurs",
+            Self::ReadOnly => "ReadOnly",
             Self::FormatTooNew => "FormatTooNew",
             Self::FormatTooOld => "FormatTooOld",
             Self::DiskFull => "DiskFull",
@@ -253,7 +256,7 @@ impl ErrorCode {
             | Self::FormatTooOld
             | Self::DiskFull
             | Self::Io => 500,
-            Self::NotImplemented | Self::Unsupported => 501,
+            Self::NotImplemented | Self::Unsupported | Self::ReadOnly => 501,
             Self::ServerBusy => 503,
         }
     }

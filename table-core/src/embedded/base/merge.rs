@@ -320,7 +320,7 @@ impl Base {
             return Ok(());
         }
         reach(self.hook.as_ref(), Step::MergeCommit)?;
-        self.record(Stored { version, ..self.stored.clone() })
+        self.record(Stored { version: Arc::new(version), ..self.stored.clone() })
     }
 
     /// Writes what comes of a slice, and the version that has it.
@@ -373,6 +373,6 @@ impl Base {
             segments.end = version.find(&last) + 1;
         }
         version.replace(segments, task.layers, runs.first())?;
-        Ok(Stored { meta: self.stored.meta.clone(), next, version })
+        Ok(Stored { next, version: Arc::new(version), ..self.stored.clone() })
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Pool {
     pub(super) folder: PathBuf,
     pub(super) cache: Cache,
     pub(super) counters: Counters,
+    /// How many files are open at once, at most.
+    most_open: usize,
     open: Mutex<Open>,
 }
 
@@ -49,12 +51,19 @@ impl Pool {
             folder,
             cache: Cache::new(cache_bytes),
             counters: Counters::default(),
+            most_open: OPEN,
             open: Mutex::default(),
         }
     }
 
+    /// Keeps every file open that it was asked for.
+    pub(super) fn pinning(self) -> Self {
+        Self { most_open: usize::MAX, ..self }
+    }
+
     /// Makes the empty file of a run.
     pub(super) fn create(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
+        self.forget(number);
         self.disk.open(&self.folder.join(name(number)), true)
     }
 
@@ -67,8 +76,8 @@ impl Pool {
             *used = now;
             return Ok(Arc::clone(file));
         }
-        let file = self.disk.open(&self.folder.join(name(number)), false)?;
-        if open.files.len() >= OPEN {
+        let file = self.disk.open_to_read(&self.folder.join(name(number)))?;
+        if open.files.len() >= self.most_open {
             // Those that were used longest ago, half of all.
             let mut uses: Vec<u64> = open.files.values().map(|(_, used)| *used).collect();
             let (_, middle, _) = uses.select_nth_unstable(OPEN / 2);
@@ -79,9 +88,14 @@ impl Pool {
         Ok(file)
     }
 
+    /// Closes the file of a run: there will be another one of the same number, or none.
+    fn forget(&self, number: u64) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).files.remove(&number);
+    }
+
     /// Removes the file of a run.
     pub(super) fn remove(&self, number: u64) -> io::Result<()> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).files.remove(&number);
+        self.forget(number);
         self.disk.remove(&self.folder.join(name(number)))
     }
 }

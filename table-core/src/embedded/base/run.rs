@@ -8,6 +8,8 @@ mod writer;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
+use uuid::Uuid;
+
 use crate::embedded::base::block::Found;
 use crate::embedded::base::cache::Block;
 use crate::embedded::base::filter;
@@ -31,12 +33,22 @@ const COPIED: u64 = 1 << 20;
 /// Bytes of a checksum.
 const SUM: usize = 4;
 
+/// The file of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunFile {
+    pub(super) number: u64,
+    pub(super) identity: Uuid,
+    pub(super) length: u64,
+}
+
 /// A run that a version of the base names.
 #[derive(Debug)]
 pub(super) struct Run {
     pool: Arc<Pool>,
-    /// Its number, as in the name of its file. No other run ever has it.
+    /// Its number, as in the name of its file. No other run of the folder ever has it.
     pub(super) number: u64,
+    /// Tells it from all other runs, also from one of the same number in a copy of the folder that was written on.
+    pub(super) identity: Uuid,
     /// The length of its file.
     pub(super) length: u64,
     /// Its first key.
@@ -87,10 +99,10 @@ impl Run {
     /// A run that was written before. Nothing is read yet.
     pub(super) fn new(
         pool: &Arc<Pool>,
-        (number, length): (u64, u64),
+        RunFile { number, identity, length }: RunFile,
         (first, last): (Box<[u8]>, Box<[u8]>),
     ) -> Self {
-        Self { pool: Arc::clone(pool), number, length, first, last, directory: OnceLock::new() }
+        Self { pool: Arc::clone(pool), number, identity, length, first, last, directory: OnceLock::new() }
     }
 
     /// What is wrong, with the file and the place.
@@ -125,7 +137,8 @@ impl Run {
         Ok(part)
     }
 
-    fn file(&self) -> Result<Arc<dyn DiskFile>> {
+    /// The file, open.
+    pub(super) fn file(&self) -> Result<Arc<dyn DiskFile>> {
         self.pool.file(self.number).map_err(|error| self.failed(0, error))
     }
 
@@ -200,6 +213,12 @@ impl Run {
         }
         let block = self.block(index, true)?;
         block.layout.find(&block.bytes, key)
+    }
+
+    /// The same run in the folder of another pool.
+    pub(super) fn in_pool(&self, pool: &Arc<Pool>) -> Self {
+        let file = RunFile { number: self.number, identity: self.identity, length: self.length };
+        Self::new(pool, file, (self.first.clone(), self.last.clone()))
     }
 
     /// Copies the file into the folder of another pool, durably but for its entry.

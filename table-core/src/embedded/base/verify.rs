@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::embedded::base::run::Run;
-use crate::embedded::base::version::stored::{self, BASE};
+use crate::embedded::base::version::stored::{self, BASE, Copies};
 use crate::embedded::base::{BaseView, filter};
 use crate::error::{Error, ErrorCode, Result};
 
@@ -38,7 +38,7 @@ impl BaseView {
     pub(crate) fn verify(&self) -> Verification {
         let mut found = Verification::default();
         found.note(self.verify_base());
-        for run in self.version.runs() {
+        for run in self.stored.version.runs() {
             found.runs += 1;
             let outcome = verify_run(&run, &mut found);
             found.note(outcome);
@@ -48,7 +48,7 @@ impl BaseView {
 
     fn verify_base(&self) -> Result<()> {
         let path = self.pool.folder.join(BASE);
-        let copies = stored::read_copies(&*self.pool.disk, &path)?;
+        let copies = Copies::of(&stored::read_bytes(&*self.pool.disk, &path)?);
         let offset = match (&copies.first, &copies.second) {
             (Some(first), Some(second)) if first == second => return Ok(()),
             (Some(_), _) => copies.half,
@@ -62,7 +62,7 @@ impl BaseView {
     }
 }
 
-fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
+pub(super) fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
     let directory = run.read_directory()?;
     let ends = (directory.first(0), directory.last(directory.len().saturating_sub(1)));
     if ends != (&*run.first, &*run.last) {

@@ -48,6 +48,10 @@ impl Disk for RealDisk {
         Ok(Arc::new(RealFile(file)))
     }
 
+    fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(RealFile(File::open(path)?)))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         std::fs::rename(from, to)
     }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use crate::embedded::base::block::BlockWriter;
 use crate::embedded::base::filter;
 use crate::embedded::base::pool::Pool;
-use crate::embedded::base::run::{Directory, Footer, HEADER, Run, SUM, header, sum};
+use crate::embedded::base::run::{Directory, Footer, HEADER, Run, RunFile, SUM, header, sum};
 use crate::embedded::disk::DiskFile;
 use crate::embedded::journal::refused;
 use crate::embedded::mend::Mend;
@@ -112,7 +114,8 @@ impl RunWriter {
         self.write()?;
         let last = self.directory.len().saturating_sub(1);
         let ends = (self.directory.first(0).into(), self.directory.last(last).into());
-        let run = Run::new(&self.pool, (self.number, self.written), ends);
+        let file = RunFile { number: self.number, identity: Uuid::new_v4(), length: self.written };
+        let run = Run::new(&self.pool, file, ends);
         // What was just written need not be read.
         let _ = run.directory.set(self.directory);
         Ok(run)

@@ -6,9 +6,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use crate::embedded::base::meta::Meta;
 use crate::embedded::base::pool::Pool;
-use crate::embedded::base::run::Run;
+use crate::embedded::base::run::{Run, RunFile};
 use crate::embedded::base::version::{Layer, Segment, Version};
 use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::disk::Disk;
@@ -22,29 +24,35 @@ pub(crate) const BASE: &str = "BASE";
 pub(crate) const BASE_NEW: &str = "BASE.new";
 
 const MAGIC: &[u8; 8] = b"TBLBASE\0";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The first version: its engine and its runs have no identities.
+const WITHOUT_IDENTITIES: u32 = 1;
 /// Bytes before the content: magic, version, length.
 const HEADER: usize = 16;
 
 /// What the file says.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
+    /// The identity of the engine, the same in its backups and in what is restored from them.
+    pub(in super::super) engine: Uuid,
     pub(in super::super) meta: Meta,
     /// The number that the next run gets.
     pub(in super::super) next: u64,
-    pub(in super::super) version: Version,
+    pub(in super::super) version: Arc<Version>,
 }
 
 impl Stored {
     fn content(&self) -> Vec<u8> {
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let mut out = Writer::default();
+        out.raw(self.engine.as_bytes());
         self.meta.write(&mut out);
         out.u64(self.next);
         let runs = self.version.runs();
         out.u32(count(runs.len()));
         for run in &runs {
             out.u64(run.number);
+            out.raw(run.identity.as_bytes());
             out.u64(run.length);
             out.bytes(&run.first);
             out.bytes(&run.last);
@@ -73,15 +81,37 @@ impl Stored {
         out.into_bytes()
     }
 
+    /// Whether the runs of both can be in one folder, and what is recorded here is not older; or what the other is.
+    pub(in super::super) fn check_follows(&self, earlier: &Self) -> std::result::Result<(), &'static str> {
+        if self.engine != earlier.engine {
+            return Err("a backup of another engine");
+        }
+        let runs: HashMap<u64, Uuid> =
+            self.version.runs().iter().map(|run| (run.number, run.identity)).collect();
+        let differs = |run: &Arc<Run>| runs.get(&run.number).is_some_and(|other| *other != run.identity);
+        if earlier.next > self.next
+            || earlier.meta.sequence > self.meta.sequence
+            || earlier.version.runs().iter().any(differs)
+        {
+            return Err("a backup of what this engine held in another history");
+        }
+        Ok(())
+    }
+
+    /// The bytes of the file.
+    pub(in super::super) fn bytes(&self) -> Vec<u8> {
+        self.copy().repeat(2)
+    }
+
     /// Replaces the file, durably. Files of runs that are new become durable before.
     ///
     /// # Errors
     /// After `DiskFull` the file is as it was. After anything else it may be either.
     pub(in super::super) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<()> {
-        let copy = self.copy();
+        let bytes = self.bytes();
         let write = || {
             let file = disk.open(&folder.join(BASE_NEW), true)?;
-            file.write_at(0, &[copy.as_slice(), &copy].concat())?;
+            file.write_at(0, &bytes)?;
             file.sync_data()?;
             // IMPORTANT: the entries of the runs that it names are durable before it gets its name.
             disk.sync_dir(folder)
@@ -97,7 +127,12 @@ impl Stored {
     /// Reads the file.
     pub(in super::super) fn read(pool: &Arc<Pool>) -> Result<Self> {
         let path = pool.folder.join(BASE);
-        let copies = read_copies(&*pool.disk, &path)?;
+        Self::parse(&read_bytes(&*pool.disk, &path)?, &path, pool)
+    }
+
+    /// What the bytes of the file say, read from a path.
+    pub(in super::super) fn parse(bytes: &[u8], path: &Path, pool: &Arc<Pool>) -> Result<Self> {
+        let copies = Copies::of(bytes);
         let broken = |offset| {
             let message =
                 format!("{} is broken at byte {offset}: restore the folder from a copy", path.display());
@@ -107,13 +142,20 @@ impl Stored {
         Self::of(&content, pool).ok_or_else(|| broken(HEADER))
     }
 
-    fn of(content: &[u8], pool: &Arc<Pool>) -> Option<Self> {
-        let mut reader = Reader::new(content);
+    fn of(Content { version, bytes }: &Content, pool: &Arc<Pool>) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        // IMPORTANT: what has no identity gets a new one: it is never taken for the same in two folders without proof.
+        let identity = |reader: &mut Reader<'_>| match *version {
+            WITHOUT_IDENTITIES => Some(Uuid::new_v4()),
+            _ => Some(Uuid::from_bytes(reader.take(16)?.try_into().ok()?)),
+        };
+        let engine = identity(&mut reader)?;
         let meta = Meta::read(&mut reader)?;
         let next = reader.u64()?;
         let mut runs = Vec::new();
         for _ in 0..reader.u32()? {
-            let file = (reader.u64()?, reader.u64()?);
+            let (number, identity) = (reader.u64()?, identity(&mut reader)?);
+            let file = RunFile { number, identity, length: reader.u64()? };
             let ends = (reader.bytes()?.into(), reader.bytes()?.into());
             runs.push(Arc::new(Run::new(pool, file, ends)));
         }
@@ -132,40 +174,116 @@ impl Stored {
             segments.push(Arc::new(Segment { start, layers }));
         }
         let whole = reader.is_empty() && !segments.is_empty();
-        whole.then_some(Self { meta, next, version: Version { segments } })
+        whole.then_some(Self { engine, meta, next, version: Arc::new(Version { segments }) })
     }
+}
+
+/// The content of a copy, and the version that it is written in.
+#[derive(PartialEq, Eq)]
+pub(in super::super) struct Content {
+    version: u32,
+    bytes: Vec<u8>,
 }
 
 /// The contents of the file's two copies; `None` for one that is broken.
 pub(in super::super) struct Copies {
-    pub(in super::super) first: Option<Vec<u8>>,
-    pub(in super::super) second: Option<Vec<u8>>,
+    pub(in super::super) first: Option<Content>,
+    pub(in super::super) second: Option<Content>,
     /// Where the second one begins.
     pub(in super::super) half: u64,
 }
 
-/// Reads both copies.
-pub(in super::super) fn read_copies(disk: &dyn Disk, path: &Path) -> Result<Copies> {
+/// Reads the bytes of the file.
+pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>> {
     let read = || {
-        let file = disk.open(path, false)?;
+        let file = disk.open_to_read(path)?;
         let mut bytes = vec![0; usize::try_from(file.len()?).unwrap_or_default()];
         file.read_at(0, &mut bytes)?;
         Ok(bytes)
     };
-    let bytes: Vec<u8> =
-        read().map_err(|error| failed(&format!("{} cannot be read", path.display()), error))?;
-    let half = bytes.len() / 2;
-    let (front, back) = bytes.split_at(half);
-    // A file of another length than it was written with still has its first copy at its beginning.
-    let first = content(front).or_else(|| content(&bytes));
-    Ok(Copies { first, second: content(back), half: half as u64 })
+    read().map_err(|error| failed(&format!("{} cannot be read", path.display()), error))
+}
+
+impl Copies {
+    /// Those of the bytes of a file.
+    pub(in super::super) fn of(bytes: &[u8]) -> Self {
+        let half = bytes.len() / 2;
+        let (front, back) = bytes.split_at(half);
+        // A file of another length than it was written with still has its first copy at its beginning.
+        let first = content(front).or_else(|| content(bytes));
+        Self { first, second: content(back), half: half as u64 }
+    }
 }
 
 /// The content of a copy at the front of some bytes, if it is whole.
-fn content(bytes: &[u8]) -> Option<Vec<u8>> {
+fn content(bytes: &[u8]) -> Option<Content> {
     let mut reader = Reader::new(bytes);
-    let known = reader.u64()? == u64::from_le_bytes(*MAGIC) && reader.u32()? == VERSION;
+    let magic = reader.u64()? == u64::from_le_bytes(*MAGIC);
+    let version = reader.u32()?;
     let content = reader.bytes()?;
     let sum = reader.u32()?;
-    (known && crc32c::crc32c(bytes.get(..HEADER + content.len())?) == sum).then(|| content.to_vec())
+    let known = magic && (WITHOUT_IDENTITIES..=VERSION).contains(&version);
+    let whole = known && crc32c::crc32c(bytes.get(..HEADER + content.len())?) == sum;
+    whole.then(|| Content { version, bytes: content.to_vec() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedded::catalog::Catalog;
+    use crate::embedded::disk::RealDisk;
+
+    fn pool() -> Arc<Pool> {
+        Arc::new(Pool::new(Arc::new(RealDisk), "folder".into(), 0))
+    }
+
+    fn meta() -> Meta {
+        Meta { journal: 3, sequence: 99, timestamp: 7, catalog: Catalog::default(), dropped: Vec::new() }
+    }
+
+    /// The bytes behind what [`Meta`] writes, with what is between the numbers of runs and their lengths.
+    fn runs(identity: &[u8]) -> Vec<u8> {
+        let parts: [&[u8]; 4] = [
+            b"\x06\0\0\0\0\0\0\0\x01\0\0\0\x05\0\0\0\0\0\0\0",
+            identity,
+            b"\x09\x08\0\0\0\0\0\0\x01\0\0\0a\x02\0\0\0bc",
+            b"\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x44\0\0\0\0\0\0\0",
+        ];
+        parts.concat()
+    }
+
+    fn file(version: u8, content: &[u8]) -> Vec<u8> {
+        let mut copy = [&MAGIC[..], &[version, 0, 0, 0]].concat();
+        copy.extend(u32::try_from(content.len()).unwrap().to_le_bytes());
+        copy.extend(content);
+        copy.extend(crc32c::crc32c(&copy).to_le_bytes());
+        copy.repeat(2)
+    }
+
+    #[test]
+    fn golden_bytes_of_the_file_and_of_its_first_version() {
+        let (pool, engine, identity) = (pool(), Uuid::from_bytes([0xE1; 16]), Uuid::from_bytes([0xD2; 16]));
+        let ends: (Box<[u8]>, Box<[u8]>) = ((*b"a").into(), (*b"bc").into());
+        let run = Arc::new(Run::new(&pool, RunFile { number: 5, identity, length: 0x809 }, ends));
+        let segment = Segment { start: Arc::default(), layers: vec![Layer { run, bytes: 0x44 }] };
+        let version = Arc::new(Version { segments: vec![Arc::new(segment)] });
+        let stored = Stored { engine, meta: meta(), next: 6, version };
+        let mut recorded = Writer::default();
+        meta().write(&mut recorded);
+        let content = [engine.as_bytes(), recorded.as_bytes(), &runs(identity.as_bytes())].concat();
+        assert_eq!(stored.bytes(), file(2, &content));
+
+        let first = file(1, &[recorded.as_bytes(), &runs(&[])].concat());
+        let read = |bytes: &[u8]| Stored::parse(bytes, Path::new(BASE), &pool).unwrap();
+        let again = read(&first);
+        assert_ne!((again.engine, again.version.runs()[0].identity), (engine, identity));
+        assert_ne!(again.engine, read(&first).engine, "never the same in two folders");
+        for (back, engine) in [(read(&stored.bytes()), engine), (again.clone(), again.engine)] {
+            let run = &back.version.runs()[0];
+            assert_eq!((back.engine, back.next, run.number, run.length), (engine, 6, 5, 0x809));
+            assert_eq!((&*run.first, &*run.last), (&b"a"[..], &b"bc"[..]));
+        }
+        let later = file(3, &content);
+        assert!(Stored::parse(&later, Path::new(BASE), &pool).is_err());
+    }
 }

@@ -1,0 +1,49 @@
+//! Opening a version of the base beside a writer, perhaps of another process, which replaces it and removes its files meanwhile.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::embedded::base::version::stored::{self, BASE, Stored};
+use crate::embedded::base::{BaseView, Meta, Place};
+use crate::error::{Error, ErrorCode, Result};
+
+/// How often the base is opened anew, at most, because a writer has replaced it.
+const ATTEMPTS: usize = 1_000;
+
+impl BaseView {
+    /// The base that a folder has, with all of its files open: what is removed later can still be read. `also` opens what else
+    /// belongs to the same version.
+    pub(crate) fn open_beside_writers<T>(
+        place: &Place,
+        also: impl Fn(&Meta) -> Result<T>,
+    ) -> Result<(Self, T)> {
+        let path = place.folder.join(BASE);
+        let mut before = None;
+        for _ in 0..ATTEMPTS {
+            let bytes = stored::read_bytes(&*place.disk, &path)?;
+            match Self::open_version(place, &path, &bytes, &also) {
+                // A file may be missing because the base was replaced before it was opened: then there is another base.
+                Err(_) if before.as_ref() != Some(&bytes) => before = Some(bytes),
+                outcome => return outcome,
+            }
+        }
+        let message =
+            format!("{} is replaced faster than its files are opened: open it again", path.display());
+        Err(Error::new(ErrorCode::Io, message))
+    }
+
+    fn open_version<T>(
+        place: &Place,
+        path: &Path,
+        bytes: &[u8],
+        also: impl Fn(&Meta) -> Result<T>,
+    ) -> Result<(Self, T)> {
+        let pool = Arc::new(place.new_pool().pinning());
+        let stored = Stored::parse(bytes, path, &pool)?;
+        for run in stored.version.runs() {
+            run.file()?;
+        }
+        let also = also(&stored.meta)?;
+        Ok((Self { pool, stored: Arc::new(stored) }, also))
+    }
+}
