@@ -3,6 +3,7 @@
 pub(crate) mod allow;
 pub(crate) mod container;
 pub(crate) mod field;
+mod foreign;
 pub(crate) mod index;
 pub(crate) mod key_part;
 pub(crate) mod large;
@@ -11,5 +12,6 @@ pub(crate) mod piece;
 pub(crate) mod projection;
 mod slot;
 pub(crate) mod wide;
+pub(crate) mod words;
 
 pub(crate) use slot::Slot;

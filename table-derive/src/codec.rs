@@ -10,7 +10,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, LitInt, Path, Type};
 
-pub(crate) use parse::{parse_attribute, parse_part};
+pub(crate) use parse::{in_attribute, parse_attribute, parse_part, word_of};
 pub(crate) use words::{Gives, Word, attributes};
 
 /// How a field is written.

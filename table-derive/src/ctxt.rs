@@ -20,7 +20,7 @@ impl Ctxt {
 
     /// Reports a mistake at these tokens: its number in `docs/errors.md`, what is wrong, and what to write.
     pub(crate) fn error(&self, number: &str, tokens: impl ToTokens, wrong: impl Display, help: impl Display) {
-        self.push(syn::Error::new_spanned(tokens, told(number, &wrong, &help)));
+        self.push(mistake(number, tokens, wrong, help));
     }
 
     /// Reports a mistake at a place.
@@ -44,6 +44,16 @@ impl Ctxt {
         }
         Err(all)
     }
+}
+
+/// A mistake that is reported later.
+pub(crate) fn mistake(
+    number: &str,
+    tokens: impl ToTokens,
+    wrong: impl Display,
+    help: impl Display,
+) -> syn::Error {
+    syn::Error::new_spanned(tokens, told(number, &wrong, &help))
 }
 
 /// The one form of a message: the number is looked up in `docs/errors.md`.

@@ -39,7 +39,28 @@ use proc_macro::TokenStream;
         pattern,
         unix,
         caret,
-        percent
+        percent,
+        // Refused, with what is meant.
+        table,
+        table_name,
+        kind,
+        feed,
+        key,
+        primary_key,
+        hash_key,
+        range_key,
+        sort_key,
+        unique,
+        column,
+        rename,
+        json,
+        desc,
+        bucket,
+        hash,
+        truncate,
+        folded,
+        replaced,
+        codec
     )
 )]
 pub fn derive_entity(input: TokenStream) -> TokenStream {
@@ -91,6 +112,9 @@ pub fn derive_large(input: TokenStream) -> TokenStream {
         property,
         slots,
         part,
+        // Refused, with the reason.
+        index,
+        index_entity,
         digits,
         escaped,
         without,

@@ -6,6 +6,8 @@ use syn::parse_quote;
 
 use crate::derive;
 
+mod wrong;
+
 fn entity(input: TokenStream) -> String {
     let tokens = derive::entity(input, || parse_quote!(::table_core));
     let file = syn::parse2(tokens).expect("the expansion is items");

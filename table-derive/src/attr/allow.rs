@@ -1,12 +1,12 @@
 //! Waivers of the author: `allow(low_cardinality, reason = "…")` in `#[entity(…)]`.
 
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::{Ident, LitStr, Token, parenthesized};
+use syn::parse::{Parse, ParseStream};
+use syn::{Ident, LitStr, parenthesized};
 
-use crate::attr::{Slot, piece};
+use crate::attr::{Slot, words};
 use crate::ctxt::Ctxt;
-use crate::symbol::{self, HOT_PARTITION, LOW_CARDINALITY, MANY_BUCKETS, REASON, Symbol};
+use crate::symbol::{self, ALLOW, HOT_PARTITION, LOW_CARDINALITY, MANY_BUCKETS, REASON, Symbol};
 
 /// The rules of thumb that can be waived.
 const WORDS: [Symbol; 3] = [LOW_CARDINALITY, HOT_PARTITION, MANY_BUCKETS];
@@ -27,28 +27,23 @@ impl Allows {
         parenthesized!(content in input);
         let mut words = 0;
         let mut reason = Slot::empty(REASON.0);
-        while !content.is_empty() {
-            let word = content.call(Ident::parse_any)?;
+        let form = "allow(hot_partition, reason = \"…\")";
+        let sound = words::list(ctxt, ALLOW.0, form, &content, |input| {
+            let word = input.call(Ident::parse_any)?;
             if word == REASON {
-                content.parse::<Token![=]>()?;
-                reason.set(
-                    ctxt,
-                    &word,
-                    content.parse::<LitStr>()?,
-                    "one reason answers for all words of the list",
-                );
+                let text = words::value(input, <LitStr as Parse>::parse)?;
+                reason.set(ctxt, &word, text, "one reason answers for all words of the list");
             } else {
                 words += 1;
                 if !self.add(ctxt, word) {
-                    piece::skip_to_comma(&content)?;
+                    words::skip(input);
                 }
             }
-            if !content.is_empty() {
-                content.parse::<Token![,]>()?;
-            }
-        }
-        let help = "whoever reads the table next wants to know why: `allow(…, reason = \"…\")`";
+            Ok(())
+        });
+        let help = "the next reader of the table asks why: `allow(…, reason = \"…\")`";
         match reason.take() {
+            _ if !sound => {}
             _ if words == 0 => {
                 ctxt.error("T006", allow, "this allows nothing", symbol::known("", WORDS.map(|word| word.0)));
             }

@@ -1,17 +1,18 @@
 //! Attributes of the struct: `#[entity(…)]`, `#[partition_key(…)]`, `#[row_key(…)]` and its indexes.
 
-use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::{Attribute, DeriveInput, Ident, LitStr, Path, Token};
+use syn::parse::Parse;
+use syn::{Attribute, DeriveInput, LitStr, Path};
 
-use crate::attr::Slot;
 use crate::attr::allow::Allows;
 use crate::attr::index::{self, IndexAttr};
 use crate::attr::piece::{self, PieceList};
+use crate::attr::words::{self, Words};
+use crate::attr::{Slot, foreign};
 use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::symbol::{
-    self, ALLOW, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PARTITION_KEY, PROPERTY, ROW_KEY, TABLE,
+    ALLOW, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY, PROPERTY, ROW_KEY, SLOTS,
+    TABLE,
 };
 
 /// A key as written: the attribute and its pieces.
@@ -42,6 +43,41 @@ pub(crate) struct ContainerAttrs {
     pub(crate) indexes: Vec<IndexAttr>,
 }
 
+/// The words of `#[entity(…)]`.
+const WORDS: Words = Words {
+    of: ENTITY,
+    form: "#[entity(table = \"Company\")]",
+    known: &[
+        (TABLE, "table = \"Company\""),
+        (KIND, "kind = \"Employee\""),
+        (CRATE, "crate = path::to::table_core"),
+        (ALLOW, "allow(hot_partition, reason = \"…\")"),
+        (FEED, "feed"),
+    ],
+    meant: &[
+        ("name", "write `table = \"Company\"`"),
+        ("table_name", "write `table = \"Company\"`"),
+        ("rename", "write `table = \"Company\"`"),
+        (
+            "rename_all",
+            "properties are named in Pascal case, `first_name` as `FirstName`; another name stands before its field: `#[property(\"Name\")]`",
+        ),
+        ("tag", "write `kind = \"Employee\"`"),
+        ("type_name", "write `kind = \"Employee\"`"),
+        ("partition_key", "a key is an attribute of its own: `#[partition_key(department)]`"),
+        ("row_key", "a key is an attribute of its own: `#[row_key(\"empid_\", id)]`"),
+        ("key", "write `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]` above the struct"),
+        (
+            "index",
+            "an index is an attribute of its own: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
+        ),
+        (
+            "indexes",
+            "an index is an attribute of its own: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
+        ),
+    ],
+};
+
 /// Reads all attributes of the struct that are ours.
 pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     let mut table = Slot::empty(TABLE.0);
@@ -54,21 +90,37 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     let mut indexes = Vec::new();
     for attr in &input.attrs {
         if attr.path() == &ENTITY {
-            let words = |input: ParseStream| {
-                let slots = (&mut table, &mut kind, &mut runtime, &mut feed);
-                parse_entity(ctxt, input, slots, &mut allows)
-            };
-            if let Err(error) = attr.parse_args_with(words) {
-                ctxt.push(error);
-            }
+            WORDS.read(ctxt, attr, |word, input| {
+                if word == TABLE {
+                    let name = words::value(input, <LitStr as Parse>::parse)?;
+                    table.set(ctxt, word, name, "an entity lives in one table");
+                } else if word == KIND {
+                    let name = words::value(input, <LitStr as Parse>::parse)?;
+                    kind.set(ctxt, word, name, "an entity is of one kind");
+                } else if word == CRATE {
+                    let path = words::value(input, Path::parse_mod_style)?;
+                    runtime.set(ctxt, word, path, "write `crate = …` once");
+                } else if word == ALLOW {
+                    allows.parse(ctxt, word, input)?;
+                } else {
+                    feed.set(
+                        ctxt,
+                        word,
+                        (),
+                        "an entity has one feed, that of its partition: write `feed` once",
+                    );
+                }
+                Ok(())
+            });
         } else if attr.path() == &PARTITION_KEY {
-            parse_key(ctxt, attr, &mut partition_key);
+            parse_key(ctxt, attr, "#[partition_key(department)]", &mut partition_key);
         } else if attr.path() == &ROW_KEY {
-            parse_key(ctxt, attr, &mut row_key);
+            parse_key(ctxt, attr, "#[row_key(\"empid_\", id)]", &mut row_key);
         } else if attr.path() == &INDEX || attr.path() == &INDEX_ENTITY {
             indexes.extend(index::parse(ctxt, attr, attr.path() == &INDEX_ENTITY));
         } else {
             refuse_field_attribute(ctxt, attr);
+            foreign::refuse(ctxt, attr);
         }
     }
     ContainerAttrs {
@@ -83,70 +135,27 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     }
 }
 
-fn parse_entity(
-    ctxt: &Ctxt,
-    input: ParseStream,
-    (table, kind, runtime, feed): (&mut Slot<LitStr>, &mut Slot<LitStr>, &mut Slot<Path>, &mut Slot<()>),
-    allows: &mut Allows,
-) -> syn::Result<()> {
-    while !input.is_empty() {
-        let word = input.call(Ident::parse_any)?;
-        if word == TABLE {
-            input.parse::<Token![=]>()?;
-            table.set(ctxt, &word, input.parse()?, "an entity lives in one table");
-        } else if word == KIND {
-            input.parse::<Token![=]>()?;
-            kind.set(ctxt, &word, input.parse()?, "an entity is of one kind");
-        } else if word == CRATE {
-            input.parse::<Token![=]>()?;
-            runtime.set(ctxt, &word, input.call(Path::parse_mod_style)?, "write `crate = …` once");
-        } else if word == ALLOW {
-            allows.parse(ctxt, &word, input)?;
-        } else if word == FEED {
-            feed.set(ctxt, &word, (), "an entity has one feed, that of its partition: write `feed` once");
-        } else {
-            let help = symbol::known(&word.to_string(), [TABLE.0, KIND.0, CRATE.0, ALLOW.0, FEED.0]);
-            ctxt.error("T001", &word, format!("unknown word `{word}` in `entity`"), help);
-            piece::skip_to_comma(input)?;
-        }
-        if !input.is_empty() {
-            input.parse::<Token![,]>()?;
-        }
-    }
-    Ok(())
-}
-
-fn parse_key(ctxt: &Ctxt, attr: &Attribute, slot: &mut Slot<KeyAttr>) {
-    match attr.parse_args_with(|input: ParseStream| piece::parse_list(ctxt, input)) {
-        Ok(list) => {
-            let help =
-                "a key is declared once, with all its pieces in order, such as `#[row_key(\"empid_\", id)]`";
-            slot.set(ctxt, attr, KeyAttr { original: attr.clone(), list }, help);
-        }
-        Err(error) => {
-            ctxt.push(error);
-            // A key that is there but broken is not also reported as missing.
-            if slot.get().is_none() {
-                slot.set(
-                    ctxt,
-                    attr,
-                    KeyAttr { original: attr.clone(), list: PieceList { pieces: Vec::new(), broken: true } },
-                    "",
-                );
-            }
-        }
-    }
+fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>) {
+    // A key that is there but broken is not also reported as missing; what has no pieces is told with the keys.
+    let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
+    let list = if is_empty {
+        PieceList::default()
+    } else {
+        words::in_parentheses(ctxt, attr, form, |input| piece::parse_list(ctxt, input))
+            .unwrap_or(PieceList { pieces: Vec::new(), broken: true })
+    };
+    let help = format!("a key is declared once, with all its pieces in order, such as `{form}`");
+    slot.set(ctxt, attr, KeyAttr { original: attr.clone(), list }, help);
 }
 
 fn refuse_field_attribute(ctxt: &Ctxt, attr: &Attribute) {
-    for word in codec::attributes().map(|word| word.name).chain([PROPERTY.0]) {
-        if attr.path().is_ident(word) {
-            ctxt.error(
-                "T003",
-                attr,
-                format!("`{word}` belongs on a field"),
-                format!("write `#[{word}…]` before the field it speaks of"),
-            );
+    let of_codecs = codec::attributes().map(|word| (word.name, codec::in_attribute(word)));
+    let others =
+        [(PROPERTY.0, "property(\"Name\")"), (SLOTS.0, "slots(\"Day\", 1..=366)"), (PART.0, "part(2)")];
+    for (name, form) in of_codecs.chain(others.map(|(name, form)| (name, form.to_owned()))) {
+        if attr.path().is_ident(name) {
+            let help = format!("write `#[{form}]` before the field it speaks of");
+            ctxt.error("T003", attr, format!("`{name}` belongs on a field"), help);
         }
     }
 }

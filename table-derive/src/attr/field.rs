@@ -1,14 +1,12 @@
 //! Attributes of a field: `#[digits(6)]`, `#[escaped]`, `#[without('_')]`, `#[property("Name", json)]`.
 
-use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::{Attribute, Ident, LitStr, Token};
+use syn::{Attribute, Ident, LitStr};
 
-use crate::attr::Slot;
-use crate::attr::piece;
+use crate::attr::words::{self, Words};
+use crate::attr::{Slot, foreign};
 use crate::codec::{self, Codec};
 use crate::ctxt::Ctxt;
-use crate::symbol::{self, INDEX, INDEX_ENTITY, JSON, PARTITION_KEY, PROPERTY, ROW_KEY};
+use crate::symbol::{ENTITY, INDEX, INDEX_ENTITY, JSON, PARTITION_KEY, PROPERTY, ROW_KEY};
 
 /// What the attributes of one field say.
 pub(crate) struct FieldAttrs {
@@ -20,81 +18,76 @@ pub(crate) struct FieldAttrs {
     pub(crate) json: Option<Ident>,
 }
 
+/// The words of `#[property(…)]`, which may also give a name.
+const WORDS: Words = Words {
+    of: PROPERTY,
+    form: "#[property(\"Name\", json)]",
+    known: &[(JSON, "json")],
+    meant: &[
+        ("name", "write `#[property(\"Name\")]`"),
+        ("rename", "write `#[property(\"Name\")]`"),
+        ("column", "write `#[property(\"Name\")]`"),
+        ("serde", "write `json`"),
+        ("with", "write `json`"),
+        (
+            "skip",
+            "an entity stores all of its fields; a struct that leaves some out is read by `#[derive(Projection)]`",
+        ),
+        ("default", "a property that is absent is read as the `None` of an `Option<_>`"),
+        ("optional", "what may be absent has the type `Option<_>`"),
+        ("required", "what is always there has a type that is not an `Option`: remove this"),
+    ],
+};
+
 /// Reads all attributes of a field that are ours.
 pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
     let mut own = Slot::empty("codec");
     let mut name = Slot::empty("name");
     let mut json = Slot::empty(JSON.0);
     for attr in &field.attrs {
-        let parsed = if let Some(word) = codec::parse_attribute(attr) {
-            word.map(Some)
+        if let Some(word) = codec::word_of(attr) {
+            let help = "a field has one codec of its own; another can be named in the key";
+            if let Some(codec) = codec::parse_attribute(ctxt, attr, word) {
+                own.set(ctxt, attr, (attr.clone(), codec), help);
+            }
         } else if attr.path() == &PROPERTY {
-            attr.parse_args_with(|input: ParseStream| parse_property(ctxt, input, &mut name, &mut json))
-                .map(|()| None)
+            parse_property(ctxt, attr, &mut name, &mut json);
         } else {
             refuse_container_attribute(ctxt, attr);
-            Ok(None)
-        };
-        match parsed {
-            Ok(Some(word)) => {
-                own.set(
-                    ctxt,
-                    attr,
-                    (attr.clone(), word),
-                    "a field has one codec of its own; another can be named in the key",
-                );
-            }
-            Ok(None) => {}
-            Err(error) => ctxt.push(error),
+            foreign::refuse(ctxt, attr);
         }
     }
     FieldAttrs { codec: own.take(), name: name.take(), json: json.take() }
 }
 
-fn parse_property(
-    ctxt: &Ctxt,
-    input: ParseStream,
-    name: &mut Slot<LitStr>,
-    json: &mut Slot<Ident>,
-) -> syn::Result<()> {
-    while !input.is_empty() {
-        if input.peek(LitStr) {
-            let text: LitStr = input.parse()?;
-            name.set(ctxt, &text, text.clone(), "a property has one name");
-        } else {
-            let word = input.call(Ident::parse_any)?;
-            if word == JSON {
-                json.set(ctxt, &word, word.clone(), "write `json` once");
-            } else {
-                let help = symbol::known(&word.to_string(), [JSON.0]);
-                ctxt.error(
-                    "T001",
-                    &word,
-                    format!("unknown word `{word}` in `property`"),
-                    format!("{help}, or a name: `#[property(\"Name\")]`"),
-                );
-                piece::skip_to_comma(input)?;
+fn parse_property(ctxt: &Ctxt, attr: &Attribute, name: &mut Slot<LitStr>, json: &mut Slot<Ident>) {
+    words::in_parentheses(ctxt, attr, WORDS.form, |input| {
+        words::list(ctxt, PROPERTY.0, WORDS.form, input, |input| {
+            if input.peek(LitStr) {
+                let text: LitStr = input.parse()?;
+                name.set(ctxt, &text, text.clone(), "a property has one name");
+                return Ok(());
             }
-        }
-        if !input.is_empty() {
-            input.parse::<Token![,]>()?;
-        }
-    }
-    Ok(())
+            WORDS.word(input, |word, _| {
+                json.set(ctxt, word, word.clone(), "write `json` once");
+                Ok(())
+            })
+        })
+    });
 }
 
 fn refuse_container_attribute(ctxt: &Ctxt, attr: &Attribute) {
-    for word in [PARTITION_KEY, ROW_KEY, INDEX, INDEX_ENTITY, symbol::ENTITY] {
-        if attr.path() == &word {
-            let field = if word == symbol::ENTITY { "…" } else { "field" };
-            ctxt.error(
-                "T003",
-                attr,
-                format!("`{word}` belongs on the struct"),
-                format!(
-                    "write `#[{word}({field})]` above the struct: a key is a list of its pieces in order"
-                ),
-            );
-        }
+    let keys = "a key is a list of its pieces in order";
+    let index = "an index has a name and a key, which is a list of its pieces in order";
+    let words = [
+        (PARTITION_KEY, "partition_key(department)", keys),
+        (ROW_KEY, "row_key(\"empid_\", id)", keys),
+        (INDEX, "index(ByEmail, unique, row_key(\"email_\", email))", index),
+        (INDEX_ENTITY, "index_entity(ByName, at_most = 100, row_key(\"name_\", name))", index),
+        (ENTITY, "entity(table = \"Company\")", "it speaks of the whole entity"),
+    ];
+    for (word, form, reason) in words.iter().filter(|(word, ..)| attr.path() == word) {
+        let help = format!("write `#[{form}]` above the struct: {reason}");
+        ctxt.error("T003", attr, format!("`{word}` belongs on the struct"), help);
     }
 }

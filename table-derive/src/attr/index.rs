@@ -1,14 +1,17 @@
 //! Look-ups beside the key: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), keep(…), when = …)]` and
 //! `#[index_entity(…)]`.
 
+use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
+use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, LitInt, LitStr, Path, Token, parenthesized};
 
 use crate::attr::Slot;
 use crate::attr::piece::{self, PieceList};
-use crate::ctxt::Ctxt;
-use crate::symbol::{self, AT_MOST, KEEP, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN};
+use crate::attr::words::{self, Words};
+use crate::ctxt::{self, Ctxt};
+use crate::symbol::{AT_MOST, INDEX, INDEX_ENTITY, KEEP, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN};
 
 /// One index as written.
 pub(crate) struct IndexAttr {
@@ -36,24 +39,65 @@ pub(crate) struct IndexAttr {
     pub(crate) broken: bool,
 }
 
-/// Reads one `#[index(…)]` or `#[index_entity(…)]`.
+/// The words of `#[index(…)]`, after its name.
+const COPIES: Words = Words {
+    of: INDEX,
+    form: "#[index(ByEmail, unique, row_key(\"email_\", email))]",
+    known: &[
+        (UNIQUE, "unique"),
+        (TABLE, "table = \"Directory\""),
+        (PARTITION_KEY, "partition_key(\"email_\", department)"),
+        (ROW_KEY, "row_key(\"email_\", email)"),
+        (KEEP, "keep(first_name, last_name)"),
+        (WHEN, WHEN_FORM),
+    ],
+    meant: MEANT,
+};
+
+/// The words of `#[index_entity(…)]`, after its name.
+const LISTS: Words = Words {
+    of: INDEX_ENTITY,
+    form: "#[index_entity(ByName, at_most = 100, row_key(\"name_\", name))]",
+    known: &[
+        (AT_MOST, "at_most = 100"),
+        (TABLE, "table = \"Directory\""),
+        (PARTITION_KEY, "partition_key(\"name_\", department)"),
+        (ROW_KEY, "row_key(\"name_\", name)"),
+        (WHEN, WHEN_FORM),
+        // Told with the lists.
+        (UNIQUE, "unique"),
+    ],
+    meant: MEANT,
+};
+
+const WHEN_FORM: &str = "when = Employee::is_active` of `fn is_active(&self) -> bool";
+const WHEN_MEANT: &str = "write `when = Employee::is_active` of `fn is_active(&self) -> bool`";
+
+const MEANT: &[(&str, &str)] = &[
+    ("key", "write `row_key(\"email_\", email)`"),
+    ("keys", "write `row_key(\"email_\", email)`"),
+    ("field", "write `row_key(\"email_\", email)`"),
+    ("fields", "write `row_key(\"email_\", email)`"),
+    ("columns", "write `row_key(\"email_\", email)`"),
+    ("on", "write `row_key(\"email_\", email)`"),
+    ("sort_key", "write `row_key(\"email_\", email)`"),
+    ("hash_key", "write `partition_key(\"email_\", department)`"),
+    ("project", "write `keep(first_name, last_name)`"),
+    ("projection", "write `keep(first_name, last_name)`"),
+    ("include", "write `keep(first_name, last_name)`"),
+    ("filter", WHEN_MEANT),
+    ("where", WHEN_MEANT),
+];
+
+/// Reads one `#[index(…)]` or `#[index_entity(…)]`; `None` if it has no name, which is reported.
 pub(crate) fn parse(ctxt: &Ctxt, attr: &Attribute, list: bool) -> Option<IndexAttr> {
-    match attr.parse_args_with(|input: ParseStream| parse_words(ctxt, input, attr, list)) {
-        Ok(index) => Some(index),
-        Err(error) => {
-            ctxt.push(error);
-            None
-        }
-    }
+    let words = if list { &LISTS } else { &COPIES };
+    words::in_parentheses(ctxt, attr, words.form, |input| parse_words(ctxt, input, attr, words)).flatten()
 }
 
-fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, list: bool) -> syn::Result<IndexAttr> {
-    let name: Ident = input.parse().map_err(|error| {
-        syn::Error::new(
-            error.span(),
-            "[T004] an index begins with its name\n\nhelp: `#[index(ByEmail, row_key(\"email_\", email))]`",
-        )
-    })?;
+fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words) -> Option<IndexAttr> {
+    let mut name = None;
+    let mut is_first = true;
     let mut unique = Slot::empty(UNIQUE.0);
     let mut at_most = Slot::empty(AT_MOST.0);
     let mut table = Slot::empty(TABLE.0);
@@ -61,58 +105,49 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, list: bool) ->
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
     let mut row_key = Slot::empty(ROW_KEY.0);
     let mut keep = Slot::empty(KEEP.0);
-    let mut broken = false;
-    while !input.is_empty() {
-        input.parse::<Token![,]>()?;
-        if input.is_empty() {
-            break;
+    let mut keeps_broken = false;
+    let sound = words::list(ctxt, words.of.0, words.form, input, |input| {
+        if std::mem::take(&mut is_first) {
+            name = Some(parse_name(input, words)?);
+            return Ok(());
         }
-        let word = input.call(Ident::parse_any)?;
-        if word == UNIQUE {
-            unique.set(ctxt, &word, word.clone(), "write `unique` once");
-        } else if word == AT_MOST && list {
-            input.parse::<Token![=]>()?;
-            at_most.set(ctxt, &word, input.parse()?, "a list has one bound");
-        } else if word == TABLE {
-            input.parse::<Token![=]>()?;
-            table.set(ctxt, &word, input.parse()?, "an index lives in one table");
-        } else if word == WHEN {
-            input.parse::<Token![=]>()?;
-            let help = "name one function, which may ask several things";
-            when.set(ctxt, &word, input.call(Path::parse_mod_style)?, help);
-        } else if word == PARTITION_KEY || word == ROW_KEY {
-            let content;
-            parenthesized!(content in input);
-            let pieces = piece::parse_list(ctxt, &content)?;
-            let slot = if word == ROW_KEY { &mut row_key } else { &mut partition_key };
-            slot.set(
-                ctxt,
-                &word,
-                pieces,
-                format!("a key is declared once, with all its pieces: `{word}(a, b)`"),
-            );
-        } else if word == KEEP && !list {
-            let content;
-            parenthesized!(content in input);
-            let fields = content.parse_terminated(Ident::parse_any, Token![,])?.into_iter().collect();
-            keep.set(ctxt, &word, fields, "name all kept fields in one list: `keep(a, b)`");
-        } else {
-            broken = true;
-            let words: &[&str] = if list {
-                &[AT_MOST.0, TABLE.0, PARTITION_KEY.0, ROW_KEY.0, WHEN.0]
+        words.word(input, |word, input| {
+            if word == UNIQUE {
+                unique.set(ctxt, word, word.clone(), "write `unique` once");
+            } else if word == AT_MOST {
+                let most = words::value(input, <LitInt as Parse>::parse)?;
+                at_most.set(ctxt, word, most, "a list has one bound");
+            } else if word == TABLE {
+                let name = words::value(input, <LitStr as Parse>::parse)?;
+                table.set(ctxt, word, name, "an index lives in one table");
+            } else if word == WHEN {
+                let function = words::value(input, Path::parse_mod_style)?;
+                when.set(ctxt, word, function, "name one function, which may ask several things");
+            } else if word == KEEP {
+                let content;
+                parenthesized!(content in input);
+                let mut fields = Vec::new();
+                keeps_broken |=
+                    !words::list(ctxt, KEEP.0, "keep(first_name, last_name)", &content, |input| {
+                        fields.push(input.call(Ident::parse_any)?);
+                        Ok(())
+                    });
+                keep.set(ctxt, word, fields, "name all kept fields in one list: `keep(a, b)`");
             } else {
-                &[UNIQUE.0, TABLE.0, PARTITION_KEY.0, ROW_KEY.0, KEEP.0, WHEN.0]
-            };
-            let kind = if list { symbol::INDEX_ENTITY } else { symbol::INDEX };
-            let help = symbol::known(&word.to_string(), words.iter().copied());
-            ctxt.error("T001", &word, format!("unknown word `{word}` in `{kind}`"), help);
-            piece::skip_to_comma(input)?;
-        }
-    }
-    Ok(IndexAttr {
+                let content;
+                parenthesized!(content in input);
+                let pieces = piece::parse_list(ctxt, &content);
+                let slot = if word == ROW_KEY { &mut row_key } else { &mut partition_key };
+                let help = format!("a key is declared once, with all its pieces: `{word}(a, b)`");
+                slot.set(ctxt, word, pieces, help);
+            }
+            Ok(())
+        })
+    });
+    Some(IndexAttr {
         original: attr.clone(),
-        name,
-        list,
+        name: name?,
+        list: words.of == INDEX_ENTITY,
         unique: unique.take(),
         at_most: at_most.take(),
         table: table.take(),
@@ -120,6 +155,18 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, list: bool) ->
         partition_key: partition_key.take(),
         row_key: row_key.take(),
         keep: keep.take(),
-        broken,
+        broken: !sound || keeps_broken,
     })
+}
+
+/// The name that an index begins with.
+fn parse_name(input: ParseStream, words: &Words) -> syn::Result<Ident> {
+    let whole = words::rest(input);
+    let nameless = |tokens: TokenStream| {
+        let help = format!("it is that of a type and of functions: `{}`", words.form);
+        ctxt::mistake("T004", tokens, "an index begins with its name", help)
+    };
+    let Ok(name) = input.parse::<Ident>() else { return Err(nameless(whole)) };
+    let is_word = words.known.iter().any(|(word, _)| name == *word) || input.peek(Token![=]);
+    if is_word { Err(nameless(name.into_token_stream())) } else { Ok(name) }
 }

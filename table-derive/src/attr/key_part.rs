@@ -1,13 +1,12 @@
 //! Attributes of a type that stands in keys: `#[digits(6)]`, `#[key_part("name")]` of a variant, `#[key_part(crate = …)]`.
 
-use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::{Attribute, Ident, LitStr, Path, Token};
+use syn::{Attribute, LitStr, Path};
 
 use crate::attr::Slot;
+use crate::attr::words::{self, Words};
 use crate::codec::{self, Codec};
 use crate::ctxt::Ctxt;
-use crate::symbol::{self, CRATE, KEY_PART};
+use crate::symbol::{CRATE, KEY_PART};
 
 /// What the attributes of the type say.
 pub(crate) struct TypeAttrs {
@@ -17,50 +16,64 @@ pub(crate) struct TypeAttrs {
     pub(crate) runtime: Option<Path>,
 }
 
+/// The words of `#[key_part(…)]` on the type.
+const WORDS: Words = Words {
+    of: KEY_PART,
+    form: "#[key_part(crate = path::to::table_core)]",
+    known: &[(CRATE, "crate = path::to::table_core")],
+    meant: &[
+        ("rename", "a name stands before its variant: `#[key_part(\"draft\")]`"),
+        ("rename_all", "a name stands before its variant: `#[key_part(\"draft\")]`"),
+    ],
+};
+
 /// Reads the attributes of the type.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> TypeAttrs {
     let mut own = Slot::empty("codec");
     let mut runtime = Slot::empty(CRATE.0);
     for attr in attrs {
-        let parsed = if let Some(word) = codec::parse_attribute(attr) {
-            word.map(|word| own.set(ctxt, attr, (attr.clone(), word), "a type has one codec"))
+        if let Some(word) = codec::word_of(attr) {
+            if let Some(codec) = codec::parse_attribute(ctxt, attr, word) {
+                own.set(ctxt, attr, (attr.clone(), codec), "a type has one codec");
+            }
         } else if attr.path() == &KEY_PART {
-            attr.parse_args_with(|input: ParseStream| parse_crate(ctxt, input, &mut runtime))
-        } else {
-            Ok(())
-        };
-        if let Err(error) = parsed {
-            ctxt.push(error);
+            WORDS.read(ctxt, attr, |word, input| {
+                let path = words::value(input, Path::parse_mod_style)?;
+                runtime.set(ctxt, word, path, "write `crate = …` once");
+                Ok(())
+            });
         }
     }
     TypeAttrs { codec: own.take(), runtime: runtime.take() }
 }
 
-fn parse_crate(ctxt: &Ctxt, input: ParseStream, runtime: &mut Slot<Path>) -> syn::Result<()> {
-    let word = input.call(Ident::parse_any)?;
-    if word != CRATE {
-        ctxt.error(
-            "T001",
-            &word,
-            format!("unknown word `{word}` in `key_part`"),
-            symbol::known(&word.to_string(), [CRATE.0]),
-        );
-        input.parse::<proc_macro2::TokenStream>()?;
-        return Ok(());
-    }
-    input.parse::<Token![=]>()?;
-    runtime.set(ctxt, &word, input.call(Path::parse_mod_style)?, "write `crate = …` once");
-    Ok(())
-}
-
 /// Reads the name that a variant has in keys, if it is given one.
 pub(crate) fn parse_variant(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<LitStr> {
     let mut name = Slot::empty("name");
-    for attr in attrs.iter().filter(|attr| attr.path() == &KEY_PART) {
-        match attr.parse_args::<LitStr>() {
-            Ok(text) => name.set(ctxt, attr, text, "a variant has one name"),
-            Err(error) => ctxt.push(error),
+    let form = "#[key_part(\"draft\")]";
+    for attr in attrs {
+        if attr.path() == &KEY_PART {
+            words::in_parentheses(ctxt, attr, form, |input| {
+                words::list(ctxt, KEY_PART.0, form, input, |input| {
+                    let text: LitStr = input.parse()?;
+                    name.set(ctxt, &text, text.clone(), "a variant has one name");
+                    Ok(())
+                })
+            });
+        } else {
+            refuse_codec(
+                ctxt,
+                attr,
+                "a variant is written as its name: `#[key_part(\"draft\")]` gives it another one",
+            );
         }
     }
     name.take()
+}
+
+/// Reports a codec that does not stand at the type.
+pub(crate) fn refuse_codec(ctxt: &Ctxt, attr: &Attribute, help: &str) {
+    for word in codec::attributes().filter(|word| attr.path().is_ident(word.name)) {
+        ctxt.error("T003", attr, format!("`{}` belongs on the type", word.name), help);
+    }
 }

@@ -4,15 +4,23 @@ use syn::{Attribute, Path};
 
 use crate::attr::Slot;
 use crate::attr::member::paths;
+use crate::attr::words::Words;
 use crate::ctxt::Ctxt;
 use crate::symbol::{BLOB, CRATE, LARGE};
+
+const WORDS: Words = Words {
+    of: LARGE,
+    form: "#[large(crate = path::to::table_patterns)]",
+    known: &[(CRATE, "crate = path::to::table_patterns")],
+    meant: &[],
+};
 
 /// Reads the attributes of the struct: the path of the runtime, if it is told.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<Path> {
     let mut runtime = Slot::empty(CRATE.0);
     for attr in attrs {
         if attr.path() == &LARGE {
-            paths(ctxt, attr, LARGE, &mut [(CRATE, &mut runtime)]);
+            paths(ctxt, attr, &WORDS, &mut [(CRATE, &mut runtime)]);
         } else if attr.path() == &BLOB {
             let help =
                 "write `#[blob]` before each field that holds an address: `#[blob] photo: Option<BlobRef>`";

@@ -1,13 +1,12 @@
 //! Attributes of sets and groups: `#[entity_set(crate = …)]`, `#[entity_group(under = Employee)]`, `#[other]`,
 //! `#[upgrade(from = OldEmployee)]`.
 
-use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::{Attribute, Ident, Path, Token};
+use syn::{Attribute, Path};
 
-use crate::attr::{Slot, piece};
+use crate::attr::Slot;
+use crate::attr::words::{self, Words};
 use crate::ctxt::Ctxt;
-use crate::symbol::{self, CRATE, ENTITY_GROUP, ENTITY_SET, FROM, OTHER, Symbol, UNDER, UPGRADE};
+use crate::symbol::{CRATE, ENTITY_GROUP, ENTITY_SET, FROM, OTHER, Symbol, UNDER, UPGRADE};
 
 /// What the attributes of a set or group say.
 pub(crate) struct ContainerAttrs {
@@ -25,11 +24,42 @@ pub(crate) struct MemberAttrs {
     pub(crate) upgrades: Vec<(Attribute, Path)>,
 }
 
+/// `#[entity_set(crate = …)]`
+const SET: Words = Words {
+    of: ENTITY_SET,
+    form: "#[entity_set(crate = path::to::table_core)]",
+    known: &[(CRATE, "crate = path::to::table_core")],
+    meant: &[("tag", "a kind is told by each entity: `#[entity(kind = \"Employee\")]`")],
+};
+
+/// `#[entity_group(under = Employee)]`
+const GROUP: Words = Words {
+    of: ENTITY_GROUP,
+    form: "#[entity_group(under = Employee)]",
+    known: &[(UNDER, "under = Employee"), (CRATE, "crate = path::to::table_core")],
+    meant: &[
+        ("owner", "write `under = Employee`"),
+        ("of", "write `under = Employee`"),
+        ("parent", "write `under = Employee`"),
+    ],
+};
+
+/// `#[upgrade(from = OldEmployee)]`
+const UPGRADED: Words = Words {
+    of: UPGRADE,
+    form: "#[upgrade(from = OldEmployee)]",
+    known: &[(FROM, "from = OldEmployee")],
+    meant: &[("of", "write `from = OldEmployee`")],
+};
+
 /// Reads the attributes of a set.
 pub(crate) fn parse_set(ctxt: &Ctxt, attrs: &[Attribute]) -> ContainerAttrs {
     let mut runtime = Slot::empty(CRATE.0);
-    for attr in attrs.iter().filter(|attr| attr.path() == &ENTITY_SET) {
-        paths(ctxt, attr, ENTITY_SET, &mut [(CRATE, &mut runtime)]);
+    for attr in attrs {
+        if attr.path() == &ENTITY_SET {
+            paths(ctxt, attr, &SET, &mut [(CRATE, &mut runtime)]);
+        }
+        refuse_member_attribute(ctxt, attr, "the variant it speaks of");
     }
     ContainerAttrs { under: None, runtime: runtime.take() }
 }
@@ -37,10 +67,19 @@ pub(crate) fn parse_set(ctxt: &Ctxt, attrs: &[Attribute]) -> ContainerAttrs {
 /// Reads the attributes of a group.
 pub(crate) fn parse_group(ctxt: &Ctxt, attrs: &[Attribute]) -> ContainerAttrs {
     let (mut under, mut runtime) = (Slot::empty(UNDER.0), Slot::empty(CRATE.0));
-    for attr in attrs.iter().filter(|attr| attr.path() == &ENTITY_GROUP) {
-        paths(ctxt, attr, ENTITY_GROUP, &mut [(UNDER, &mut under), (CRATE, &mut runtime)]);
+    for attr in attrs {
+        if attr.path() == &ENTITY_GROUP {
+            paths(ctxt, attr, &GROUP, &mut [(UNDER, &mut under), (CRATE, &mut runtime)]);
+        }
+        refuse_member_attribute(ctxt, attr, "the field it speaks of");
     }
     ContainerAttrs { under: under.take(), runtime: runtime.take() }
+}
+
+fn refuse_member_attribute(ctxt: &Ctxt, attr: &Attribute, place: &str) {
+    for word in [OTHER, UPGRADE].iter().filter(|word| attr.path() == *word) {
+        ctxt.error("T003", attr, format!("`{word}` belongs on a member"), format!("write it before {place}"));
+    }
 }
 
 /// Reads the attributes of a variant or field.
@@ -48,45 +87,31 @@ pub(crate) fn parse_member(ctxt: &Ctxt, attrs: &[Attribute]) -> MemberAttrs {
     let (mut other, mut upgrades) = (Slot::empty(OTHER.0), Vec::new());
     for attr in attrs {
         if attr.path() == &OTHER {
-            match attr.meta.require_path_only() {
-                Ok(_) => other.set(ctxt, attr, attr.clone(), "write `#[other]` once"),
-                Err(error) => ctxt.push(error),
+            if attr.meta.require_path_only().is_err() {
+                ctxt.error("T004", attr, "`other` takes nothing", "write `#[other] Other(TableEntity)`");
             }
+            other.set(ctxt, attr, attr.clone(), "write `#[other]` once");
         } else if attr.path() == &UPGRADE {
             let mut from = Slot::empty(FROM.0);
-            paths(ctxt, attr, UPGRADE, &mut [(FROM, &mut from)]);
+            paths(ctxt, attr, &UPGRADED, &mut [(FROM, &mut from)]);
             upgrades.extend(from.take().map(|from| (attr.clone(), from)));
         }
     }
     MemberAttrs { other: other.take(), upgrades }
 }
 
-/// Reads `word = path, …`.
-pub(super) fn paths(ctxt: &Ctxt, attr: &Attribute, of: Symbol, slots: &mut [(Symbol, &mut Slot<Path>)]) {
-    if let Err(error) = attr.parse_args_with(|input: ParseStream| words(ctxt, input, of, slots)) {
-        ctxt.push(error);
-    }
-}
-
-fn words(
+/// Reads `word = path, …`. `false` if something was wrong.
+pub(super) fn paths(
     ctxt: &Ctxt,
-    input: ParseStream,
-    of: Symbol,
+    attr: &Attribute,
+    words: &Words,
     slots: &mut [(Symbol, &mut Slot<Path>)],
-) -> syn::Result<()> {
-    while !input.is_empty() {
-        let word = input.call(Ident::parse_any)?;
-        if let Some((_, slot)) = slots.iter_mut().find(|(known, _)| word == *known) {
-            input.parse::<Token![=]>()?;
-            slot.set(ctxt, &word, input.call(Path::parse_mod_style)?, format!("write `{word} = …` once"));
-        } else {
-            let help = symbol::known(&word.to_string(), slots.iter().map(|(known, _)| known.0));
-            ctxt.error("T001", &word, format!("unknown word `{word}` in `{of}`"), help);
-            piece::skip_to_comma(input)?;
+) -> bool {
+    words.read(ctxt, attr, |word, input| {
+        let path = words::value(input, Path::parse_mod_style)?;
+        for (_, slot) in slots.iter_mut().filter(|(known, _)| word == *known) {
+            slot.set(ctxt, word, path.clone(), format!("write `{word} = …` once"));
         }
-        if !input.is_empty() {
-            input.parse::<Token![,]>()?;
-        }
-    }
-    Ok(())
+        Ok(())
+    })
 }

@@ -1,11 +1,14 @@
 //! Pieces of a key as written: `"empid_"`, `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`.
 
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Ident, LitStr, Token, parenthesized, token};
+use syn::{Ident, LitStr, parenthesized, token};
 
+use crate::attr::words;
 use crate::codec::{self, Codec};
-use crate::ctxt::Ctxt;
+use crate::ctxt::{self, Ctxt};
 use crate::symbol::LITERAL;
 
 /// One piece of a key.
@@ -33,31 +36,86 @@ pub(crate) struct PieceList {
 }
 
 /// Reads the pieces of a key, and goes on after one that is wrong.
-pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> syn::Result<PieceList> {
-    let mut list = PieceList::default();
-    while !input.is_empty() {
-        match parse(ctxt, input) {
-            Ok(Some(piece)) => list.pieces.push(piece),
-            Ok(None) => list.broken = true,
-            Err(error) => {
-                list.broken = true;
-                ctxt.push(error);
-                skip_to_comma(input)?;
-            }
+pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
+    let (mut pieces, mut broken) = (Vec::new(), false);
+    let sound = words::list(ctxt, "key", "\"empid_\", id", input, |input| {
+        let whole = input.fork();
+        let end = |piece| if words::may_end(input) { Ok(piece) } else { Err(input.error("expected `,`")) };
+        match parse(ctxt, input)
+            .and_then(end)
+            .map_err(|error| if words::is_told(&error) { error } else { no_piece(&whole) })?
+        {
+            Some(piece) => pieces.push(piece),
+            None => broken = true,
         }
-        if !input.is_empty() {
-            input.parse::<Token![,]>()?;
-        }
-    }
-    Ok(list)
+        Ok(())
+    });
+    PieceList { pieces, broken: broken || !sound }
 }
 
-/// Skips the rest of a piece or word that was reported.
-pub(crate) fn skip_to_comma(input: ParseStream) -> syn::Result<()> {
-    while !input.is_empty() && !input.peek(Token![,]) {
-        input.parse::<proc_macro2::TokenTree>()?;
+/// What is no piece of a key, with what it may mean.
+fn no_piece(input: ParseStream) -> syn::Error {
+    let whole = words::rest(input);
+    let meant = meant(whole.clone());
+    let help = if meant.is_empty() {
+        "a piece is a text (`\"empid_\"`), a field (`id`) or a codec of a field (`digits(6, id)`)".to_owned()
+    } else {
+        format!(
+            "a piece is a text, a field or a codec of a field, with commas between: `{}`",
+            meant.join(", ")
+        )
+    };
+    ctxt::mistake("T004", whole, "expected a piece of a key", help)
+}
+
+/// The texts and fields of an expression: `"empid_", id` of `format!("empid_{}", self.id)`.
+fn meant(tokens: TokenStream) -> Vec<String> {
+    let mut meant = Vec::new();
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_punct = |at: Option<usize>, wanted: char| {
+        let token = at.and_then(|at| tokens.get(at));
+        matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
+    };
+    let mut holes = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Literal(literal) => {
+                let Ok(text) = syn::parse2::<LitStr>(literal.to_token_stream()) else { continue };
+                let text = text.value();
+                for (number, part) in text.split('{').enumerate() {
+                    let part = part.split_once('}').filter(|_| number > 0).map_or(part, |(_, rest)| rest);
+                    holes += usize::from(number > 0);
+                    if !part.is_empty() {
+                        meant.push(format!("{part:?}"));
+                    }
+                }
+            }
+            TokenTree::Ident(ident) => {
+                let is_called = matches!(tokens.get(at + 1), Some(TokenTree::Group(_)))
+                    || is_punct(at.checked_add(1), '!')
+                    || is_punct(at.checked_add(1), ':') && is_punct(at.checked_add(2), ':');
+                let is_type = is_punct(at.checked_sub(1), ':') && !is_punct(at.checked_sub(2), ':')
+                    || at
+                        .checked_sub(1)
+                        .and_then(|at| tokens.get(at))
+                        .is_some_and(|it| it.to_string() == "as");
+                if !is_called
+                    && !is_type
+                    && ident != "self"
+                    && ident != "as"
+                    && !meant.contains(&ident.to_string())
+                {
+                    meant.push(ident.to_string());
+                }
+            }
+            TokenTree::Group(group) if is_punct(at.checked_sub(1), '!') || at == 0 => {
+                meant.extend(self::meant(group.stream()));
+            }
+            TokenTree::Group(_) | TokenTree::Punct(_) => {}
+        }
     }
-    Ok(())
+    // A text with several places is no list of its parts, in their order.
+    if holes > 1 { Vec::new() } else { meant }
 }
 
 fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {
@@ -65,16 +123,17 @@ fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {
         return Ok(Some(PieceAttr::Literal(input.parse()?)));
     }
     if input.fork().call(Ident::parse_any).is_ok_and(|word| word == LITERAL) && input.peek2(token::Paren) {
-        input.call(Ident::parse_any)?;
+        let word = input.call(Ident::parse_any)?;
         let content;
         parenthesized!(content in input);
         let text = content.parse::<LitStr>();
-        if let (Ok(text), true) = (text, content.is_empty()) {
-            return Ok(Some(PieceAttr::Meant(text)));
+        if let (Ok(text), true) = (&text, content.is_empty()) {
+            return Ok(Some(PieceAttr::Meant(text.clone())));
         }
-        let wrong = content.error("[T004] this is not how `literal` is written\n\nhelp: write `literal(\"id\")`; a field stands alone: `id`");
+        let form = "literal(\"id\")`; a field stands alone: `id";
+        let wrong = words::misread(&word, form, &content, content.error("expected one text"));
         // What is left unread would be told once more.
-        content.parse::<proc_macro2::TokenStream>()?;
+        content.parse::<TokenStream>()?;
         return Err(wrong);
     }
     Ok(codec::parse_part(ctxt, input)?.map(|(field, codec)| PieceAttr::Part { field, codec }))

@@ -1,12 +1,12 @@
 //! Attributes of a projection: `#[projection(of = Employee, crate = …)]`.
 
-use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::{DeriveInput, Ident, Path, Token};
+use syn::{DeriveInput, Path};
 
-use crate::attr::{Slot, piece};
+use crate::attr::Slot;
+use crate::attr::member::paths;
+use crate::attr::words::Words;
 use crate::ctxt::Ctxt;
-use crate::symbol::{self, CRATE, OF, PROJECTION};
+use crate::symbol::{CRATE, OF, PROJECTION};
 
 /// What the attributes of the struct say.
 pub(crate) struct ProjectionAttrs {
@@ -14,41 +14,27 @@ pub(crate) struct ProjectionAttrs {
     pub(crate) of: Option<Path>,
     /// `crate = …`
     pub(crate) runtime: Option<Path>,
+    /// Whether something was wrong, and reported: what seems to be missing may be what it meant.
+    pub(crate) broken: bool,
 }
+
+const WORDS: Words = Words {
+    of: PROJECTION,
+    form: "#[projection(of = Employee)]",
+    known: &[(OF, "of = Employee"), (CRATE, "crate = path::to::table_core")],
+    meant: &[
+        ("entity", "write `of = Employee`"),
+        ("from", "write `of = Employee`"),
+        ("table", "write `of = Employee`"),
+    ],
+};
 
 /// Reads the attributes of the struct.
 pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ProjectionAttrs {
-    let mut of = Slot::empty(OF.0);
-    let mut runtime = Slot::empty(CRATE.0);
+    let (mut of, mut runtime) = (Slot::empty(OF.0), Slot::empty(CRATE.0));
+    let mut broken = false;
     for attr in input.attrs.iter().filter(|attr| attr.path() == &PROJECTION) {
-        let words = |input: ParseStream| parse_words(ctxt, input, &mut of, &mut runtime);
-        if let Err(error) = attr.parse_args_with(words) {
-            ctxt.push(error);
-        }
+        broken |= !paths(ctxt, attr, &WORDS, &mut [(OF, &mut of), (CRATE, &mut runtime)]);
     }
-    ProjectionAttrs { of: of.take(), runtime: runtime.take() }
-}
-
-fn parse_words(
-    ctxt: &Ctxt,
-    input: ParseStream,
-    of: &mut Slot<Path>,
-    runtime: &mut Slot<Path>,
-) -> syn::Result<()> {
-    while !input.is_empty() {
-        let word = input.call(Ident::parse_any)?;
-        if word == OF || word == CRATE {
-            input.parse::<Token![=]>()?;
-            let slot = if word == OF { &mut *of } else { &mut *runtime };
-            slot.set(ctxt, &word, input.call(Path::parse_mod_style)?, format!("write `{word} = …` once"));
-        } else {
-            let help = symbol::known(&word.to_string(), [OF.0, CRATE.0]);
-            ctxt.error("T001", &word, format!("unknown word `{word}` in `projection`"), help);
-            piece::skip_to_comma(input)?;
-        }
-        if !input.is_empty() {
-            input.parse::<Token![,]>()?;
-        }
-    }
-    Ok(())
+    ProjectionAttrs { of: of.take(), runtime: runtime.take(), broken }
 }

@@ -31,7 +31,7 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
 
 /// An index says what its copies are found by.
 fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
-    for index in entity.indexes.iter().filter(|index| index.row_key.is_none()) {
+    for index in entity.indexes.iter().filter(|index| index.row_key.is_none() && !index.attr.broken) {
         let name = &index.attr.name;
         let word = if index.attr.list { "index_entity" } else { "index" };
         let help = format!("say what its rows are found by: `#[{word}({name}, row_key(field))]`");

@@ -4,20 +4,16 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Ident, LitChar, LitInt, LitStr, Path, Token, parenthesized, token};
+use syn::{Attribute, Ident, Lit, LitChar, LitInt, LitStr, Path, Token, parenthesized, token};
 
+use crate::attr::words::{in_parentheses, misread, rest};
 use crate::codec::words::{self, Argument, WORDS, Word};
 use crate::codec::{Codec, Gives, Written};
-use crate::ctxt::Ctxt;
+use crate::ctxt::{Ctxt, mistake};
 use crate::symbol::{self, CODEC};
 
 /// A field and how it is written. `None` if a word is unknown, which is reported.
 pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
-    if !input.peek(Ident::peek_any) {
-        return Err(input.error(
-            "[T004] expected a piece of a key\n\nhelp: a piece is a text (`\"empid_\"`), a field (`id`) or a codec of a field (`digits(6, id)`)",
-        ));
-    }
     let name = input.call(Ident::parse_any)?;
     if !input.peek(token::Paren) {
         return Ok(Some((name, Codec::Natural)));
@@ -25,68 +21,90 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     let content;
     parenthesized!(content in input);
     let content = &content;
-    let form = if name == CODEC { "codec(path::To, field)" } else { "" };
     let (form, part) = if name == CODEC {
-        (form, parse_custom(content))
+        ("codec(path::To, field)", parse_custom(content))
     } else if let Some(word) = words::find(&name) {
         (word.form, parse_word(ctxt, word, content))
     } else {
         let known = WORDS.iter().map(|word| word.name).chain([CODEC.0]);
-        ctxt.error("T001", &name, format!("unknown codec `{name}`"), symbol::known(&name.to_string(), known));
+        let help = match MEANT.iter().find(|(other, _)| name == other) {
+            Some((_, meant)) => (*meant).to_owned(),
+            None => symbol::known(&name.to_string(), known),
+        };
+        ctxt.error("T001", &name, format!("unknown codec `{name}`"), help);
         content.parse::<TokenStream>()?;
         return Ok(None);
     };
-    let part = part
-        .and_then(|part| if content.is_empty() { Ok(part) } else { Err(content.error("unexpected token")) });
+    let end = |part| if content.is_empty() { Ok(part) } else { Err(content.error("unexpected token")) };
+    let part = part.and_then(end).map_err(|error| misread(&name, form, content, error));
     if part.is_err() {
         // What is left unread would be told once more.
         content.parse::<TokenStream>()?;
     }
-    part.map_err(|error| in_form(&name, form, error))
+    part
 }
 
-/// Reads `#[digits(6)]`; `None` if it is another attribute.
-pub(crate) fn parse_attribute(attr: &Attribute) -> Option<syn::Result<Codec>> {
-    let word = words::attributes().find(|word| attr.path().is_ident(word.name))?;
-    let parsed = if word.arguments.is_empty() {
-        attr.meta.require_path_only().map(|_| Vec::new()).map(|arguments| (arguments, None))
+/// Words of other libraries, each with the help that says what is meant here.
+const MEANT: [(&str, &str); 12] = [
+    ("padded", "write `digits(6, id)`"),
+    ("pad", "write `digits(6, id)`"),
+    ("zero_padded", "write `digits(6, id)`"),
+    ("reverse", "write `desc(at)`"),
+    ("reversed", "write `desc(at)`"),
+    ("lower", "write `folded(lower, email)`"),
+    ("upper", "write `folded(upper, email)`"),
+    ("sha256", "write `hash(sha256, 8, user)`"),
+    ("md5", "write `hash(md5, 8, user)`"),
+    ("uuid", "write `guid(simple, id)`"),
+    ("date", "write `pattern(\"yyyy-MM-dd\", day)`"),
+    ("format", "write `pattern(\"yyyy-MM-dd\", day)`"),
+];
+
+/// The word of `#[digits(6)]`; `None` if it is another attribute.
+pub(crate) fn word_of(attr: &Attribute) -> Option<&'static Word> {
+    words::attributes().find(|word| attr.path().is_ident(word.name))
+}
+
+/// Reads `#[digits(6)]`, whose word is known; `None` if it is wrong, which is reported.
+pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word) -> Option<Codec> {
+    let form = format!("#[{}]", in_attribute(word));
+    let arguments = if word.arguments.is_empty() {
+        let is_alone = attr.meta.require_path_only().is_ok();
+        if !is_alone {
+            let wrong = format!("`{}` takes nothing", word.name);
+            ctxt.error("T004", attr, wrong, format!("write `{form}`"));
+        }
+        is_alone.then(|| (Vec::new(), None))
     } else {
-        attr.parse_args_with(|input: ParseStream| parse_arguments(word, input, false))
+        in_parentheses(ctxt, attr, &form, |input| {
+            let arguments = parse_arguments(word, input, false);
+            let end = |it| if input.is_empty() { Ok(it) } else { Err(input.error("unexpected token")) };
+            let name = attr.path().get_ident()?;
+            let arguments = arguments.and_then(end).map_err(|error| misread(name, &form, input, error));
+            let arguments = arguments.map_err(|error| ctxt.push(error)).ok();
+            let _ = input.parse::<TokenStream>();
+            arguments
+        })
+        .flatten()
     };
-    let codec = parsed
-        .map(|(arguments, number)| Codec::Word(Box::new(Written { word, inner: None, arguments, number })));
-    let form = || format!("#[{}]", in_attribute(word));
-    Some(codec.map_err(|error| match attr.path().get_ident() {
-        Some(name) => in_form(name, &form(), error),
-        None => error,
-    }))
+    let codec = |(arguments, number)| Codec::Word(Box::new(Written { word, inner: None, arguments, number }));
+    arguments.map(codec)
 }
 
 /// The form of an attribute: `digits(6)` of `digits(6, id)`.
-fn in_attribute(word: &Word) -> String {
-    match word.form.rsplit_once(", ") {
+pub(crate) fn in_attribute(word: &Word) -> String {
+    let whole = word.form.split('`').next().unwrap_or(word.form);
+    match whole.rsplit_once(", ") {
         Some((before, _)) if !word.arguments.is_empty() => format!("{before})"),
         _ => word.name.to_owned(),
     }
 }
 
-/// An error with the form that was meant, unless it says more already.
-fn in_form(name: &Ident, form: &str, error: syn::Error) -> syn::Error {
-    if error.to_string().starts_with('[') {
-        return error;
-    }
-    syn::Error::new(
-        error.span(),
-        format!("[T004] this is not how `{name}` is written\n\nhelp: write `{form}`"),
-    )
-}
-
 fn parse_custom(input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
     let path = input.call(Path::parse_mod_style)?;
     if input.peek(Token![<]) {
-        return Err(input.error(
-            "[T004] a codec is named without parameters\n\nhelp: give the type a name of its own, `type Day = Pattern<…>;`, and write `codec(Day, field)`",
-        ));
+        let help = "give the type a name of its own, `type Day = Pattern<…>;`, and write `codec(Day, field)`";
+        return Err(mistake("T004", rest(input), "a codec is named without parameters", help));
     }
     input.parse::<Token![,]>()?;
     Ok(Some((input.call(Ident::parse_any)?, Codec::Custom(path))))
@@ -133,7 +151,8 @@ fn parse_arguments(
                 number = Some(literal.clone());
                 literal.into_token_stream()
             }
-            Argument::Character => input.parse::<LitChar>()?.into_token_stream(),
+            Argument::Character if input.peek(LitChar) => input.parse::<LitChar>()?.into_token_stream(),
+            Argument::Character => return Err(input.error("expected a character")),
             Argument::Pattern => parse_pattern(input)?,
             Argument::OneOf(words, _) => parse_one_of(word, words, input)?,
         });
@@ -145,6 +164,10 @@ fn parse_arguments(
 }
 
 fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn::Result<LitInt> {
+    // What is another literal is not read, so that the error stands there.
+    if input.peek(Lit) && !input.peek(LitInt) {
+        return Err(input.error("expected a number"));
+    }
     let number: LitInt = input.parse()?;
     if number.base10_parse::<u128>().is_ok_and(|number| (least..=most).contains(&number)) {
         return Ok(number);

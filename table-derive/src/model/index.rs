@@ -37,6 +37,7 @@ impl Index {
     /// Whether a name is missing or wrong in it, and reported.
     pub(crate) fn is_broken(&self, entity: &Entity<'_>) -> bool {
         self.attr.broken
+            || !entity.parameters.is_empty()
             || self.row_key.is_none()
             || self.keys(entity).any(|key| key.broken)
             || entity.partition_key.is_none()

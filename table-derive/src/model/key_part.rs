@@ -68,6 +68,10 @@ fn newtype<'a>(
         ctxt.error("T034", &input.ident, "a struct in a key has one field", help);
         return None;
     };
+    for attr in &field.attrs {
+        let help = "write it above the type: it says how the value inside is written";
+        key_part::refuse_codec(ctxt, attr, help);
+    }
     let codec = attrs.codec.as_ref().map_or(Codec::Natural, |(_, codec)| codec.clone());
     Some(Kind::Newtype { member, ty: &field.ty, codec })
 }

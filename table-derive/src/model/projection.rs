@@ -34,7 +34,7 @@ impl<'a> Projection<'a> {
     /// Reads a declaration. `None` if it cannot be one, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = projection::parse(ctxt, input);
-        if attrs.of.is_none() {
+        if attrs.of.is_none() && !attrs.broken {
             let help = "name the entity: `#[projection(of = Employee)]`";
             ctxt.error(
                 "T120",

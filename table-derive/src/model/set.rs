@@ -41,9 +41,12 @@ impl<'a> EntitySet<'a> {
         };
         shape::no_parameters(ctxt, input, "an entity set", "write one enum for each table")?;
         let (mut members, mut other) = (Vec::new(), None);
+        let (mut lacks_member, mut lacks_other) = (true, true);
         for variant in &data.variants {
             let ident = &variant.ident;
             let MemberAttrs { other: is_other, upgrades } = member::parse_member(ctxt, &variant.attrs);
+            let lacks = if is_other.is_some() { &mut lacks_other } else { &mut lacks_member };
+            *lacks = false;
             let ty = match &variant.fields {
                 Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
                     fields.unnamed.first().map(|it| &it.ty)
@@ -51,8 +54,10 @@ impl<'a> EntitySet<'a> {
                 _ => None,
             };
             let Some(ty) = ty else {
-                let help = format!("write the entity it holds: `{ident}(Employee)`");
-                ctxt.error("T101", ident, format!("the variant `{ident}` does not hold one entity"), help);
+                let (what, example) =
+                    if is_other.is_some() { ("bag", "TableEntity") } else { ("entity", "Employee") };
+                let help = format!("write the {what} it holds: `{ident}({example})`");
+                ctxt.error("T101", ident, format!("the variant `{ident}` does not hold one {what}"), help);
                 continue;
             };
             let Some(attr) = is_other else {
@@ -76,7 +81,7 @@ impl<'a> EntitySet<'a> {
             }
         }
         let set = Self { original: input, runtime: attrs.runtime.unwrap_or_else(runtime), members, other };
-        set.check(ctxt);
+        set.check(ctxt, lacks_member, lacks_other);
         Some(set)
     }
 
@@ -88,14 +93,14 @@ impl<'a> EntitySet<'a> {
         })
     }
 
-    fn check(&self, ctxt: &Ctxt) {
+    fn check(&self, ctxt: &Ctxt, lacks_member: bool, lacks_other: bool) {
         let ident = &self.original.ident;
-        if self.other.is_none() {
+        if lacks_other {
             let help = "add a variant that keeps them: `#[other] Other(TableEntity)`";
             let wrong = format!("`{ident}` has no place for entities of unknown type (PAT-HET-6)");
             ctxt.error("T100", ident, wrong, help);
         }
-        if self.members.is_empty() {
+        if lacks_member {
             let help = "add a variant for each type: `Employee(Employee)`";
             ctxt.error("T111", ident, format!("`{ident}` has no members"), help);
         }

@@ -84,6 +84,10 @@ impl<'a> Wide<'a> {
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         shape::no_parameters(ctxt, input, "a wide entity", "write one struct for each concrete type")?;
         let mut entity = Entity::read(ctxt, input, runtime)?;
+        for index in entity.indexes.drain(..) {
+            let help = "an index keeps copies of one row: declare it on an entity of one row, with what is looked up";
+            ctxt.error("T159", &index.attr.original, "a wide entity has no indexes", help);
+        }
         let mut stored = Vec::new();
         for at in 0..entity.fields.len() {
             let in_key = entity.key_needs(at);

@@ -1,0 +1,42 @@
+//! Attributes of other libraries and guesses, which are known only to say what is meant here.
+
+use syn::Attribute;
+
+use crate::ctxt::Ctxt;
+
+/// Each with what is written in its place.
+const FOREIGN: [(&str, &str); 20] = [
+    ("table", "name the table above the struct: `#[entity(table = \"Company\")]`"),
+    ("table_name", "name the table above the struct: `#[entity(table = \"Company\")]`"),
+    ("kind", "name the kind above the struct: `#[entity(kind = \"Employee\")]`"),
+    ("feed", "ask for the feed above the struct: `#[entity(feed)]`"),
+    (
+        "key",
+        "write both keys above the struct: `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]`",
+    ),
+    (
+        "primary_key",
+        "write both keys above the struct: `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]`",
+    ),
+    ("hash_key", "the hash key is the partition key, above the struct: `#[partition_key(department)]`"),
+    ("range_key", "the range key is the row key, above the struct: `#[row_key(\"empid_\", id)]`"),
+    ("sort_key", "the sort key is the row key, above the struct: `#[row_key(\"empid_\", id)]`"),
+    ("unique", "declare an index above the struct: `#[index(ByEmail, unique, row_key(\"email_\", email))]`"),
+    ("column", "name the property: `#[property(\"Name\")]`"),
+    ("rename", "name the property: `#[property(\"Name\")]`"),
+    ("json", "write `#[property(json)]`"),
+    ("desc", "write it in the key, around the field: `#[row_key(desc(at))]`"),
+    ("bucket", "write it in the key, around the field: `#[partition_key(bucket(user, 16))]`"),
+    ("hash", "write it in the key, around the field: `#[partition_key(hash(sha256, 8, user))]`"),
+    ("truncate", "write it in the key, around the field: `#[row_key(truncate(hour(at)))]`"),
+    ("folded", "write it in the key, around the field: `#[row_key(folded(lower, email))]`"),
+    ("replaced", "write it in the key, around the field: `#[row_key(replaced('/', '_', path))]`"),
+    ("codec", "write it in the key, around the field: `#[row_key(codec(path::To, field))]`"),
+];
+
+/// Reports an attribute that is not of ours.
+pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute) {
+    if let Some((name, help)) = FOREIGN.iter().find(|(name, _)| attr.path().is_ident(name)) {
+        ctxt.error("T009", attr, format!("`{name}` is not an attribute of entities"), help);
+    }
+}

@@ -1,0 +1,142 @@
+//! Wrong declarations, each with one mistake: told once, with its number, where it stands, and the type is expanded all the same.
+//!
+//! The files of `wrong/` hold sections: the derive, a declaration with the place `@`, and after `--` a line for each case: the number
+//! of the rule and what stands at `@`. `«` and `»` stand around what the message points at.
+
+use std::fmt::Write;
+
+use proc_macro2::{LineColumn, TokenStream, TokenTree};
+use syn::parse_quote;
+
+use crate::derive;
+
+/// The files, by the name of the snapshot that shows their messages.
+const FILES: [(&str, &str); 4] = [
+    ("keys", include_str!("wrong/keys.txt")),
+    ("entity", include_str!("wrong/entity.txt")),
+    ("index", include_str!("wrong/index.txt")),
+    ("others", include_str!("wrong/others.txt")),
+];
+
+/// One wrong declaration.
+struct Case<'t> {
+    derive: &'t str,
+    /// The rule it breaks.
+    number: &'t str,
+    /// What stands at `@`, as it is written in the file.
+    text: &'t str,
+    /// The declaration.
+    declaration: String,
+    /// What the message points at.
+    place: (LineColumn, LineColumn),
+}
+
+/// One message and where it points.
+struct Told {
+    text: String,
+    place: (LineColumn, LineColumn),
+}
+
+fn cases(file: &str) -> Vec<Case<'_>> {
+    let mut cases = Vec::new();
+    for section in file.split("== ").skip(1) {
+        let (head, lines) = section.split_once("--\n").expect("a section has a declaration and cases");
+        let (derive, template) = head.split_once('\n').expect("a section begins with a derive");
+        for line in lines.lines().filter(|line| !line.is_empty()) {
+            let (number, text) = line.split_once(' ').expect("a case is a number and a text");
+            let marked = template.replacen('@', text, 1);
+            let place = (position(&marked, '«'), position(&marked, '»'));
+            let declaration = marked.replace(['«', '»'], "");
+            cases.push(Case { derive, number, text, declaration, place });
+        }
+    }
+    cases
+}
+
+/// Where a mark stands in the text without marks.
+fn position(marked: &str, mark: char) -> LineColumn {
+    let (before, _) = marked.split_once(mark).unwrap_or_else(|| panic!("no {mark} in {marked}"));
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().filter(|c| *c != '«').count();
+    LineColumn { line, column }
+}
+
+/// What a derive of this name makes of a declaration.
+pub(super) fn expand(derive: &str, declaration: TokenStream) -> TokenStream {
+    let core = || parse_quote!(::table_core);
+    let patterns = || parse_quote!(::table_patterns);
+    match derive {
+        "Entity" => derive::entity(declaration, core),
+        "KeyPart" => derive::key_part(declaration, core),
+        "Projection" => derive::projection(declaration, core),
+        "EntitySet" => derive::entity_set(declaration, core),
+        "EntityGroup" => derive::entity_group(declaration, core),
+        "Large" => derive::large(declaration, patterns),
+        "Wide" => derive::wide(declaration, patterns),
+        other => panic!("there is no derive `{other}`"),
+    }
+}
+
+/// The messages of an expansion, in order.
+fn told(expansion: TokenStream) -> Vec<Told> {
+    let (mut told, mut start) = (Vec::new(), None);
+    for token in expansion {
+        match &token {
+            TokenTree::Ident(ident) if *ident == "compile_error" => start = Some(ident.span().start()),
+            TokenTree::Group(group) => {
+                if let (Some(start), Some(TokenTree::Literal(text))) =
+                    (start.take(), group.stream().into_iter().next())
+                {
+                    let text: syn::LitStr =
+                        syn::parse2(TokenTree::from(text).into()).expect("a message is a text");
+                    told.push(Told { text: text.value(), place: (start, group.span().end()) });
+                }
+            }
+            _ => {}
+        }
+    }
+    told
+}
+
+fn judge(case: &Case<'_>) -> (Vec<Told>, Option<String>) {
+    let tokens: TokenStream = case.declaration.parse().expect("a declaration is made of tokens");
+    let told = told(expand(case.derive, tokens));
+    let wrong = match told.as_slice() {
+        [] => Some("not told".to_owned()),
+        [one] if !one.text.starts_with(&format!("[{}] ", case.number)) => {
+            Some("another number, or none".to_owned())
+        }
+        [one] if !one.text.contains("\n\nhelp: ") => Some("no help".to_owned()),
+        [one] if one.place != case.place => {
+            Some(format!("told at {:?} and not at {:?}", one.place, case.place))
+        }
+        [_] => None,
+        more => Some(format!("told {} times", more.len())),
+    };
+    (told, wrong)
+}
+
+#[test]
+fn each_mistake_is_told_once_with_its_number_where_it_stands() {
+    let mut wrong = String::new();
+    let mut count = 0;
+    for (name, file) in FILES {
+        let mut messages = String::new();
+        for case in cases(file) {
+            count += 1;
+            let (told, fault) = judge(&case);
+            for told in &told {
+                let _ = writeln!(messages, "{}\n    {}", case.text, told.text.replace("\n\n", "\n    "));
+            }
+            if let Some(fault) = fault {
+                let _ = writeln!(wrong, "{} {}: {fault}", case.number, case.text);
+                for told in told {
+                    let _ = writeln!(wrong, "    {}", told.text.replace("\n\n", " | "));
+                }
+            }
+        }
+        insta::assert_snapshot!(name, messages);
+    }
+    let faults = wrong.lines().filter(|line| !line.starts_with(' ')).count();
+    assert!(wrong.is_empty(), "{faults} of {count}\n{wrong}");
+}
