@@ -7,9 +7,12 @@
 //! # Key layout
 //! | table | PartitionKey | RowKey | properties |
 //! |---|---|---|---|
-//! | the change's | the change's | `U+FFFC outbox_` and 32 hexadecimal digits | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`: Int64 · `Poisoned`: Boolean · `Error`: String; all but the first only once something was noted |
+//! | the change's | the change's | `U+FFFC outbox_` and 32 hexadecimal digits | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all but the first only once something was noted |
 //! | a target's | the target's | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
 //! | `TablesOutbox` | the table's name in lower case, `_` and a bucket of 16 | the partition | `Table`: String |
+//!
+//! `Attempts` counts the attempts that were begun. Until `NotBefore`, in [ticks](table_core::ticks), workers leave the row alone: one of them has it
+//! under the identifier in `Claim`, or an attempt failed and the next one waits. `Prompted` is when a sweep last put a message for it.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…,
 //! "RowKey":…,"Guarded":true,"Row":…}`, likewise `InsertOrMerge`, and `DeleteIfExists` without `Row`, which is base64 of the encoded row; or

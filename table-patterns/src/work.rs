@@ -6,27 +6,33 @@
 //!
 //! # Key layout
 //! The queue holds JSON: `{"Version":1,"Table":…,"PartitionKey":…}` for all that is pending in a partition, with `RowKey` for one
-//! outbox row, with `Intent` for an intent that has no row. The queue `{queue}-poison` holds [`PoisonEntry`]s as JSON.
+//! outbox row, with `Intent` for an intent that has no row, and then `Attempts` and `Error` as the row would have them. The queue `{queue}-poison` holds [`PoisonEntry`]s as JSON.
 //!
 //! # Guarantee
 //! - Each intent is done at least once, whatever worker dies when: a message that was received shows again (PAT-EC-3), and one that
 //!   was lost is put again by a [`Sweep`] (PAT-EC-8).
 //! - There is no isolation: readers see states between the steps (PAT-EC-6).
-//! - What fails too often is put aside, marked, and can be looked at and requeued; it is never dropped (PAT-EC-4).
-//! - Transient faults are tried again within a delivery, others by later deliveries, both with growing waits that vary (PAT-EC-5).
+//! - What fails too often is put aside, marked, and can be looked at and requeued; it is never dropped (PAT-EC-4). An attempt is counted on the
+//!   row where it begins. Deliveries count for nothing: what was never tried is never poison, however long it waited behind other work.
+//! - Workers claim rows in portions, under their `ETag`s, for as long as their lease: many workers on one partition do its work once (PAT-EC-7). A
+//!   claim is given up when it is over; then another worker may do the row a second time.
+//! - Transient faults are tried again within an attempt, others by later attempts, both with growing waits that vary (PAT-EC-5).
 //!
 //! # Cost
-//! A message is a put, a receive and a delete, and an update for each half lease that it takes. A row is a range query, its steps (see
-//! [`guard`](crate::outbox::guard)), and a delete. An idle worker receives once in [`WorkerOptions::idle`].
+//! A message is a put, a receive and a delete, and an update for each half lease that it takes. A portion of 32 rows is a range query and one
+//! transaction that claims them; a row is its steps (see [`guard`](crate::outbox::guard)) and one transaction, which deletes it and begins the next.
+//! An idle worker receives once in [`WorkerOptions::idle`].
 //!
 //! # Bounds
-//! As many workers and queues as you like (PAT-EC-7); one outbox has one queue. A step that takes longer than the lease must
+//! As many workers and queues as you like (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in memory. Clocks of
+//! workers should agree to within a lease, as claims end by them. A step that takes longer than the lease must
 //! [`keep`](Call::keep) it.
 //!
 //! # When not to
 //! Where all that changes is in one partition: a transaction is simpler, and isolated.
 
 mod archive;
+mod claim;
 pub(crate) mod handler;
 mod lease;
 pub(crate) mod message;

@@ -58,12 +58,12 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     outbox.record(&mut sales, &Intent::of(key.row_key.clone()).step(told))?;
     outbox.submit(current.name()?, sales).await?;
 
-    // A worker that has never heard of payroll. What fails comes again, and after three deliveries it is poison (PAT-EC-4).
+    // A worker that has never heard of payroll. What fails comes again, and after three attempts it is poison (PAT-EC-4).
     let now = Backoff { first: Duration::ZERO, most: Duration::ZERO };
     let idle = Duration::from_millis(20);
     let options = WorkerOptions {
         lease: Duration::from_mins(5),
-        deliveries: 3,
+        poison_after: 3,
         redelivery: now,
         idle,
         ..WorkerOptions::default()
@@ -83,7 +83,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     };
     assert_eq!(place().await?, (false, Some(leaving.clone())), "moved, whatever became of payroll");
     assert!(says.contains("no handler of that name"), "{says}");
-    assert!(first.done >= 1 && entry.dequeue_count > options.deliveries);
+    assert!(first.done >= 1 && entry.attempts == options.poison_after);
     answer.row(["a worker without payroll", "no", "yes", "1", says.as_str()]);
 
     // A person reads it, starts a worker that knows payroll, and gives the work back.

@@ -27,6 +27,9 @@ const INTENT: [&str; PARTS] = [
 ];
 const VERSION: &str = "Version";
 const PROMPTED: &str = "Prompted";
+const ATTEMPTS: &str = "Attempts";
+const NOT_BEFORE: &str = "NotBefore";
+const CLAIM: &str = "Claim";
 const POISONED: &str = "Poisoned";
 const ERROR: &str = "Error";
 
@@ -82,6 +85,12 @@ pub(crate) struct Pending {
     pub(crate) version: u64,
     /// When a sweep last put a message for it.
     pub(crate) prompted: Option<u64>,
+    /// How many attempts at it were begun.
+    pub(crate) attempts: u32,
+    /// Until when workers leave it alone: one has it, or it failed.
+    pub(crate) not_before: u64,
+    /// The claim that somebody has on it, or had last.
+    pub(crate) claim: Option<String>,
     pub(crate) poisoned: bool,
     /// What went wrong last.
     pub(crate) error: Option<String>,
@@ -102,15 +111,20 @@ impl Pending {
                 _ => None,
             })
         };
-        let error = match row.find(ERROR, &mut 0)? {
-            Some(ValueRef::String(error)) => Some(error.to_owned()),
-            _ => None,
+        let text_of = |name| {
+            Ok(match row.find(name, &mut 0)? {
+                Some(ValueRef::String(text)) => Some(text.to_owned()),
+                _ => None,
+            })
         };
         Ok(Self {
             version: number(VERSION)?.unwrap_or_else(|| row.timestamp()),
             prompted: number(PROMPTED)?,
+            attempts: number(ATTEMPTS)?.map_or(0, |attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),
+            not_before: number(NOT_BEFORE)?.unwrap_or(0),
             poisoned: row.find(POISONED, &mut 0)? == Some(ValueRef::Boolean(true)),
-            error,
+            claim: text_of(CLAIM)?,
+            error: text_of(ERROR)?,
             place,
             etag,
             text,
@@ -126,19 +140,44 @@ impl Pending {
     }
 
     /// A merge that notes something, if nobody noted anything meanwhile.
-    pub(crate) fn note(&self, note: Note<'_>) -> OperationKind {
-        let mut writer = RowWriter::with_capacity(2);
+    pub(crate) fn note(&self, note: Note<'_>) -> Operation {
+        let number = |number: u64| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
+        let mut writer = RowWriter::with_capacity(4);
         // IMPORTANT: the note gives the row another Timestamp. The version is kept beside it, or the steps would look newer
         // than they are.
-        writer.property(VERSION, ValueRef::Int64(i64::try_from(self.version).unwrap_or(i64::MAX)));
+        writer.property(VERSION, number(self.version));
         match note {
-            Note::Prompted(ticks) => {
-                writer.property(PROMPTED, ValueRef::Int64(i64::try_from(ticks).unwrap_or(i64::MAX)));
+            Note::Prompted(ticks) => writer.property(PROMPTED, number(ticks)),
+            Note::Claimed { by, attempts, until } => {
+                writer.property(CLAIM, ValueRef::String(by));
+                writer.property(ATTEMPTS, number(attempts.into()));
+                writer.property(NOT_BEFORE, number(until));
             }
-            Note::Failed(error) => writer.property(ERROR, ValueRef::String(error)),
-            Note::Poisoned(poisoned) => writer.property(POISONED, ValueRef::Boolean(poisoned)),
+            Note::Failed { error, until } => {
+                writer.property(CLAIM, ValueRef::String(""));
+                writer.property(ERROR, ValueRef::String(error));
+                writer.property(NOT_BEFORE, number(until));
+            }
+            Note::Poisoned => writer.property(POISONED, ValueRef::Boolean(true)),
+            Note::Requeued => {
+                writer.property(POISONED, ValueRef::Boolean(false));
+                writer.property(ATTEMPTS, number(0));
+                writer.property(NOT_BEFORE, number(0));
+            }
         }
-        OperationKind::Merge(writer.finish(), IfMatch::ETag(self.etag.clone()))
+        let kind = OperationKind::Merge(writer.finish(), IfMatch::ETag(self.etag.clone()));
+        Operation { row_key: self.place.key.row_key.clone(), kind }
+    }
+
+    /// It has another version, as a write of it says.
+    pub(crate) fn versioned(&mut self, etag: Option<ETag>) {
+        self.etag = etag.unwrap_or_else(|| self.etag.clone());
+    }
+
+    /// The deletion of an intent that is done, if nobody else has taken it up meanwhile.
+    pub(crate) fn done(&self) -> Operation {
+        let kind = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
+        Operation { row_key: self.place.key.row_key.clone(), kind }
     }
 }
 
@@ -190,16 +229,32 @@ fn parse(text: &[u8]) -> Result<Intent> {
 /// What can be noted beside an intent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
+    /// A sweep put a message for it.
     Prompted(u64),
-    Failed(&'a str),
-    Poisoned(bool),
+    /// A worker has it until an instant; with its claim and the attempts begun.
+    Claimed { by: &'a str, attempts: u32, until: u64 },
+    /// An attempt failed; the next one not before an instant.
+    Failed { error: &'a str, until: u64 },
+    /// It was put aside.
+    Poisoned,
+    /// It was given back to the workers, as if it had never failed.
+    Requeued,
+}
+
+/// Operations as one transaction.
+pub(crate) fn together(
+    partition_key: &PartitionKey,
+    operations: impl IntoIterator<Item = Operation>,
+    limits: limits::Limits,
+) -> Result<Transaction> {
+    let mut transaction = Transaction::new(partition_key.clone(), limits)?;
+    operations.into_iter().try_for_each(|operation| transaction.push(operation))?;
+    Ok(transaction)
 }
 
 /// One operation as a transaction of its own.
 pub(crate) fn alone(key: &EntityKey, kind: OperationKind, limits: limits::Limits) -> Result<Transaction> {
-    let mut transaction = Transaction::new(key.partition_key.clone(), limits)?;
-    transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
-    Ok(transaction)
+    together(&key.partition_key, [Operation { row_key: key.row_key.clone(), kind }], limits)
 }
 
 /// The same row without the Timestamp that it was read with.

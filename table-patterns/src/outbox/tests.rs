@@ -5,7 +5,7 @@ use table_core::embedded::{Clock, EngineOptions};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
-use table_core::query::{KeyRange, Query};
+use table_core::query::{KeyRange, Page, Query};
 use table_core::queue::{QueueName, QueueStore};
 use table_core::row::{Row, RowWriter};
 use table_core::store::TableStore;
@@ -14,7 +14,7 @@ use table_core::value::ValueRef;
 
 use crate::feed::{Feed, FeedChange};
 use crate::outbox::{Intent, Outbox, REGISTRY, Step};
-use crate::work::Pace;
+use crate::work::{Pace, Worker};
 
 const NOW: u64 = 639_307_584_000_000_000;
 
@@ -30,6 +30,22 @@ fn without_id(row_key: &str) -> String {
         Some((front, id)) if id.len() == 32 => format!("{front}_{{32 digits}}"),
         _ => row_key.to_owned(),
     }
+}
+
+fn lines_of(page: &Page) -> Vec<String> {
+    let mut lines = Vec::new();
+    for entity in page.rows.iter() {
+        lines.push(format!("{} / {}", entity.partition_key, without_id(entity.row_key)));
+        for property in entity.row.properties() {
+            let property = property.unwrap();
+            let value = match property.value {
+                ValueRef::Binary(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                value => format!("{value:?}"),
+            };
+            lines.push(format!("  {}: {value}", property.name));
+        }
+    }
+    lines
 }
 
 #[test]
@@ -59,23 +75,31 @@ fn the_layout_of_an_outbox_and_a_feed() {
     for table in [company, TableName::new(REGISTRY).unwrap()] {
         lines.push(format!("table {table}"));
         let found = block_on(store.query(&table, &Query::new(KeyRange::ALL), None)).unwrap();
-        for entity in found.rows.iter() {
-            lines.push(format!("{} / {}", entity.partition_key, without_id(entity.row_key)));
-            for property in entity.row.properties() {
-                let property = property.unwrap();
-                let value = match property.value {
-                    ValueRef::Binary(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                    value => format!("{value:?}"),
-                };
-                lines.push(format!("  {}: {value}", property.name));
-            }
-        }
+        lines.extend(lines_of(&found));
     }
     lines.push(format!("queue {queue}"));
     for message in block_on(store.peek(&queue, 32)).unwrap() {
         lines.push(format!("  {}", message.text));
     }
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn the_layout_of_an_intent_that_was_tried() {
+    let store = EngineOptions::new().clock(Clock::new(|| NOW)).in_memory();
+    let (company, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
+    block_on(store.create_table(&company)).unwrap();
+    let clocked = Pace::new().seed(7).clock(Clock::new(|| NOW));
+    let outbox = Outbox::with_pace(store.clone(), store.clone(), QueueName::new("work").unwrap(), clocked);
+    block_on(outbox.create_queues()).unwrap();
+    let mut transaction = Transaction::new(sales, store.capabilities().limits).unwrap();
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "{}"));
+    outbox.record(&mut transaction, &intent).unwrap();
+    block_on(outbox.submit(&company, transaction)).unwrap();
+    // A worker without a handler.
+    block_on(Worker::new(outbox).run_once()).unwrap();
+    let found = block_on(store.query(&company, &Query::new(KeyRange::ALL), None)).unwrap();
+    insta::assert_snapshot!(lines_of(&found).join("\n"));
 }
 
 #[test]

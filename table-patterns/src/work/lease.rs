@@ -43,21 +43,33 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         Self { queues, queue, pace, hidden, until: Mutex::new((lease, until)) }
     }
 
-    pub(crate) fn lease(&self) -> Lease {
+    fn lease(&self) -> Lease {
         self.until.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    fn left(&self) -> u64 {
-        self.until.lock().unwrap_or_else(PoisonError::into_inner).1.saturating_sub(self.pace.now())
+    /// Until when it is hidden, in ticks.
+    pub(crate) fn until(&self) -> u64 {
+        self.until.lock().unwrap_or_else(PoisonError::into_inner).1
     }
 
-    /// Hides the message for another time.
-    pub(crate) async fn hide(&self, hidden: Duration) -> Result<()> {
+    /// Hides the message for another time, rounded up to whole seconds, with another text if there is one.
+    pub(crate) async fn hide(&self, hidden: Duration, text: Option<String>) -> Result<()> {
+        let hidden = Duration::from_secs(hidden.as_secs() + u64::from(hidden.subsec_nanos() > 0));
         let now = self.pace.now();
-        let lease = self.queues.update(self.queue, &self.lease(), hidden, None).await?;
+        let lease = self.queues.update(self.queue, &self.lease(), hidden, text).await?;
         *self.until.lock().unwrap_or_else(PoisonError::into_inner) =
             (lease, now.saturating_add(ticks_of(hidden)));
         Ok(())
+    }
+
+    /// Hides the message for another lease if half of this one is over; whether it did.
+    pub(crate) async fn extend(&self) -> Result<bool> {
+        // A lease that is over may still be renewed, unless somebody else has received the message (QUE-11).
+        let is_due = self.until().saturating_sub(self.pace.now()) * 2 <= ticks_of(self.hidden);
+        if is_due {
+            self.hide(self.hidden, None).await?;
+        }
+        Ok(is_due)
     }
 
     /// Deletes the message; that it is gone, or somebody else's, is no failure (QUE-22).
@@ -72,9 +84,6 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
 
 impl<Q: QueueStore> Keep for Held<'_, Q> {
     fn keep(&self) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move {
-            // A lease that is over may still be renewed, unless somebody else has received the message (QUE-11).
-            if self.left() * 2 <= ticks_of(self.hidden) { self.hide(self.hidden).await } else { Ok(()) }
-        })
+        Box::pin(async move { self.extend().await.map(drop) })
     }
 }

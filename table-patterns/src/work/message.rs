@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use table_core::error::{Error, ErrorCode, Result};
-use table_core::key::PartitionKey;
+use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 
 use crate::outbox::intent::{Intent, Step};
@@ -17,9 +17,18 @@ pub(crate) enum Work {
     /// All that is pending in a partition.
     Partition { table: TableName, partition_key: PartitionKey },
     /// One outbox row.
-    Row { table: TableName, partition_key: PartitionKey, row_key: String },
+    Row { table: TableName, partition_key: PartitionKey, row_key: RowKey },
     /// An intent without a row.
-    Inline { table: TableName, partition_key: PartitionKey, intent: Intent },
+    Inline { table: TableName, partition_key: PartitionKey, intent: Intent, tried: Tried },
+}
+
+/// What is noted in the message of an intent that has no row to note it beside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tried {
+    /// How many attempts at it were begun.
+    pub(crate) attempts: u32,
+    /// What went wrong last.
+    pub(crate) error: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -32,6 +41,10 @@ struct WorkText {
     row_key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     intent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attempts: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 impl Work {
@@ -51,7 +64,7 @@ impl Work {
             return Err(Error::new(ErrorCode::RequestBodyTooLarge, message).with_rule("QUE-6"));
         }
         let (table, partition_key) = (table.clone(), partition_key.clone());
-        Ok(Self::Inline { table, partition_key, intent: intent.clone() })
+        Ok(Self::Inline { table, partition_key, intent: intent.clone(), tried: Tried::default() })
     }
 
     pub(crate) const fn place(&self) -> (&TableName, &PartitionKey) {
@@ -64,18 +77,24 @@ impl Work {
 
     pub(crate) fn write(&self) -> Result<String> {
         let (table, partition_key) = self.place();
+        let tried = match self {
+            Self::Inline { tried, .. } => tried.clone(),
+            _ => Tried::default(),
+        };
         let text = WorkText {
             version: 1,
             table: table.as_str().to_owned(),
             partition_key: partition_key.as_str().to_owned(),
             row_key: match self {
-                Self::Row { row_key, .. } => Some(row_key.clone()),
+                Self::Row { row_key, .. } => Some(row_key.as_str().to_owned()),
                 _ => None,
             },
             intent: match self {
                 Self::Inline { intent, .. } => Some(text::write(intent)?),
                 _ => None,
             },
+            attempts: (tried.attempts > 0).then_some(tried.attempts),
+            error: tried.error,
         };
         serde_json::to_string(&text).map_err(|error| {
             Error::new(ErrorCode::InternalError, "the message has no JSON text").with_source(error)
@@ -93,10 +112,20 @@ impl Work {
                 format!("the message has version {}; this program knows 1: update it", text.version);
             return Err(Error::new(ErrorCode::FormatTooNew, message));
         }
-        let (table, partition_key) = (TableName::new(&text.table)?, PartitionKey::new(text.partition_key)?);
+        let unreadable = |error: Error| {
+            Error::new(ErrorCode::Corrupted, "the message names no place that there can be")
+                .with_source(error)
+        };
+        let table = TableName::new(&text.table).map_err(unreadable)?;
+        let partition_key = PartitionKey::new(text.partition_key).map_err(unreadable)?;
         Ok(match (text.row_key, text.intent) {
-            (Some(row_key), _) => Self::Row { table, partition_key, row_key },
-            (None, Some(intent)) => Self::Inline { table, partition_key, intent: text::read(&intent)? },
+            (Some(row_key), _) => {
+                Self::Row { table, partition_key, row_key: RowKey::new(row_key).map_err(unreadable)? }
+            }
+            (None, Some(intent)) => {
+                let tried = Tried { attempts: text.attempts.unwrap_or(0), error: text.error };
+                Self::Inline { table, partition_key, intent: text::read(&intent)?, tried }
+            }
             (None, None) => Self::Partition { table, partition_key },
         })
     }
@@ -104,8 +133,6 @@ impl Work {
 
 #[cfg(test)]
 mod tests {
-    use table_core::key::RowKey;
-
     use super::*;
 
     #[test]
@@ -115,12 +142,23 @@ mod tests {
         let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "{}"));
         for work in [
             Work::Partition { table: table.clone(), partition_key: partition_key.clone() },
-            Work::Row { table: table.clone(), partition_key: partition_key.clone(), row_key: "r".into() },
+            Work::Row {
+                table: table.clone(),
+                partition_key: partition_key.clone(),
+                row_key: RowKey::new("r").unwrap(),
+            },
             Work::inline(&table, &partition_key, &intent).unwrap(),
+            Work::Inline {
+                table: table.clone(),
+                partition_key: partition_key.clone(),
+                intent: intent.clone(),
+                tried: Tried { attempts: 2, error: Some("no".into()) },
+            },
         ] {
             assert_eq!(Work::read(&work.write().unwrap()).unwrap(), work);
         }
-        for text in ["", "{}", "{\"Version\":1}"] {
+        let nowhere = r#"{"Version":1,"Table":"Company","PartitionKey":"a/b"}"#;
+        for text in ["", "{}", "{\"Version\":1}", nowhere] {
             assert_eq!(Work::read(text).unwrap_err().code(), ErrorCode::Corrupted);
         }
     }

@@ -16,11 +16,11 @@ pub struct WorkMetrics {
     pub stale: u64,
     /// Attempts made again inside the worker, after a transient fault (PAT-EC-5).
     pub retries: u64,
-    /// Deliveries that ended with an error and were left to come again.
+    /// Attempts that ended with an error, and messages that could not be worked on; both come again.
     pub failures: u64,
-    /// Messages put to the poison.
+    /// Intents and messages put to the poison.
     pub poisoned: u64,
-    /// Deliveries given up because the lease was lost.
+    /// Messages and intents given up because another worker had them by then.
     pub lost: u64,
     /// From a change to the end of its intent, the last one done.
     pub lag: Duration,

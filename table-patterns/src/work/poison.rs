@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
-use table_core::key::RowKey;
 use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::queue::{Lease, Message, PutMessage, QueueStore, TimeToLive};
@@ -13,8 +12,8 @@ use table_core::store::TableStore;
 use table_core::ticks;
 
 use crate::outbox::record::Outbox;
-use crate::outbox::rows::{Note, Pending, Place, alone};
-use crate::work::lease::Held;
+use crate::outbox::rows::{Note, Pending, Place, together};
+use crate::work::handler::Keep;
 use crate::work::message::Work;
 use crate::work::worker::Worker;
 
@@ -31,60 +30,28 @@ pub struct PoisonEntry {
     /// The last error, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How often its message had been delivered.
-    pub dequeue_count: u32,
+    /// How many attempts at it were begun; of a message that cannot be read, how often it was delivered.
+    #[serde(alias = "DequeueCount")]
+    pub attempts: u32,
     /// When it was put aside, in [ticks](table_core::ticks).
     pub at: u64,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Puts aside what a message names, each row for itself. The message is deleted afterwards.
-    pub(super) async fn poison(
-        &self,
-        held: &Held<'_, Q>,
-        message: &Message,
-        error: Option<&Error>,
-    ) -> Result<()> {
-        let error = error.map(ToString::to_string);
-        let (dequeue_count, at) = (message.dequeue_count, self.outbox.pace().now());
-        let work = Work::read(&message.text);
-        let (Ok(work @ (Work::Partition { .. } | Work::Row { .. })), None) = (&work, &error) else {
-            let entry = PoisonEntry { work: message.text.clone(), error, dequeue_count, at };
-            return self.put_aside(held, &entry).await;
-        };
-        let is_row = matches!(work, Work::Row { .. });
-        for pending in self.pending(held, work).await? {
-            let Place { table, key } = &pending.place;
-            let work = Work::Row {
-                table: table.clone(),
-                partition_key: key.partition_key.clone(),
-                row_key: key.row_key.as_str().to_owned(),
-            };
-            if !is_row && pending.error.is_none() {
-                // The message named the whole partition, and this row has never failed: it gets a message of its own.
-                self.retry(held, || self.outbox.send(&work)).await?;
-                continue;
-            }
-            let entry = PoisonEntry { work: work.write()?, error: pending.error.clone(), dequeue_count, at };
-            // IMPORTANT: put aside before it is marked: a stop between puts it aside twice, which is better than never.
-            self.put_aside(held, &entry).await?;
-            match self.note(&pending, Note::Poisoned(true)).await {
-                // Done or noted by somebody else meanwhile.
-                Err(error) if error.is_not_found() || error.is_precondition_failed() => {}
-                outcome => outcome?,
-            }
-        }
-        Ok(())
+    /// An entry of now.
+    pub(super) fn poisoned(&self, work: String, error: Option<String>, attempts: u32) -> PoisonEntry {
+        PoisonEntry { work, error, attempts, at: self.outbox.pace().now() }
     }
 
-    async fn put_aside(&self, held: &Held<'_, Q>, entry: &PoisonEntry) -> Result<()> {
+    /// Puts work aside. What names it is marked or deleted afterwards: a stop between puts it aside twice, which is better than never.
+    pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = serde_json::to_string(entry).map_err(|error| {
             Error::new(ErrorCode::InternalError, "the poison has no JSON text").with_source(error)
         })?;
         let queue = self.outbox.queue().poison()?;
         let queues = self.outbox.queues();
         let message = PutMessage::new(text).time_to_live(TimeToLive::Never);
-        self.retry(held, || async {
+        self.retry(lease, || async {
             match queues.put(&queue, message.clone()).await {
                 Err(error) if error.code() == ErrorCode::QueueNotFound => {
                     queues.create_queue(&queue).await?;
@@ -119,7 +86,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         let entry = PoisonEntry::of(&lease.message);
         let again = match Work::read(&entry.work) {
             Ok(Work::Row { table, partition_key, row_key }) => {
-                let key = EntityKey { partition_key, row_key: RowKey::new(row_key)? };
+                let key = EntityKey { partition_key, row_key };
                 self.unmark(table, key).await?
             }
             _ => true,
@@ -158,7 +125,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         let pending = Pending::of(Place { table, key }, found.row.view(), found.etag)?;
         let Place { table, key } = &pending.place;
         let limits = self.store().capabilities().limits;
-        self.store().submit(table, alone(key, pending.note(Note::Poisoned(false)), limits)?).await?;
+        let note = together(&key.partition_key, [pending.note(Note::Requeued)], limits)?;
+        self.store().submit(table, note).await?;
         Ok(true)
     }
 }
@@ -168,7 +136,7 @@ impl PoisonEntry {
         serde_json::from_str(&message.text).unwrap_or_else(|error| Self {
             work: message.text.clone(),
             error: Some(format!("the message is no entry of the poison, another program put it: {error}")),
-            dequeue_count: message.dequeue_count,
+            attempts: message.dequeue_count,
             at: ticks::from_datetime(message.inserted).unwrap_or(0),
         })
     }

@@ -15,7 +15,7 @@ use table_core::store::TableStore;
 
 use crate::outbox::record::Outbox;
 use crate::outbox::registry;
-use crate::outbox::rows::{self, Note, Pending, Place, alone};
+use crate::outbox::rows::{self, Note, Pending, Place, together};
 use crate::work::message::Work;
 
 /// Finds what was forgotten and puts messages for it.
@@ -184,14 +184,15 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         }
         let now = self.outbox.pace().now();
         let last = pending.prompted.unwrap_or(pending.version);
-        if now.saturating_sub(last) < ticks_of(self.after) {
+        // Of one that a worker has, or that waits for its next attempt, there is a message that comes back.
+        if pending.not_before > now || now.saturating_sub(last) < ticks_of(self.after) {
             return Ok(None);
         }
         // IMPORTANT: noted before it is put: of two sweeps at one time one puts a message, and a stop between the two costs one
         // more period, not a message each period.
         let Place { table, key } = &pending.place;
         let limits = self.outbox.store().capabilities().limits;
-        let note = alone(key, pending.note(Note::Prompted(now)), limits)?;
+        let note = together(&key.partition_key, [pending.note(Note::Prompted(now))], limits)?;
         match self.outbox.store().submit(table, note).await {
             Err(error) if error.is_not_found() || error.is_precondition_failed() => return Ok(None),
             outcome => outcome?,
@@ -199,7 +200,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(Some(Work::Row {
             table: table.clone(),
             partition_key: key.partition_key.clone(),
-            row_key: key.row_key.as_str().to_owned(),
+            row_key: key.row_key.clone(),
         }))
     }
 }

@@ -3,19 +3,22 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use futures_util::future::BoxFuture;
 use pollster::block_on;
 use table_core::TableEntity;
 use table_core::TableStoreExt;
 use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::error::{ErrorCode, Result};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::queue::{PutMessage, QueueName, QueueStore};
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 
+use crate::faults::{Call, Fault, FaultyStore};
 use crate::feed::{FEEDS, Feed};
 use crate::outbox::{Intent, Outbox, REGISTRY, Step};
-use crate::work::{Pace, Sweep, Worker};
+use crate::work::{self, Handler, Pace, Sweep, Worker};
 
 /// An outbox, the engine below it, and the clock of both.
 fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
@@ -88,4 +91,53 @@ fn pat_ec_4_a_strange_message_among_the_poison_is_shown_as_such_and_stops_nobody
     let entries = block_on(outbox.poison(32)).unwrap();
     assert_eq!((entries.len(), entries[0].work.as_str()), (1, "hello"));
     assert!(entries[0].error.as_ref().unwrap().contains("names no work"), "{entries:?}");
+}
+
+#[test]
+fn pat_ec_7_a_portion_is_one_query_and_one_claim_and_each_row_one_transaction() {
+    let (outbox, engine, time) = outbox();
+    let table = TableName::new("Company").unwrap();
+    block_on(engine.create_table(&table)).unwrap();
+    for _ in 0..70 {
+        record(&outbox, &table, "Sales");
+    }
+    block_on(engine.clear(outbox.queue())).unwrap();
+    let store = FaultyStore::new(engine.clone());
+    let clock = Clock::new(move || time.load(Ordering::SeqCst));
+    let counted = Outbox::with_pace(store.clone(), engine, outbox.queue().clone(), Pace::new().clock(clock));
+    block_on(outbox.prompt(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
+    let worker = Worker::new(counted).handler("mail", Nothing);
+    block_on(worker.run_until_idle()).unwrap();
+    assert_eq!(worker.metrics().done, 70);
+    let calls = store.calls();
+    let count = |which: Call| calls.iter().filter(|call| **call == which).count();
+    assert_eq!((count(Call::Query), count(Call::Submit), calls.len()), (3, 3 + 70, 76));
+}
+
+#[test]
+fn con_11_a_claim_whose_answer_is_lost_is_known_by_its_identifier() {
+    for lost in 1..6 {
+        let (outbox, engine, _) = outbox();
+        let table = TableName::new("Company").unwrap();
+        block_on(engine.create_table(&table)).unwrap();
+        (0..3).for_each(|_| record(&outbox, &table, "Sales"));
+        let store = FaultyStore::new(engine.clone());
+        let timed_out = ErrorCode::OperationTimedOut;
+        store.script(move |_, at| if at == lost { Fault::After(timed_out) } else { Fault::None });
+        let faulty = Outbox::with_pace(store, engine.clone(), outbox.queue().clone(), outbox.pace().clone());
+        let worker = Worker::new(faulty).handler("mail", Nothing);
+        block_on(worker.run_until_idle()).unwrap();
+        let left = block_on(Sweep::new(outbox.clone()).registered()).unwrap().pending;
+        // The beginning of an attempt that nobody heard of is over when its claim is, and its message comes back.
+        let waiting = block_on(outbox.depth()).unwrap().waiting;
+        assert!(left == 0 || (left == 1 && waiting > 0), "request {lost}: {left} left, {waiting} messages");
+    }
+}
+
+struct Nothing;
+
+impl Handler for Nothing {
+    fn call<'a>(&'a self, _: work::Call<'a>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
 }

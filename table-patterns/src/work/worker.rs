@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use table_core::error::{Error, ErrorCode, Result};
-use table_core::pace::Backoff;
+use table_core::pace::{Backoff, ticks_of};
 use table_core::queue::{Lease, QueueStore};
 use table_core::store::TableStore;
 
@@ -22,13 +22,14 @@ pub struct WorkerOptions {
     pub lease: Duration,
     /// Messages of one receive, 1 to 32.
     pub batch: usize,
-    /// Deliveries of a message before it is poison (QUE-20).
-    pub deliveries: u32,
-    /// Attempts at a step within one delivery, for transient faults (PAT-EC-5).
-    pub attempts: u32,
+    /// Attempts at an intent before it is poison (PAT-EC-4). They are counted where they begin; how often a message was delivered says
+    /// nothing about the work it names.
+    pub poison_after: u32,
+    /// Tries of a step within one attempt, for transient faults (PAT-EC-5).
+    pub tries: u32,
     /// The wait between these.
     pub backoff: Backoff,
-    /// The wait between deliveries after a failure; rounded up to whole seconds.
+    /// The wait between attempts, and between deliveries of a message that could not be worked on.
     pub redelivery: Backoff,
     /// The wait of [`Worker::run`] while there is nothing to do.
     pub idle: Duration,
@@ -39,8 +40,8 @@ impl Default for WorkerOptions {
         Self {
             lease: Duration::from_secs(30),
             batch: 8,
-            deliveries: 5,
-            attempts: 4,
+            poison_after: 5,
+            tries: 4,
             backoff: Backoff { first: Duration::from_millis(100), most: Duration::from_secs(2) },
             redelivery: Backoff { first: Duration::from_secs(2), most: Duration::from_mins(10) },
             idle: Duration::from_secs(1),
@@ -137,25 +138,27 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let outbox = &self.outbox;
         let place = (outbox.queues(), outbox.queue());
         let held = Held::new(place, outbox.pace(), self.options.lease, (lease, received));
-        let outcome = if held.keep().await.is_err() {
+        if held.extend().await.is_err() {
             // It waited behind others until it was somebody else's.
             self.count(|metrics| metrics.lost += 1);
             return;
-        } else if message.dequeue_count > self.options.deliveries {
-            self.poison(&held, &message, None).await
-        } else {
-            match self.work(&held, &message.text).await {
-                // No later delivery will read it either.
-                Err(error) if matches!(error.code(), ErrorCode::Corrupted) => {
-                    self.poison(&held, &message, Some(&error)).await
-                }
-                outcome => outcome,
+        }
+        let outcome = match self.work(&held, &message).await {
+            // No later delivery will read it either.
+            Err(error) if error.code() == ErrorCode::Corrupted => {
+                let entry = self.poisoned(message.text, Some(error.to_string()), message.dequeue_count);
+                self.put_aside(&held, &entry).await.map(|()| Outcome::Done)
             }
+            outcome => outcome,
         };
         let outcome = match outcome {
             // IMPORTANT: the message goes last: a stop before lets another worker do the whole again (PAT-EC-1, PAT-EC-3).
-            Ok(()) => held.finish().await,
-            failed => failed,
+            Ok(Outcome::Done) => held.finish().await,
+            Ok(Outcome::Again { at, text }) => {
+                let left = at.saturating_sub(outbox.pace().now());
+                held.hide(Duration::from_nanos(left.saturating_mul(100)), text).await
+            }
+            Err(error) => Err(error),
         };
         match outcome {
             Ok(()) => {}
@@ -164,15 +167,21 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 self.count(|metrics| metrics.failures += 1);
                 let again = message.dequeue_count.saturating_sub(1);
                 let delay = self.options.redelivery.delay(again, outbox.pace().random());
-                let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
                 // If this fails too, the message shows again when its lease is over.
-                let _ = held.hide(Duration::from_secs(seconds)).await;
+                let _ = held.hide(delay, None).await;
             }
         }
     }
 
+    /// When an intent of which so many attempts were begun is tried again.
+    pub(crate) fn next_attempt(&self, attempts: u32) -> u64 {
+        let pace = self.outbox.pace();
+        let delay = self.options.redelivery.delay(attempts.saturating_sub(1), pace.random());
+        pace.now().saturating_add(ticks_of(delay))
+    }
+
     /// Tries again what a transient fault stopped, with back-off, while the lease holds.
-    pub(crate) async fn retry<T, F>(&self, held: &Held<'_, Q>, attempt: impl Fn() -> F + Send) -> Result<T>
+    pub(crate) async fn retry<T, F>(&self, lease: &dyn Keep, attempt: impl Fn() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
     {
@@ -183,15 +192,23 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 outcome => return outcome,
             };
             made += 1;
-            if made >= self.options.attempts {
+            if made >= self.options.tries {
                 return Err(error);
             }
             self.count(|metrics| metrics.retries += 1);
             let pace = self.outbox.pace();
             pace.sleep(self.options.backoff.delay(made - 1, pace.random())).await;
-            held.keep().await?;
+            lease.keep().await?;
         }
     }
+}
+
+/// What becomes of a message that was worked on.
+pub(crate) enum Outcome {
+    /// It goes.
+    Done,
+    /// It shows again at an instant, with another text if there is one.
+    Again { at: u64, text: Option<String> },
 }
 
 /// Whether another attempt soon may succeed.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use pollster::block_on;
-use table_core::embedded::Engine;
+use table_core::embedded::{Clock, Engine};
 use table_core::name::TableName;
 use table_core::query::{KeyRange, Query};
 use table_core::queue::QueueName;
@@ -16,7 +16,7 @@ use table_core::{Entity, TableStoreExt};
 use crate::denormal::{Denormal, HolderTable, OnDelete, SourceTable};
 use crate::faults::FaultyStore;
 use crate::outbox::{OUTBOX_PREFIX, Outbox};
-use crate::work::{Sweep, Worker};
+use crate::work::{Pace, Sweep, Worker};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
@@ -150,6 +150,7 @@ pub(super) struct Company {
     pub(super) employees: SourceTable<Employee, Store, Engine>,
     pub(super) departments: HolderTable<Department, Store, Engine>,
     pub(super) projects: HolderTable<Project, Store, Engine>,
+    hour: u64,
 }
 
 impl Company {
@@ -157,15 +158,22 @@ impl Company {
         Self::on(Engine::in_memory(), |store| store)
     }
 
-    /// Another process on the same data.
+    /// Another process on the same data, an hour later: the claims of those who died are over.
     pub(super) fn again(&self) -> Self {
-        Self::on(self.engine.clone(), |store| store)
+        Self::at(self.hour + 1, self.engine.clone(), |store| store)
     }
 
     pub(super) fn on(engine: Engine, with: impl FnOnce(Store) -> Store) -> Self {
+        Self::at(0, engine, with)
+    }
+
+    fn at(hour: u64, engine: Engine, with: impl FnOnce(Store) -> Store) -> Self {
         let retry = Retry::new(1_000, Duration::from_micros(10), Duration::from_millis(1));
         let store = with(FaultyStore::new(engine.clone()));
-        let outbox = Outbox::new(store.clone(), engine.clone(), QueueName::new("copies").unwrap());
+        let real = Pace::new();
+        let pace = Pace::new().clock(Clock::new(move || real.now() + hour * 36_000_000_000));
+        let queue = QueueName::new("copies").unwrap();
+        let outbox = Outbox::with_pace(store.clone(), engine.clone(), queue, pace);
         block_on(async {
             outbox.create_queues().await?;
             engine.table::<Employee>().create_if_missing().await?;
@@ -184,6 +192,7 @@ impl Company {
             engine,
             store,
             outbox,
+            hour,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pollster::block_on;
-use table_core::embedded::Engine;
+use table_core::embedded::{Clock, Engine};
 use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::queue::QueueName;
@@ -30,13 +30,16 @@ async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
     Ok((store, outbox, table))
 }
 
-/// What a new process does: it looks for what was recorded, and works it off. The queue lost all it had.
+/// What a new process does an hour later: it looks for what was recorded, and works it off. The queue lost all it had, and the claims of
+/// who died are over.
 async fn recovered(store: &Disturbed, outbox: &Outbox<Disturbed, Engine>) -> Result<()> {
+    let real = Pace::new();
+    let later = Clock::new(move || real.now() + 36_000_000_000);
     let fresh = Outbox::with_pace(
         store.clone(),
         Engine::in_memory(),
         outbox.queue().clone(),
-        Pace::new().sleep_by(|_| Box::pin(async {})),
+        Pace::new().clock(later).sleep_by(|_| Box::pin(async {})),
     );
     fresh.create_queues().await?;
     let table = store.entities_through::<Employee, _>(fresh.clone()).create_if_missing().await?;

@@ -260,7 +260,7 @@ impl Stores {
     /// A worker that takes nothing for poison: how often a message is delivered before a kill, or before a slow machine has worked
     /// it off, is a matter of chance here, and nobody is there to look at what was put aside.
     pub(super) fn worker_with(&self, options: WorkerOptions) -> Worker<Engine, Engine> {
-        let options = WorkerOptions { deliveries: u32::MAX, ..options };
+        let options = WorkerOptions { poison_after: u32::MAX, ..options };
         Worker::with_options(self.outbox.clone(), options)
             .settles(&self.company)
             .propagates(&self.people)

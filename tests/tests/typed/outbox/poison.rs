@@ -63,19 +63,19 @@ fn deliveries(
 }
 
 #[test]
-fn pat_ec_4_what_fails_five_deliveries_is_poison_and_comes_back_when_asked() {
+fn pat_ec_4_what_fails_five_attempts_is_poison_and_comes_back_when_asked() {
     let (company, mail) = (Company::new(), Mail::default());
     mail.failures.store(u32::MAX, Ordering::SeqCst);
     record_mail(&company);
     let worker = company.worker(&Control::default()).handler("mail", mail.clone());
     deliveries(&company, &worker);
-    assert_eq!(u32::MAX - mail.failures.load(Ordering::SeqCst), 5); // QUE-20: the sixth delivery is not worked on
+    assert_eq!(u32::MAX - mail.failures.load(Ordering::SeqCst), 5); // the sixth is not made
     let metrics = worker.metrics();
     assert_eq!((metrics.failures, metrics.poisoned, metrics.done), (5, 1, 0));
 
     let outbox = company.outbox(&Control::default());
     let entries = block_on(outbox.poison(32)).unwrap();
-    assert_eq!((entries.len(), entries[0].dequeue_count), (1, 6));
+    assert_eq!((entries.len(), entries[0].attempts), (1, 5));
     assert!(entries[0].error.as_ref().unwrap().contains("the mail server says no"));
     assert_eq!(block_on(outbox.depth()).unwrap().poison, 1);
 
@@ -101,7 +101,7 @@ fn pat_ec_4_what_never_failed_is_not_made_poison_by_its_neighbour() {
         assert_eq!(block_on(worker.run_once()).unwrap(), 1);
         company.pass(Duration::from_mins(12));
     }
-    // The message that is about to become poison names the whole partition; the new row's own is lost.
+    // The message of the row that is about to become poison names the whole partition; the new row's own is lost.
     let alive = company.outbox(&Control::default());
     let old = block_on(alive.queues().receive(alive.queue(), 1, Duration::from_mins(1))).unwrap();
     block_on(company.change(&alive, "1", Some(("ada", 36)))).unwrap();
@@ -123,7 +123,7 @@ fn pat_ec_4_an_unknown_message_and_an_unknown_handler_are_poison_with_their_text
     deliveries(&company, &worker);
     let entries = block_on(outbox.poison(32)).unwrap();
     assert_eq!(entries.len(), 2);
-    assert_eq!((entries[0].work.as_str(), entries[0].dequeue_count), ("what is this?", 1));
+    assert_eq!((entries[0].work.as_str(), entries[0].attempts), ("what is this?", 1));
     assert!(entries[1].error.as_ref().unwrap().contains("no handler of that name"));
     assert_eq!(block_on(outbox.discard_poison()).unwrap().unwrap(), entries[0]);
     assert_eq!(block_on(outbox.poison(32)).unwrap().len(), 1);
@@ -170,6 +170,27 @@ fn pat_ec_1_an_intent_without_a_write_travels_in_its_message() {
     }
     let found = block_on(company.engine.get(&employees(), &key, &Select::All)).unwrap();
     assert_eq!((found, worker.metrics().stale), (None, 1));
+}
+
+#[test]
+fn pat_ec_4_an_intent_without_a_row_is_poison_after_five_attempts_too() {
+    let (company, mail) = (Company::new(), Mail::default());
+    mail.failures.store(u32::MAX, Ordering::SeqCst);
+    let outbox = company.outbox(&Control::default());
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "hello"));
+    block_on(outbox.enqueue(&employees(), &sales(), &intent)).unwrap();
+    let put = block_on(outbox.queues().peek(outbox.queue(), 1)).unwrap().remove(0).text;
+    // Who receives it and does nothing has not tried it.
+    for _ in 0..10 {
+        block_on(outbox.queues().receive(outbox.queue(), 1, Duration::from_secs(1))).unwrap();
+        company.pass(Duration::from_secs(2));
+    }
+    let worker = company.worker(&Control::default()).handler("mail", mail.clone());
+    deliveries(&company, &worker);
+    assert_eq!(u32::MAX - mail.failures.load(Ordering::SeqCst), 5);
+    let entry = block_on(outbox.poison(1)).unwrap().remove(0);
+    assert_eq!((entry.attempts, &entry.work), (5, &put), "given back it begins anew");
+    assert!(entry.error.unwrap().contains("the mail server says no"));
 }
 
 #[test]

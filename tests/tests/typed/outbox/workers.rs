@@ -168,8 +168,8 @@ fn que_21_a_worker_that_lost_its_lease_stops() {
     let control = Control::default().stepped();
     let worker = company.worker(&control);
     let mut slow = Box::pin(worker.run_once());
-    // It has received the message, and is about to read.
-    for _ in 0..3 {
+    // It has received the message and claimed the row, and is about to read what it is to change.
+    for _ in 0..4 {
         assert!(control.step(&mut slow).is_none());
     }
     company.pass(Duration::from_mins(1));

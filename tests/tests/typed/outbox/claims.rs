@@ -1,0 +1,220 @@
+//! Claims of workers: work is done once however many there are, and nothing is poison that was not tried (PAT-EC-4, PAT-EC-7).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use pollster::block_on;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use table_core::queue::QueueStore;
+use table_core::{Error, ErrorCode, PartitionKey, Result, RowKey, TableStore, Transaction};
+use table_patterns::outbox::{Intent, Step};
+use table_patterns::work::{Call, Handler, Sweep, Worker, WorkerOptions};
+use tests::faults::Control;
+
+use crate::outbox::company::{Company, Store, employees};
+
+type Tried = Arc<Mutex<BTreeMap<String, usize>>>;
+
+fn sales() -> PartitionKey {
+    PartitionKey::new("Sales").unwrap()
+}
+
+/// Records calls of `job`, each in a transaction of its own, without a word to the workers.
+fn record(company: &Company, jobs: impl IntoIterator<Item = String>) {
+    let outbox = company.outbox(&Control::default());
+    block_on(outbox.register(&employees(), &sales())).unwrap();
+    for job in jobs {
+        let mut transaction = Transaction::new(sales(), outbox.store().capabilities().limits).unwrap();
+        let intent = Intent::of(RowKey::new(job.as_str()).unwrap()).step(Step::call("job", job));
+        outbox.record(&mut transaction, &intent).unwrap();
+        block_on(outbox.store().submit(&employees(), transaction)).unwrap();
+    }
+}
+
+/// Takes three leases for each job. Meanwhile somebody receives whatever shows, and does nothing about it.
+struct Slow<'a> {
+    company: &'a Arc<Company>,
+    tried: Tried,
+}
+
+impl Slow<'_> {
+    fn owned(&self) -> impl Handler + 'static {
+        struct Owned(Arc<Company>, Tried);
+        impl Handler for Owned {
+            fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+                Box::pin(async move {
+                    *self.1.lock().unwrap().entry(call.payload.to_owned()).or_default() += 1;
+                    let thief = self.0.outbox(&Control::default());
+                    for _ in 0..5 {
+                        self.0.pass(Duration::from_secs(20));
+                        call.keep().await?;
+                        thief.queues().receive(thief.queue(), 32, Duration::from_secs(1)).await?;
+                    }
+                    Ok(())
+                })
+            }
+        }
+        Owned(Arc::clone(self.company), Arc::clone(&self.tried))
+    }
+}
+
+#[test]
+fn pat_ec_4_what_waits_behind_long_steps_is_delivered_often_and_never_poison() {
+    let (company, tried) = (Arc::new(Company::new()), Tried::default());
+    record(&company, (0..8).map(|job| job.to_string()));
+    let outbox = company.outbox(&Control::default());
+    // A message for each row, as after messages were lost.
+    company.pass(Duration::from_secs(400));
+    assert_eq!(block_on(Sweep::new(outbox.clone()).registered()).unwrap().prompted, 8);
+    let slow = Slow { company: &company, tried: Arc::clone(&tried) };
+    let options = WorkerOptions { batch: 8, ..WorkerOptions::default() };
+    let worker = Worker::with_options(outbox.clone(), options).handler("job", slow.owned());
+    for _ in 0..12 {
+        block_on(worker.run_until_idle()).unwrap();
+        company.pass(Duration::from_mins(2));
+    }
+    assert_eq!(block_on(outbox.poison(32)).unwrap(), []);
+    assert_eq!((worker.metrics().poisoned, company.pending()), (0, 0));
+    assert_eq!(tried.lock().unwrap().values().copied().collect::<Vec<_>>(), [1; 8]);
+}
+
+#[test]
+fn pat_ec_7_four_workers_on_one_partition_do_the_work_of_one() {
+    let (company, tried) = (Company::new(), Tried::default());
+    record(&company, (0..400).map(|job| format!("{job:03}")));
+    let outbox = company.outbox(&Control::default());
+    for _ in 0..8 {
+        block_on(outbox.prompt(&employees(), &sales())).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let job = Job { tried: Arc::clone(&tried) };
+            let worker = company.worker(&Control::default()).handler("job", job);
+            scope.spawn(move || block_on(worker.run_until_idle()).unwrap());
+        }
+    });
+    let tried = tried.lock().unwrap();
+    assert_eq!((tried.len(), tried.values().sum::<usize>()), (400, 400));
+    company.assert_settled();
+}
+
+/// Refuses what begins with `bad`.
+#[derive(Clone)]
+struct Job {
+    tried: Tried,
+}
+
+impl Handler for Job {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            call.keep().await?;
+            *self.tried.lock().unwrap().entry(call.payload.to_owned()).or_default() += 1;
+            let refused = Error::new(ErrorCode::Unsupported, "no");
+            if call.payload.starts_with("bad") { Err(refused) } else { Ok(()) }
+        })
+    }
+}
+
+/// A worker that a test lets go on, call by call.
+struct Process {
+    control: Control,
+    running: Pin<Box<dyn Future<Output = ()>>>,
+}
+
+impl Process {
+    fn start(company: &Company, tried: &Tried) -> Self {
+        let control = Control::default().stepped();
+        let worker: Worker<Store, Store> =
+            company.worker(&control).handler("job", Job { tried: Arc::clone(tried) });
+        let running = Box::pin(async move {
+            let _ = worker.run_once().await;
+        });
+        Self { control, running }
+    }
+
+    /// Whether it is at its end.
+    fn step(&mut self) -> bool {
+        self.control.step(&mut self.running).is_some()
+    }
+}
+
+fn run(seed: u64) {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let (company, tried) = (Company::new(), Tried::default());
+    let jobs: Vec<String> =
+        (0..40).map(|job| format!("{}{job:02}", if job % 8 == 5 { "bad" } else { "job" })).collect();
+    let mut unrecorded = jobs.iter();
+    let mut processes: Vec<_> = (0..3).map(|_| Process::start(&company, &tried)).collect();
+    // One attempt is lost with each that dies or sleeps; four are not enough to make poison of work that can be done.
+    let (mut sleepers, mut accidents) = (Vec::new(), 4);
+    let alive = company.outbox(&Control::default());
+    let recover = || {
+        let worker = company.worker(&Control::default()).handler("job", Job { tried: Arc::clone(&tried) });
+        for _ in 0..12 {
+            company.pass(Duration::from_secs(700));
+            block_on(Sweep::new(alive.clone()).registered()).unwrap();
+            block_on(worker.run_until_idle()).unwrap();
+        }
+    };
+    for _ in 0..rng.random_range(100..600) {
+        match rng.random_range(0..100) {
+            0..=3 => {
+                record(&company, unrecorded.by_ref().take(rng.random_range(1..12)).cloned());
+                block_on(alive.prompt(&employees(), &sales())).unwrap();
+            }
+            4..=6 => company.pass(Duration::from_secs(rng.random_range(1..40))),
+            7 => drop(block_on(Sweep::new(alive.clone()).registered()).unwrap()),
+            8 if accidents > 0 => {
+                accidents -= 1;
+                let at = rng.random_range(0..processes.len());
+                let old = std::mem::replace(&mut processes[at], Process::start(&company, &tried));
+                if rng.random_bool(0.5) {
+                    sleepers.push(old);
+                }
+            }
+            _ => {
+                let at = rng.random_range(0..processes.len());
+                if processes[at].step() {
+                    processes[at] = Process::start(&company, &tried);
+                }
+            }
+        }
+    }
+    record(&company, unrecorded.cloned());
+    for process in &mut processes {
+        while !process.step() {}
+    }
+    recover();
+    for mut sleeper in sleepers {
+        for _ in 0..rng.random_range(1..5) {
+            if sleeper.step() {
+                break;
+            }
+        }
+    }
+    recover();
+    let tried = tried.lock().unwrap();
+    let bad: BTreeSet<_> = jobs.iter().filter(|job| job.starts_with("bad")).collect();
+    assert!(jobs.iter().all(|job| tried.contains_key(job)), "seed {seed}: {tried:?}");
+    assert_eq!(company.pending(), bad.len(), "seed {seed}: what can be done is done, what cannot is kept");
+    let mut poison = BTreeSet::new();
+    while let Some(entry) = block_on(alive.discard_poison()).unwrap() {
+        assert_eq!(
+            entry.error.as_deref().map(|error| error.contains("no")),
+            Some(true),
+            "seed {seed}: {entry:?}"
+        );
+        poison.insert(entry.work);
+    }
+    assert_eq!(poison.len(), bad.len(), "seed {seed}: {poison:?}");
+    assert_eq!(block_on(alive.depth()).unwrap().waiting, 0, "seed {seed}");
+}
+
+#[test]
+fn pat_ec_3_and_4_every_intent_is_done_or_put_aside_whoever_dies_or_sleeps() {
+    (0..150).for_each(run);
+}
