@@ -12,6 +12,7 @@ use crate::data::{self, Random, Reading};
 use crate::peer::Peer;
 use crate::peer::tables::Tables;
 use crate::stage::Stage;
+use crate::{folder, sustained};
 
 /// The first argument of a program that is such a process.
 pub const CHILD: &str = "--child";
@@ -40,7 +41,7 @@ pub fn filled(stage: &Stage, entities: u32) -> Outcome<Filled> {
             return Err("the child that fills a folder failed".into());
         }
         std::fs::write(&note, output.stdout)?;
-        stage.settle()?;
+        folder::settle()?;
     }
     let peak = std::fs::read_to_string(&note)?.trim().parse()?;
     Ok(Filled { folder, peak })
@@ -55,7 +56,8 @@ pub fn killed(folder: &Path, entities: u32, after: Duration) -> Outcome<()> {
     outcome
 }
 
-fn wait_for_line(child: &mut Child) -> Outcome<()> {
+/// Waits until a child has written a line.
+pub fn wait_for_line(child: &mut Child) -> Outcome<()> {
     let stdout = child.stdout.take().ok_or("the child has no output")?;
     let mut line = String::new();
     if BufReader::new(stdout).read_line(&mut line)? == 0 {
@@ -72,6 +74,11 @@ fn command(work: &str, folder: &Path, entities: u32) -> Outcome<Command> {
 
 /// The work of a child; the arguments are those after [`CHILD`].
 pub fn run(arguments: &[String]) -> Outcome<()> {
+    if let [work, argument] = arguments
+        && work == "sustained"
+    {
+        return sustained::run(argument);
+    }
     let [work, folder, entities] = arguments else { return Err("a child has three arguments".into()) };
     let (folder, entities) = (Path::new(folder), entities.parse()?);
     let (cache, recent) = (usize::try_from(CACHE)?, usize::try_from(RECENT)?);

@@ -14,10 +14,15 @@ pub struct Folder {
 impl Folder {
     /// A new folder of one run.
     pub fn create(keep: bool) -> Outcome<Self> {
+        Self::named(&std::process::id().to_string(), keep)
+    }
+
+    /// A folder that runs find again if they keep it.
+    pub fn named(name: &str, keep: bool) -> Outcome<Self> {
         // The program lies in `target/release`: its neighbour is on the same disk and ignored by git.
         let program = std::env::current_exe()?;
         let target = program.parent().and_then(Path::parent).ok_or("the program lies in no target folder")?;
-        let path = target.join("benches").join(std::process::id().to_string());
+        let path = target.join("benches").join(name);
         std::fs::create_dir_all(&path)?;
         Ok(Self { path, keep })
     }
@@ -49,4 +54,20 @@ pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
         }
     }
     Ok(sum)
+}
+
+/// The bytes of all files of a folder and of those in it. Files that go meanwhile count nothing.
+pub fn bytes_below(path: &Path) -> Outcome<u64> {
+    let mut sum = 0;
+    for entry in std::fs::read_dir(path)? {
+        let path = entry?.path();
+        let Ok(metadata) = path.metadata() else { continue };
+        sum += if metadata.is_dir() { bytes_below(&path)? } else { metadata.len() };
+    }
+    Ok(sum)
+}
+
+/// Waits until what was written before is on the disk, so that a row does not pay for the one before it.
+pub fn settle() -> Outcome<()> {
+    std::process::Command::new("sync").status().map(drop).map_err(Into::into)
 }

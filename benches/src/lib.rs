@@ -8,11 +8,13 @@ pub mod child;
 pub mod data;
 pub mod folder;
 pub mod harness;
+pub mod large;
 pub mod options;
 pub mod peer;
 pub mod report;
 pub mod row;
 pub mod stage;
+pub mod sustained;
 
 /// What a measurement gives: any error ends the run.
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

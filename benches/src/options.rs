@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::Outcome;
 
 /// How to call the program.
-pub const USAGE: &str = "ratios [--azurite] [--quick | --full] [--entities N] [--rounds N] [--millis N] [--only row,row] [--keep]";
+pub const USAGE: &str = "ratios [--azurite] [--quick | --full] [--entities N] [--rounds N] [--millis N] [--seconds N] [--only row,row] [--keep]";
 
 /// What a run measures.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,9 +16,11 @@ pub struct Options {
     pub rounds: usize,
     /// How long one round takes.
     pub time: Duration,
+    /// How long contenders are updated without a break, in a full run.
+    pub sustained: Duration,
     /// Whether the client of Azure tables is measured, not the embedded engine.
     pub azurite: bool,
-    /// Whether to go on to ten million entities.
+    /// Whether to go on to ten times the entities.
     pub full: bool,
     /// The rows to measure; empty is all.
     pub only: Vec<String>,
@@ -32,6 +34,7 @@ impl Default for Options {
             entities: 1_000_000,
             rounds: 15,
             time: Duration::from_millis(200),
+            sustained: Duration::from_mins(2),
             azurite: false,
             full: false,
             only: Vec::new(),
@@ -66,6 +69,7 @@ impl Options {
                 "--entities" => options.entities = value()?.replace('_', "").parse()?,
                 "--rounds" => options.rounds = value()?.parse()?,
                 "--millis" => options.time = Duration::from_millis(value()?.parse()?),
+                "--seconds" => options.sustained = Duration::from_secs(value()?.parse()?),
                 "--only" => options.only = value()?.split(',').map(str::to_owned).collect(),
                 _ => return Err(format!("unknown argument {argument}: {USAGE}").into()),
             }

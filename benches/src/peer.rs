@@ -1,9 +1,13 @@
 //! The contenders, each used as its own documentation advises.
 
+pub mod bytes;
+pub mod committer;
 pub mod fdatasync;
+pub mod fjall;
 pub mod native_db;
 pub mod redb;
 pub mod sqlite;
+pub mod store;
 pub mod tables;
 
 use crate::Outcome;

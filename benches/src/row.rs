@@ -9,16 +9,21 @@ pub mod growth;
 pub mod index;
 pub mod insert;
 pub mod key;
+pub mod large_get;
+pub mod large_page;
 pub mod memory;
 pub mod outbox;
 pub mod page;
 pub mod period;
 pub mod point_get;
 pub mod reopen;
+pub mod sustained;
 pub mod transaction;
+pub mod two_readers;
 pub mod update;
 
 use crate::Outcome;
+use crate::large::Large;
 use crate::report::Report;
 use crate::stage::Stage;
 
@@ -44,4 +49,15 @@ pub const ROWS: &[Row] = &[
     ("backfill", backfill::measure),
     ("outbox", outbox::measure),
     ("base_size", base_size::measure),
+];
+
+/// A row of a full run.
+pub type LargeRow = (&'static str, fn(&Large, &mut Report) -> Outcome<()>);
+
+/// Every row of a full run, which come after the others.
+pub const LARGE_ROWS: &[LargeRow] = &[
+    ("large_get", large_get::measure),
+    ("large_page", large_page::measure),
+    ("two_readers", two_readers::measure),
+    ("sustained", sustained::measure),
 ];

@@ -7,11 +7,11 @@ use crate::Outcome;
 use crate::data::{self, LEVELS, PARTITION, Places, Random, Reading};
 use crate::folder::Folder;
 use crate::options::Options;
-use crate::peer::Peer;
 use crate::peer::native_db::NativeDb;
-use crate::peer::redb::RawRedb;
+use crate::peer::redb::{RawRedb, Snapshot};
 use crate::peer::sqlite::Sqlite;
 use crate::peer::tables::Tables;
+use crate::peer::{CACHE, Peer};
 
 /// The contenders of a run.
 pub struct Stage {
@@ -22,7 +22,7 @@ pub struct Stage {
     /// Those that give readings beside ours.
     others: [Box<dyn Peer>; 2],
     /// The one that gives bytes.
-    pub redb: RawRedb,
+    pub redb: Snapshot,
     /// Which entities to read.
     pub places: Places,
     /// Readings to make new ones of.
@@ -46,10 +46,10 @@ impl Stage {
     /// Creates every contender and fills it.
     pub fn set(options: Options) -> Outcome<Self> {
         let folder = Folder::create(options.keep)?;
-        let mut redb = RawRedb::create(&folder.join("raw.redb"))?;
-        let tables = Tables::open(&folder.join("tables"))?;
+        let redb = RawRedb::open(&folder.join("raw.redb"), CACHE)?;
+        let tables = Tables::open(&folder.join("tables"), CACHE)?;
         let others: [Box<dyn Peer>; 2] = [
-            Box::new(Sqlite::create(&folder.join("peer.sqlite"))?),
+            Box::new(Sqlite::open(&folder.join("peer.sqlite"), CACHE)?),
             Box::new(NativeDb::create(&folder.join("peer.native_db"))?),
         ];
         let (entities, start) = (options.entities, Instant::now());
@@ -62,14 +62,10 @@ impl Stage {
         }
         let places = Places::new(entities, 7);
         let pool = (0..4 * PARTITION).map(Reading::at).collect();
+        let redb = redb.snapshot()?;
         let stage = Self { options, tables, others, redb, places, pool, made: AtomicU64::new(0), folder };
         stage.check()?;
         Ok(stage)
-    }
-
-    /// Waits until what was written before is on the disk, so that a row does not pay for the one before it.
-    pub fn settle(&self) -> Outcome<()> {
-        std::process::Command::new("sync").status().map(drop).map_err(Into::into)
     }
 
     /// Everybody who gives readings, ours first.
@@ -137,7 +133,7 @@ impl Stage {
                 return Err(format!("{} gives other answers than the data", peer.name()).into());
             }
         }
-        if self.redb.page(&site)?.0 != all.len() {
+        if self.redb.page(&site)?.0 != PARTITION {
             return Err(format!("{} gives other answers than the data", RawRedb::NAME).into());
         }
         Ok(())

@@ -6,9 +6,11 @@ use std::time::Instant;
 use benches::Outcome;
 use benches::azurite;
 use benches::child::{self, CHILD};
+use benches::folder::settle;
+use benches::large::Large;
 use benches::options::Options;
 use benches::report::Report;
-use benches::row::ROWS;
+use benches::row::{LARGE_ROWS, ROWS};
 use benches::stage::Stage;
 
 fn main() -> ExitCode {
@@ -39,14 +41,21 @@ fn run() -> Outcome<usize> {
         println!("{} rounds, {:.0?}\n\n{report}", options.rounds, start.elapsed());
         return Ok(report.missed());
     }
-    let stage = Stage::set(options)?;
-    for (name, measure) in ROWS {
-        if stage.options.wants(name) {
-            stage.settle()?;
+    if ROWS.iter().any(|(name, _)| options.wants(name)) {
+        let stage = Stage::set(options.clone())?;
+        for (_, measure) in ROWS.iter().filter(|(name, _)| options.wants(name)) {
+            settle()?;
             measure(&stage, &mut report)?;
         }
     }
-    let Options { entities, rounds, .. } = stage.options;
+    if options.full {
+        let large = Large::set(&options)?;
+        for (_, measure) in LARGE_ROWS.iter().filter(|(name, _)| options.wants(name)) {
+            settle()?;
+            measure(&large, &mut report)?;
+        }
+    }
+    let Options { entities, rounds, .. } = options;
     println!("{entities} entities of ten properties, {rounds} rounds, {:.0?}\n\n{report}", start.elapsed());
     Ok(report.missed())
 }

@@ -2,15 +2,14 @@
 //! writers send into one commit.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread::JoinHandle;
 
 use chrono::DateTime;
 use rusqlite::{Connection, Row, Statement, params};
 
 use crate::Outcome;
 use crate::data::{PARTITION, Reading};
-use crate::peer::{CACHE, Peer, Reader, See};
+use crate::peer::committer::{Committer, Reply};
+use crate::peer::{Peer, Reader, See};
 
 const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS readings (
     site TEXT NOT NULL, number INTEGER NOT NULL,
@@ -18,95 +17,70 @@ const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS readings (
     level INTEGER NOT NULL, retries INTEGER NOT NULL, total INTEGER NOT NULL, value REAL NOT NULL,
     valid INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (site, number)) WITHOUT ROWID";
 const INSERT: &str = "INSERT INTO readings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+const REPLACE: &str = "REPLACE INTO readings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 const GET: &str = "SELECT * FROM readings WHERE site = ?1 AND number = ?2";
 const PAGE: &str = "SELECT * FROM readings WHERE site = ?1 ORDER BY number LIMIT 1000";
 const FILTER: &str = "SELECT * FROM readings WHERE site = ?1 AND level = ?2 ORDER BY number";
-/// Most jobs of one commit.
-const GROUP: usize = 1_024;
 
-type Reply = Result<(), String>;
-
-/// Readings to insert together, and whom to tell.
+/// Readings to write together.
+#[derive(Debug)]
 struct Job {
     readings: Vec<Reading>,
-    reply: SyncSender<Reply>,
+    /// Whether those that are there are replaced.
+    replaces: bool,
 }
 
 /// A database, its committer, and as many readers as are asked for.
 #[derive(Debug)]
 pub struct Sqlite {
     path: PathBuf,
+    cache: usize,
     connection: std::sync::Mutex<Connection>,
-    jobs: Option<Sender<Job>>,
-    committer: Option<JoinHandle<()>>,
+    committer: Committer<Job>,
 }
 
-fn connect(path: &Path) -> Outcome<Connection> {
+fn connect(path: &Path, cache: usize) -> Outcome<Connection> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "cache_size", -i64::try_from(CACHE / 1024)?)?;
+    connection.pragma_update(None, "cache_size", -i64::try_from(cache / 1024)?)?;
     Ok(connection)
 }
 
 impl Sqlite {
-    /// A new database and its committer.
-    pub fn create(path: &Path) -> Outcome<Self> {
-        let writer = connect(path)?;
+    /// The name in the table.
+    pub const NAME: &str = "rusqlite";
+
+    /// A database with so many bytes of cache; a new one unless it is there.
+    pub fn open(path: &Path, cache: usize) -> Outcome<Self> {
+        let writer = connect(path, cache)?;
         writer.execute_batch(SCHEMA)?;
-        let (jobs, queue) = channel();
-        let committer = std::thread::spawn(move || {
-            if let Err(error) = commit_all(&writer, &queue) {
-                eprintln!("the committer of rusqlite ended: {error}");
-            }
-        });
-        let connection = std::sync::Mutex::new(connect(path)?);
-        Ok(Self { path: path.to_owned(), connection, jobs: Some(jobs), committer: Some(committer) })
+        let committer = Committer::start(move |jobs| commit(&writer, jobs));
+        let connection = std::sync::Mutex::new(connect(path, cache)?);
+        Ok(Self { path: path.to_owned(), cache, connection, committer })
     }
 
-    fn submit(&self, readings: Vec<Reading>) -> Outcome<()> {
-        let (reply, answer) = sync_channel(1);
-        let jobs = self.jobs.as_ref().ok_or("the committer is gone")?;
-        jobs.send(Job { readings, reply })?;
-        Ok(answer.recv()??)
+    /// Inserts or replaces readings, all or none.
+    pub fn replace(&self, readings: Vec<Reading>) -> Outcome<()> {
+        self.committer.submit(Job { readings, replaces: true })
     }
 }
 
-impl Drop for Sqlite {
-    fn drop(&mut self) {
-        self.jobs = None;
-        if let Some(committer) = self.committer.take() {
-            let _ended = committer.join();
-        }
-    }
+fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Job>) -> Outcome<Vec<Reply>> {
+    connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+    let replies = jobs.map(|job| apply(connection, &job).map_err(|error| error.to_string())).collect();
+    connection.prepare_cached("COMMIT")?.execute([])?;
+    Ok(replies)
 }
 
-fn commit_all(connection: &Connection, queue: &Receiver<Job>) -> Outcome<()> {
-    let mut insert = connection.prepare(INSERT)?;
-    let mut begin = connection.prepare("BEGIN IMMEDIATE")?;
-    let mut commit = connection.prepare("COMMIT")?;
-    let mut replies: Vec<(SyncSender<Reply>, Reply)> = Vec::new();
-    while let Ok(first) = queue.recv() {
-        begin.execute([])?;
-        for job in std::iter::once(first).chain(queue.try_iter()).take(GROUP) {
-            let done = apply(connection, &mut insert, &job.readings).map_err(|error| error.to_string());
-            replies.push((job.reply, done));
-        }
-        commit.execute([])?;
-        for (reply, done) in replies.drain(..) {
-            let _gone = reply.send(done);
-        }
-    }
-    Ok(())
-}
-
-/// Inserts one job's readings: a single statement is atomic in itself, several need a savepoint.
-fn apply(connection: &Connection, insert: &mut Statement<'_>, readings: &[Reading]) -> Outcome<()> {
-    let several = readings.len() > 1;
+/// Writes one job's readings: a single statement is atomic in itself, several need a savepoint.
+fn apply(connection: &Connection, job: &Job) -> Outcome<()> {
+    let several = job.readings.len() > 1;
     if several {
         connection.prepare_cached("SAVEPOINT job")?.execute([])?;
     }
-    let done = readings.iter().try_for_each(|reading| put(insert, reading));
+    let mut write = connection.prepare_cached(if job.replaces { REPLACE } else { INSERT })?;
+    let done = job.readings.iter().try_for_each(|reading| put(&mut write, reading));
     if several {
         if done.is_err() {
             connection.prepare_cached("ROLLBACK TO job")?.execute([])?;
@@ -136,7 +110,7 @@ fn put(insert: &mut Statement<'_>, reading: &Reading) -> Outcome<()> {
 
 impl Peer for Sqlite {
     fn name(&self) -> &'static str {
-        "rusqlite"
+        Self::NAME
     }
 
     fn load(&self, entities: u32) -> Outcome<()> {
@@ -156,7 +130,7 @@ impl Peer for Sqlite {
 
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>> {
         // A connection of its own, kept for the length of the run: statements borrow it.
-        let connection: &'static Connection = Box::leak(Box::new(connect(&self.path)?));
+        let connection: &'static Connection = Box::leak(Box::new(connect(&self.path, self.cache)?));
         Ok(Box::new(Prepared {
             get: connection.prepare(GET)?,
             page: connection.prepare(PAGE)?,
@@ -165,11 +139,11 @@ impl Peer for Sqlite {
     }
 
     fn insert(&self, reading: Reading) -> Outcome<()> {
-        self.submit(vec![reading])
+        self.committer.submit(Job { readings: vec![reading], replaces: false })
     }
 
     fn transaction(&self, readings: Vec<Reading>) -> Outcome<()> {
-        self.submit(readings)
+        self.committer.submit(Job { readings, replaces: false })
     }
 }
 

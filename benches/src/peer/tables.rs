@@ -9,7 +9,7 @@ use table_core::{Table, TableStoreExt};
 
 use crate::Outcome;
 use crate::data::{PARTITION, Reading};
-use crate::peer::{CACHE, Peer, Reader, See};
+use crate::peer::{Peer, Reader, See};
 use crate::report::OURS;
 
 /// Threads that fill a table.
@@ -24,9 +24,9 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Opens a folder and creates the table unless it is there.
-    pub fn open(folder: &Path) -> Outcome<Self> {
-        Self::of(&Engine::builder().cache_bytes(CACHE).open(folder)?)
+    /// Opens a folder with so many bytes of cache, and creates the table unless it is there.
+    pub fn open(folder: &Path, cache: usize) -> Outcome<Self> {
+        Self::of(&Engine::builder().cache_bytes(cache).open(folder)?)
     }
 
     /// The table of an engine.
@@ -43,6 +43,17 @@ impl Tables {
     /// Inserts or replaces a reading.
     pub fn put(&self, reading: &Reading) -> Outcome<()> {
         block_on(self.table.insert_or_replace(reading))?;
+        Ok(())
+    }
+
+    /// Inserts or replaces readings of one partition, all or none.
+    pub fn replace(&self, readings: &[Reading]) -> Outcome<()> {
+        let Some(first) = readings.first() else { return Ok(()) };
+        let mut transaction = self.table.transaction(first)?;
+        for reading in readings {
+            transaction.insert_or_replace(reading)?;
+        }
+        block_on(transaction.commit())?;
         Ok(())
     }
 

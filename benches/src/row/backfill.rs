@@ -14,6 +14,7 @@ use table_patterns::index::{Entities, EntityStore, IndexState};
 
 use crate::Outcome;
 use crate::data::{PARTITION, site};
+use crate::folder::settle;
 use crate::harness::{Figure, Rate};
 use crate::peer::Peer;
 use crate::peer::tables::Tables;
@@ -66,7 +67,7 @@ fn build(stage: &Stage, name: &'static str, entities: u32, durability: Durabilit
     let folder = stage.folder.join(&format!("backfill-{name}"));
     let engine = Engine::builder().durability(durability).open(folder)?;
     Tables::of(&engine)?.load(entities)?;
-    stage.settle()?;
+    settle()?;
     let indexed = block_on(engine.entities::<Indexed>().create_if_missing())?;
     let start = Instant::now();
     let built = block_on(indexed.backfill::<IndexedByDevice>().run())?;

@@ -9,6 +9,7 @@ use table_core::embedded::Engine;
 
 use crate::Outcome;
 use crate::data::Reading;
+use crate::folder::settle;
 use crate::harness::Figure;
 use crate::peer::Peer;
 use crate::peer::tables::Tables;
@@ -32,7 +33,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
             tables.push((name, table));
         }
     }
-    stage.settle()?;
+    settle()?;
     let mut rates = sizes.map(|(name, _)| (name, Vec::new()));
     for turn in 0..tables.len() {
         // One of each size in turn.

@@ -14,6 +14,7 @@ use table_patterns::periods::{Period, PeriodTables, Periodic};
 
 use crate::Outcome;
 use crate::data::Reading;
+use crate::folder::settle;
 use crate::harness::Figure;
 use crate::peer::Peer;
 use crate::peer::tables::Tables;
@@ -56,7 +57,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
         // Filled at once, by whole transactions. That the readings have other instants makes no difference to a drop.
         Tables::in_table(block_on(table.create_if_missing())?).load(entities)?;
     }
-    stage.settle()?;
+    settle()?;
     let mut rates = sizes.map(|(name, _)| (name, Vec::new()));
     for days in 0..2 * PERIODS {
         let name = periods.name_of(day(days)?)?;

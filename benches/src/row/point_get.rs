@@ -2,7 +2,8 @@
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate, repeat_busy};
-use crate::peer::redb::{Buffer, RawRedb};
+use crate::peer::bytes::Buffer;
+use crate::peer::redb::RawRedb;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::child::{self, place};
 use crate::harness::Figure;
-use crate::peer::Peer;
 use crate::peer::tables::Tables;
+use crate::peer::{CACHE, Peer};
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
@@ -20,7 +20,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
             let folder = child::filled(stage, entities)?.folder;
             child::killed(&folder, entities, Duration::from_millis(700))?;
             let start = Instant::now();
-            let tables = Tables::open(&folder)?;
+            let tables = Tables::open(&folder, CACHE)?;
             let (site, number) = place(entities / 2);
             let found = tables.reader()?.get(&site, number)?;
             rates.push(1.0 / start.elapsed().as_secs_f64());

@@ -1,0 +1,107 @@
+//! Where the rows of a full run take place: contenders with ten times the entities, each in a folder of its own, opened one or two at a
+//! time.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crate::Outcome;
+use crate::data::{PARTITION, Reading};
+use crate::folder::{Folder, settle};
+use crate::options::Options;
+use crate::peer::bytes::pair;
+use crate::peer::store::{Kind, Store};
+use crate::report::short;
+
+/// Readings whose bytes are counted, to know how many all have.
+const SAMPLE: u32 = 10_000;
+
+/// What is known of the folders of a full run.
+#[derive(Debug)]
+pub struct Large {
+    /// What to measure.
+    pub options: Options,
+    /// Entities that each contender holds.
+    pub entities: u32,
+    /// Bytes of a key and its row, on average.
+    pub row_bytes: u64,
+    folder: Folder,
+}
+
+impl Large {
+    /// Chooses the folders; nothing is in them before it is asked for. With `--keep` they serve the next run of as many entities.
+    pub fn set(options: &Options) -> Outcome<Self> {
+        let entities = options.entities.saturating_mul(10);
+        let folder = Folder::named(&format!("large-{}", short(entities.into())), options.keep)?;
+        let mut bytes = 0;
+        for index in 0..SAMPLE {
+            let (key, row) = pair(&Reading::at(index))?;
+            bytes += (key.len() + row.len()) as u64;
+        }
+        Ok(Self { options: options.clone(), entities, row_bytes: bytes / u64::from(SAMPLE), folder })
+    }
+
+    /// Bytes of all keys and rows.
+    #[must_use]
+    pub fn logical_bytes(&self) -> u64 {
+        u64::from(self.entities) * self.row_bytes
+    }
+
+    /// The cache of each contender: half of what it holds.
+    #[must_use]
+    pub fn cache(&self) -> usize {
+        usize::try_from(self.logical_bytes() / 2).unwrap_or(usize::MAX)
+    }
+
+    /// The entities that reads go to where they are to find what they read in the cache: a tenth.
+    #[must_use]
+    pub fn warm(&self) -> u32 {
+        (self.entities / 10).next_multiple_of(PARTITION)
+    }
+
+    /// The folder of a contender that holds the entities as they were loaded.
+    pub fn loaded(&self, kind: Kind) -> Outcome<PathBuf> {
+        if self.updated(kind).exists() {
+            std::fs::remove_dir_all(self.place(kind))?;
+            std::fs::remove_file(self.updated(kind))?;
+        }
+        self.filled(kind)
+    }
+
+    /// The folder of a contender that holds the entities, perhaps updated since they were loaded.
+    pub fn filled(&self, kind: Kind) -> Outcome<PathBuf> {
+        let (folder, whole) = (self.place(kind), self.place(kind).with_extension("whole"));
+        if !(whole.exists() && folder.exists()) {
+            if folder.exists() {
+                std::fs::remove_dir_all(&folder)?;
+            }
+            let start = Instant::now();
+            let store = kind.open(&folder, self.cache())?;
+            store.load(self.entities)?;
+            drop(store);
+            std::fs::write(&whole, [])?;
+            eprintln!("{} holds {} entities after {:.1?}", kind.name(), self.entities, start.elapsed());
+            settle()?;
+        }
+        Ok(folder)
+    }
+
+    /// The same, for a row that updates it.
+    pub fn to_update(&self, kind: Kind) -> Outcome<PathBuf> {
+        let folder = self.filled(kind)?;
+        std::fs::write(self.updated(kind), [])?;
+        Ok(folder)
+    }
+
+    /// A contender as it was loaded, open.
+    pub fn open(&self, kind: Kind) -> Outcome<Box<dyn Store>> {
+        kind.open(&self.loaded(kind)?, self.cache())
+    }
+
+    fn place(&self, kind: Kind) -> PathBuf {
+        self.folder.join(kind.word())
+    }
+
+    fn updated(&self, kind: Kind) -> PathBuf {
+        self.place(kind).with_extension("updated")
+    }
+}

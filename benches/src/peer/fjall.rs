@@ -1,0 +1,80 @@
+//! `fjall`: encoded rows below encoded keys, with one committer thread that gathers what its writers send into one batch.
+
+use std::path::Path;
+
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+
+use crate::Outcome;
+use crate::data::Reading;
+use crate::peer::bytes::{Buffer, Pair, pair, pairs, read};
+use crate::peer::committer::Committer;
+
+/// A database with the bytes of readings, and its committer.
+pub struct Fjall {
+    // Dropped first: its thread has the database too.
+    committer: Committer<Vec<Pair>>,
+    keyspace: Keyspace,
+    database: Database,
+}
+
+impl std::fmt::Debug for Fjall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fjall").finish_non_exhaustive()
+    }
+}
+
+impl Fjall {
+    /// The name in the table.
+    pub const NAME: &str = "fjall, raw bytes";
+
+    /// A database with so many bytes of cache; a new one unless it is there.
+    pub fn open(folder: &Path, cache: usize) -> Outcome<Self> {
+        let database = Database::builder(folder).cache_size(u64::try_from(cache)?).open()?;
+        let keyspace = database.keyspace("readings", KeyspaceCreateOptions::default)?;
+        let (written, into) = (database.clone(), keyspace.clone());
+        let committer = Committer::start(move |jobs: &mut dyn Iterator<Item = Vec<Pair>>| {
+            let mut batch = written.batch().durability(Some(PersistMode::SyncData));
+            let mut replies = Vec::new();
+            for (key, row) in jobs.inspect(|_| replies.push(Ok(()))).flatten() {
+                batch.insert(&into, key, row);
+            }
+            batch.commit()?;
+            Ok(replies)
+        });
+        Ok(Self { committer, keyspace, database })
+    }
+
+    /// Fills the database, which is empty, with the first so many readings.
+    pub fn load(&self, entities: u32) -> Outcome<()> {
+        let mut ingestion = self.keyspace.start_ingestion()?;
+        for index in 0..entities {
+            let (key, row) = pair(&Reading::at(index))?;
+            ingestion.write(key, row)?;
+        }
+        ingestion.finish()?;
+        Ok(self.database.persist(PersistMode::SyncAll)?)
+    }
+
+    /// Inserts or replaces readings, all or none.
+    pub fn replace(&self, readings: &[Reading]) -> Outcome<()> {
+        self.committer.submit(pairs(readings)?)
+    }
+
+    /// Reads the bytes of one entity; the key is made in `buffer`.
+    pub fn get(&self, site: &str, number: u32, buffer: &mut Buffer) -> Outcome<u64> {
+        let value = self.keyspace.get(buffer.key(site, number)?)?.ok_or("the entity is gone")?;
+        Ok(read(&value))
+    }
+
+    /// How many entities a partition has, and what was read of their bytes.
+    pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
+        let (mut from, mut to) = (Buffer::default(), Buffer::default());
+        let (mut entities, mut bytes) = (0, 0_u64);
+        for guard in self.keyspace.range(from.key(site, 0)?..=to.key(site, u32::MAX)?) {
+            let (key, value) = guard.into_inner()?;
+            entities += 1;
+            bytes += read(&key).wrapping_add(read(&value));
+        }
+        Ok((entities, bytes))
+    }
+}

@@ -1,0 +1,236 @@
+//! Random updates of one contender without a break, in a process of its own: what it wrote, how long its writers waited, how it closed.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Outcome;
+use crate::child::{CHILD, wait_for_line};
+use crate::data::{PARTITION, Random, Reading};
+use crate::folder::bytes_below;
+use crate::harness::repeat_busy;
+use crate::large::Large;
+use crate::peer::store::{Kind, Store};
+
+/// Threads that write.
+const WRITERS: u64 = 32;
+/// Rows of a transaction.
+const ROWS: u32 = 10;
+
+/// What a process is to do, as its argument.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Work {
+    kind: String,
+    folder: PathBuf,
+    cache: usize,
+    entities: u32,
+    /// Pages are read among so many.
+    warm: u32,
+    row_bytes: u64,
+    millis: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Figures {
+    /// Rows updated a second.
+    pub rows: f64,
+    /// The time in which half of the writes were durable, in milliseconds.
+    pub half: f64,
+    /// The time in which all but one of a thousand were.
+    pub most: f64,
+    /// The longest.
+    pub longest: f64,
+    /// Seconds in which no write became durable.
+    pub idle_seconds: u32,
+    /// Bytes that the process wrote for each byte of a row or its key.
+    pub written: f64,
+    /// The most bytes that the folder had, looked at each second.
+    pub folder_most: u64,
+    /// Those after it was closed.
+    pub folder_after: u64,
+    /// How long closing took, in milliseconds.
+    pub close: f64,
+    /// Pages of 1,000 a second beside the writers, of the time that the reader was running.
+    pub pages: f64,
+}
+
+impl Work {
+    /// The work on a contender's folder.
+    pub fn new(large: &Large, kind: Kind, time: Duration) -> Outcome<Self> {
+        Ok(Self {
+            kind: kind.word().to_owned(),
+            folder: large.to_update(kind)?,
+            cache: large.cache(),
+            entities: large.entities,
+            warm: large.warm(),
+            row_bytes: large.row_bytes,
+            millis: u64::try_from(time.as_millis())?,
+        })
+    }
+
+    fn spawn(&self) -> Outcome<Child> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args([CHILD, "sustained"]).arg(serde_json::to_string(self)?);
+        Ok(command.stdout(Stdio::piped()).spawn()?)
+    }
+
+    /// Does it in a process of its own.
+    pub fn measured(&self) -> Outcome<Figures> {
+        let output = self.spawn()?.wait_with_output()?;
+        let text = String::from_utf8(output.stdout)?;
+        let line = text.lines().nth(1).ok_or("the process gave no figures")?;
+        Ok(serde_json::from_str(line)?)
+    }
+
+    /// Does it in a process that is killed after a while.
+    pub fn killed(&self, after: Duration) -> Outcome<()> {
+        let mut child = self.spawn()?;
+        let outcome = wait_for_line(&mut child).map(|()| std::thread::sleep(after));
+        child.kill()?;
+        child.wait()?;
+        outcome
+    }
+}
+
+/// The work of such a process.
+#[expect(clippy::cast_precision_loss, reason = "figures are shown with three digits")]
+pub fn run(argument: &str) -> Outcome<()> {
+    let work: Work = serde_json::from_str(argument)?;
+    let kind = Kind::ALL.into_iter().find(|kind| kind.word() == work.kind).ok_or("no such contender")?;
+    let store = kind.open(&work.folder, work.cache)?;
+    println!("ready");
+    std::io::stdout().flush()?;
+    let time = Duration::from_millis(work.millis);
+    let (before, start) = (written()?, Instant::now());
+    let (mut waits, seen) = update(&*store, &work, (0, time), |running| watch(&work.folder, running))?;
+    let elapsed = start.elapsed();
+    let bytes = (written()? - before) as f64;
+    let (_, pages) =
+        update(&*store, &work, (WRITERS, time / 8), |_| read_pages(&*store, work.warm, time / 8))?;
+    let closing = Instant::now();
+    drop(store);
+    let close = closing.elapsed();
+    waits.sort_unstable();
+    let rows = waits.len() as f64 * f64::from(ROWS);
+    let millis = |wait: Option<&u32>| wait.map_or(f64::NAN, |micros| f64::from(*micros) / 1_000.0);
+    let figures = Figures {
+        rows: rows / elapsed.as_secs_f64(),
+        half: millis(waits.get(waits.len() / 2)),
+        most: millis(waits.get(waits.len() - waits.len() / 1_000 - 1)),
+        longest: millis(waits.last()),
+        idle_seconds: seen.idle,
+        written: bytes / (rows * work.row_bytes as f64),
+        folder_most: seen.most,
+        folder_after: bytes_below(&work.folder)?,
+        close: close.as_secs_f64() * 1_000.0,
+        pages,
+    };
+    println!("{}", serde_json::to_string(&figures)?);
+    Ok(())
+}
+
+/// What the writers tell those beside them.
+struct Running {
+    over: AtomicBool,
+    committed: AtomicU64,
+}
+
+/// Writes for so long from all threads, with something else beside it; how long each write took, in microseconds.
+fn update<T: Send>(
+    store: &dyn Store,
+    work: &Work,
+    (seed, time): (u64, Duration),
+    beside: impl FnOnce(&Running) -> Outcome<T> + Send,
+) -> Outcome<(Vec<u32>, T)> {
+    let running = Running { over: AtomicBool::new(false), committed: AtomicU64::new(0) };
+    let partitions = work.entities / PARTITION;
+    std::thread::scope(|scope| {
+        let write = |thread| -> Outcome<Vec<u32>> {
+            let (mut random, mut waits) = (Random::new(seed + thread), Vec::new());
+            while !running.over.load(Ordering::Relaxed) {
+                let readings = changed(&mut random, partitions);
+                let start = Instant::now();
+                store.replace(readings)?;
+                waits.push(u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX));
+                running.committed.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(waits)
+        };
+        let threads: Vec<_> = (0..WRITERS).map(|thread| scope.spawn(move || write(thread))).collect();
+        let beside = scope.spawn(|| beside(&running));
+        std::thread::sleep(time);
+        running.over.store(true, Ordering::Relaxed);
+        let mut waits = Vec::new();
+        for thread in threads {
+            waits.append(&mut thread.join().map_err(|_| "a writer panicked")??);
+        }
+        Ok((waits, beside.join().map_err(|_| "the one beside the writers panicked")??))
+    })
+}
+
+/// Different rows of one partition, with new values.
+fn changed(random: &mut Random, partitions: u32) -> Vec<Reading> {
+    let partition = random.below(partitions);
+    let mut indices: Vec<u32> = Vec::new();
+    while indices.len() < ROWS as usize {
+        let index = random.below(PARTITION);
+        if !indices.contains(&index) {
+            indices.push(index);
+        }
+    }
+    let change = |index: u32| {
+        let mut reading = Reading::at(partition * PARTITION + index);
+        reading.total = i64::from(random.below(u32::MAX));
+        reading.value = f64::from(random.below(u32::MAX));
+        reading
+    };
+    indices.into_iter().map(change).collect()
+}
+
+/// What was seen from second to second.
+struct Seen {
+    most: u64,
+    idle: u32,
+}
+
+fn watch(folder: &Path, running: &Running) -> Outcome<Seen> {
+    let mut seen = Seen { most: bytes_below(folder)?, idle: 0 };
+    let (mut before, mut rates) = (0, Vec::new());
+    'seconds: loop {
+        for _ in 0..100 {
+            std::thread::sleep(Duration::from_millis(10));
+            if running.over.load(Ordering::Relaxed) {
+                break 'seconds;
+            }
+        }
+        let committed = running.committed.load(Ordering::Relaxed);
+        seen.idle += u32::from(committed == before);
+        rates.push(((committed - before) * u64::from(ROWS) / 1_000).to_string());
+        before = committed;
+        seen.most = seen.most.max(bytes_below(folder)?);
+    }
+    eprintln!("thousands of rows in each second: {}", rates.join(" "));
+    Ok(seen)
+}
+
+/// Pages a second of the time that the reader was running.
+fn read_pages(store: &dyn Store, warm: u32, time: Duration) -> Outcome<f64> {
+    let (mut look, mut random) = (store.look()?, Random::new(5));
+    let rate = repeat_busy(time, 1, || {
+        let site = crate::data::site(random.below(warm / PARTITION));
+        if look.page(&site)? == PARTITION { Ok(()) } else { Err("the page is short".into()) }
+    })?;
+    Ok(rate.per_second())
+}
+
+/// Bytes that this process had written to a disk.
+fn written() -> Outcome<u64> {
+    let io = std::fs::read_to_string("/proc/self/io")?;
+    let line = io.lines().find_map(|line| line.strip_prefix("write_bytes: "));
+    Ok(line.ok_or("no write_bytes: not on Linux?")?.trim().parse()?)
+}
