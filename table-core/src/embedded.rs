@@ -27,6 +27,7 @@ pub mod mend;
 mod options;
 mod page;
 mod queue;
+mod read_only;
 mod recent;
 mod recover;
 mod shared;

@@ -128,7 +128,9 @@ fn format_of(folder: &Path) -> u32 {
 fn folders_of_all_formats_hold_what_was_written_and_become_current() {
     for format in FORMATS {
         let folder = unpacked(format);
-        assert_eq!(format_of(folder.path()), format);
+        let reader = Engine::open_read_only(folder.path()).unwrap();
+        assert_eq!(contents(reader).unwrap(), expected(format));
+        assert_eq!(format_of(folder.path()), format, "a reader migrates nothing");
         assert_eq!(contents(Engine::open(folder.path()).unwrap()).unwrap(), expected(format));
         assert_eq!(format_of(folder.path()), CURRENT);
         // What it recovered is written on, and read again.

@@ -157,6 +157,28 @@ impl Engine {
         };
         let committer =
             options.threads.spawn("tables-commit", run).inspect_err(|error| shared.poison(error)).ok();
+        Self::handle(options, steady, folder, shared, (requests, committer))
+    }
+
+    pub(crate) fn start_read_only(
+        options: EngineOptions,
+        folder: &Path,
+        state: State,
+        timestamp: u64,
+    ) -> Self {
+        let (requests, _) = async_channel::bounded(1);
+        let steady = steady(options.clock.clone(), timestamp);
+        let shared = Arc::new(Shared::read_only(state));
+        Self::handle(options, steady, Some(folder.to_owned()), shared, (requests, None))
+    }
+
+    fn handle(
+        options: EngineOptions,
+        steady: Clock,
+        folder: Option<PathBuf>,
+        shared: Arc<Shared>,
+        (requests, committer): (Sender<Request>, Option<Thread>),
+    ) -> Self {
         Self {
             inner: Arc::new(Inner {
                 shared,
@@ -222,6 +244,11 @@ impl Engine {
     /// # Errors
     /// `EnginePoisoned`, if an earlier write failed; the folder is free all the same. `EngineClosed`.
     pub async fn close(self) -> Result<()> {
+        if self.inner.shared.is_read_only() {
+            let outcome = self.inner.shared.check_open();
+            self.inner.shared.close();
+            return outcome;
+        }
         let outcome = self.ask(|answer| Request::Close { answer }).await;
         self.inner.join();
         outcome

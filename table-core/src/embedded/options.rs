@@ -193,8 +193,8 @@ impl EngineOptions {
     /// Opens a folder, creating it if it is not there, and recovers what it holds.
     ///
     /// # Errors
-    /// `FolderLocked` if another engine has it open; `FolderNotOurs`, `FormatTooNew`, `FormatTooOld` and `Corrupted`, which leave it
-    /// untouched; `Io`.
+    /// `FolderLocked` if another engine has it open; `ReadOnly` if it is a backup; `FolderNotOurs`, `FormatTooNew`, `FormatTooOld` and
+    /// `Corrupted`, which leave it untouched; `Io`.
     pub fn open(self, folder: impl AsRef<Path>) -> Result<Engine> {
         Engine::start_on_disk(self, folder.as_ref())
     }

@@ -4,9 +4,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::embedded::base::{self, Base, Meta, Place};
+use crate::embedded::base::{self, Base, BaseView, Meta, Place};
 use crate::embedded::catalog::Catalog;
-use crate::embedded::disk::{Disk, DiskLock};
+use crate::embedded::disk::{Disk, DiskFile, DiskLock};
 use crate::embedded::folder;
 use crate::embedded::journal::file::{self, FileHeader};
 use crate::embedded::journal::frame::{Change, Record};
@@ -66,12 +66,15 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let names = disk.list(path).map_err(io)?;
     let base = open_base(&options.place(path), &names)?;
     let meta = base.meta().clone();
-    let mut replay = Replay {
-        state: State { catalog: meta.catalog.clone(), base: Some(base.view()), ..State::default() },
-        timestamp: meta.timestamp,
-        dropped: Vec::new(),
+    let mut replay = Replay::new(base.view());
+    let numbers = names.iter().filter_map(|name| file::number(name)).filter(|number| *number >= meta.journal);
+    let open = |number| disk.open(&file::path(path, number), false).map(|file| (number, file));
+    let mut files: Vec<_> = numbers.map(open).collect::<std::io::Result<_>>().map_err(io)?;
+    files.sort_unstable_by_key(|(number, _)| *number);
+    let end = match replay_all(path, &files, &meta, &mut replay)? {
+        Some(end) => end,
+        None => End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER },
     };
-    let end = replay_all(disk, path, &names, &meta, &mut replay)?;
     // Nothing was changed so far; from here on the folder is known to be sound.
     if version.is_some_and(|version| !version.is_current()) {
         // IMPORTANT: before anything is written in the new format: an engine that does not know it opens the folder no more.
@@ -120,13 +123,25 @@ fn open_base(place: &Place, names: &[String]) -> Result<Base> {
     Base::create(place, fresh)
 }
 
-struct Replay {
-    state: State,
-    timestamp: u64,
+/// What the base holds, with what the journal says happened since.
+pub(crate) struct Replay {
+    pub(crate) state: State,
+    pub(crate) timestamp: u64,
     dropped: Vec<u32>,
 }
 
 impl Replay {
+    /// What a base holds, before the journal.
+    pub(crate) fn new(base: BaseView) -> Self {
+        let (catalog, timestamp) = (base.meta().catalog.clone(), base.meta().timestamp);
+        Self { timestamp, ..Self::of(State { catalog, base: Some(base), ..State::default() }) }
+    }
+
+    /// A state that nothing has happened to.
+    pub(crate) fn of(state: State) -> Self {
+        Self { state, timestamp: 0, dropped: Vec::new() }
+    }
+
     fn apply(&mut self, record: Record) {
         self.timestamp = self.timestamp.max(record.ticks());
         match record {
@@ -145,33 +160,35 @@ impl Replay {
 }
 
 /// Where a file of the journal ends, and whether that end is to be mended.
-struct End {
+pub(crate) struct End {
     tail: Tail,
     torn: bool,
     /// The offset from which on no sync is known to have succeeded.
     unsynced: u64,
 }
 
-fn replay_all(
-    disk: &dyn Disk,
+/// Whether the base is that of a new folder: its journal may not be there yet, or never have been made whole.
+pub(crate) fn is_fresh(meta: &Meta) -> bool {
+    meta.journal == 1 && meta.sequence == 1
+}
+
+/// Replays the files of the journal that the base does not cover, given in order; `None` if a new folder has none yet.
+pub(crate) fn replay_all(
     path: &Path,
-    names: &[String],
+    files: &[(u64, Arc<dyn DiskFile>)],
     meta: &Meta,
     replay: &mut Replay,
-) -> Result<End> {
-    let mut numbers: Vec<u64> =
-        names.iter().filter_map(|name| file::number(name)).filter(|number| *number >= meta.journal).collect();
-    numbers.sort_unstable();
-    // A crash while the folder was made: there is no journal yet, or it was never made whole.
-    let fresh = meta.journal == 1 && meta.sequence == 1;
+) -> Result<Option<End>> {
+    let fresh = is_fresh(meta);
     let mut sequence = meta.sequence;
     let mut last: Option<End> = None;
-    for (expected, number) in (meta.journal..).zip(numbers.iter().copied()) {
+    for (at, (expected, (number, file))) in (meta.journal..).zip(files).enumerate() {
+        let number = *number;
         if number != expected {
             return Err(missing(path, expected));
         }
-        let is_last = numbers.last() == Some(&number);
-        match (read_file(disk, path, number, sequence, replay)?, &last) {
+        let is_last = at + 1 == files.len();
+        match (read_file(path, number, file, sequence, replay)?, &last) {
             // Made after the sync of the file before, which is therefore broken, not torn.
             (Found::Later, Some(before)) => {
                 return Err(reader::corrupted(&file::path(path, number - 1), before.tail.end));
@@ -194,15 +211,13 @@ fn replay_all(
         }
     }
     match last {
-        Some(end) => Ok(end),
-        None if fresh => {
-            Ok(End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER })
-        }
-        None => Err(missing(path, meta.journal)),
+        None if !fresh => Err(missing(path, meta.journal)),
+        last => Ok(last),
     }
 }
 
-fn missing(path: &Path, number: u64) -> Error {
+/// A file of the journal is not there.
+pub(crate) fn missing(path: &Path, number: u64) -> Error {
     let message = format!(
         "journal file {} is missing: restore the folder from a copy",
         file::path(path, number).display()
@@ -221,15 +236,14 @@ enum Found {
 
 /// Replays one file.
 fn read_file(
-    disk: &dyn Disk,
     folder: &Path,
     number: u64,
+    file: &Arc<dyn DiskFile>,
     sequence: u64,
     replay: &mut Replay,
 ) -> Result<Found> {
     let path = file::path(folder, number);
     let io = |error| failed(&format!("journal file {} cannot be read", path.display()), error);
-    let file = disk.open(&path, false).map_err(io)?;
     let filled = file.len().map_err(io)?;
     let mut bytes = vec![0; usize::try_from(filled.min(file::HEADER)).unwrap_or_default()];
     file.read_at(0, &mut bytes).map_err(io)?;
@@ -240,11 +254,11 @@ fn read_file(
         _ if filled > file::HEADER => return Err(reader::corrupted(&path, 0)),
         _ => return Ok(Found::Nothing),
     };
-    let end = reader::read(&path, &file, salt, sequence, |record| {
+    let end = reader::read(&path, file, salt, sequence, |record| {
         replay.apply(record);
         Ok(())
     })?;
-    let tail = Tail { number, file, salt, end: end.offset, filled, sequence: end.sequence };
+    let tail = Tail { number, file: Arc::clone(file), salt, end: end.offset, filled, sequence: end.sequence };
     Ok(Found::Whole(End { tail, torn: !end.clean, unsynced: end.unsynced }))
 }
 

@@ -14,11 +14,22 @@ pub(crate) struct Shared {
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     closed: AtomicBool,
+    read_only: bool,
 }
 
 impl Shared {
     pub(crate) fn new(state: State) -> Self {
-        Self { state: ArcSwap::from_pointee(state), failure: OnceLock::new(), closed: AtomicBool::new(false) }
+        let (failure, closed) = (OnceLock::new(), AtomicBool::new(false));
+        Self { state: ArcSwap::from_pointee(state), failure, closed, read_only: false }
+    }
+
+    /// Of an engine that nothing is written to.
+    pub(crate) fn read_only(state: State) -> Self {
+        Self { read_only: true, ..Self::new(state) }
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
     }
 
     /// The state as of now, without waiting.
@@ -66,8 +77,13 @@ impl Shared {
     /// Whether writes are still accepted.
     ///
     /// # Errors
-    /// `EnginePoisoned`, `EngineClosed`.
+    /// `EnginePoisoned`, `EngineClosed`, `ReadOnly`.
     pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.read_only {
+            self.check_open()?;
+            let message = "the engine was opened for reading alone: open the folder for writing";
+            return Err(Error::new(ErrorCode::ReadOnly, message));
+        }
         if let Some(error) = self.failure.get() {
             return Err(error.clone());
         }

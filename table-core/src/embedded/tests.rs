@@ -12,6 +12,7 @@ mod images;
 mod model;
 mod pages;
 mod power;
+mod read_only;
 mod recovery;
 mod room;
 mod sim;

@@ -57,7 +57,32 @@ pub(crate) fn read(
     let length = file.len().map_err(io)?;
     let start = file::HEADER.min(length);
     let mut end = End { offset: start, sequence, clean: true, unsynced: 0 };
-    let from = From { file: &**file, offset: end.offset, length };
+    loop {
+        let before = end.sequence;
+        read_frames(path, &**file, salt, length, &mut end, &mut apply)?;
+        let rest = Rest::read(&**file, salt, end, length).map_err(io)?;
+        end.clean = rest.clean;
+        if !rest.synced_later {
+            return Ok(end);
+        }
+        // IMPORTANT: a writer may have written the frame, and later ones, since it was looked for: then it is whole by now.
+        if end.sequence == before {
+            return Err(corrupted(path, end.offset));
+        }
+    }
+}
+
+/// Gives the good frames from an end on to `apply`, and moves the end behind them.
+fn read_frames(
+    path: &Path,
+    file: &dyn DiskFile,
+    salt: Salt,
+    length: u64,
+    end: &mut End,
+    apply: &mut impl FnMut(Record) -> Result<()>,
+) -> Result<()> {
+    let io = |error| failed(&format!("journal file {} cannot be read", path.display()), error);
+    let from = From { file, offset: end.offset, length };
     let mut source = BufReader::with_capacity(1 << 18, from);
     let mut record = Vec::new();
     while let Some(head) = next(&mut source, salt, &mut record, length - end.offset).map_err(io)? {
@@ -73,12 +98,7 @@ pub(crate) fn read(
         end.offset += (HEADER + record.len()) as u64;
         end.sequence += 1;
     }
-    let rest = Rest::read(&**file, salt, end, length).map_err(io)?;
-    end.clean = rest.clean;
-    if rest.synced_later {
-        return Err(corrupted(path, end.offset));
-    }
-    Ok(end)
+    Ok(())
 }
 
 /// The next frame's head, and its record unchecked; `None` if there is none, or it would reach beyond the file.
@@ -200,5 +220,72 @@ mod tests {
         assert!(!rest.clean && !rest.synced_later);
         let read = file.1.into_inner();
         assert!(read < 2 * length, "{read} bytes of {length} were read");
+    }
+
+    /// A file whose frames behind the first are written by another process right after the first look.
+    #[derive(Debug)]
+    struct Growing {
+        bytes: Vec<u8>,
+        first: usize,
+        reads: AtomicU64,
+        broken: Option<usize>,
+    }
+
+    impl DiskFile for Growing {
+        fn len(&self) -> io::Result<u64> {
+            Ok(self.bytes.len() as u64)
+        }
+
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+            let start = usize::try_from(offset).unwrap();
+            let mut seen = self.bytes.clone();
+            if self.reads.fetch_add(1, Ordering::Relaxed) == 0 {
+                seen[self.first..].fill(0);
+            }
+            if let Some(at) = self.broken {
+                seen[at] ^= 1;
+            }
+            buffer.copy_from_slice(&seen[start..start + buffer.len()]);
+            Ok(())
+        }
+
+        fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn set_len(&self, _: u64) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn sync_data(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn frames_written_while_the_file_is_read_are_no_corruption_and_a_broken_one_among_them_is() {
+        let salt = Salt { head: 1, record: 2 };
+        let mut out = crate::embedded::bytes::Writer::default();
+        out.raw(&[0; 40]);
+        let mut ends = Vec::new();
+        for sequence in 1..=3 {
+            // Each after a sync of those before.
+            let record = Record::Drop { ticks: sequence, id: 7 };
+            crate::embedded::journal::frame::write(&record, salt, sequence, sequence, &mut out);
+            ends.push(out.as_bytes().len());
+        }
+        let outcome = |broken| {
+            let (bytes, first) = ([out.as_bytes(), &[0; 100]].concat(), ends[0]);
+            let file: Arc<dyn DiskFile> =
+                Arc::new(Growing { bytes, first, reads: AtomicU64::new(0), broken });
+            let mut seen = Vec::new();
+            let end = read(Path::new("journal"), &file, salt, 1, |record| {
+                seen.push(record.ticks());
+                Ok(())
+            });
+            (end.map(|end| (end.sequence, end.clean)).map_err(|error| error.code()), seen)
+        };
+        assert_eq!(outcome(None), (Ok((4, true)), vec![1, 2, 3]));
+        assert_eq!(outcome(Some(ends[1] - 1)), (Err(ErrorCode::Corrupted), vec![1]));
     }
 }

@@ -1,0 +1,128 @@
+//! Opening a folder for reading alone, also one that a writer of another process holds.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::embedded::base::{BASE, BaseView, Meta};
+use crate::embedded::disk::{Disk, DiskFile};
+use crate::embedded::engine::Engine;
+use crate::embedded::journal::{failed, file};
+use crate::embedded::manifest::{self, Folder};
+use crate::embedded::options::EngineOptions;
+use crate::embedded::recover::{self, Replay};
+use crate::embedded::state::State;
+use crate::error::{Error, ErrorCode, Result};
+
+/// How often a folder is read, at most: the end of the journal may be cut by a writer while it is read.
+const ATTEMPTS: usize = 3;
+
+impl Engine {
+    /// Opens a folder for reading alone, with the default options: that of an engine, also of one that is open in this or another
+    /// process, or a backup.
+    ///
+    /// What it shows is the folder as it was at the call, and stays so: every transaction that was acknowledged before, in the
+    /// order of the writer, and perhaps the first of those that were under way. Open it again to see more. Of those under way, one may
+    /// be shown that its writer is then refused, where the disk is full, or that a power loss takes back.
+    ///
+    /// Nothing is written or locked, and a writer is not disturbed: what it deletes meanwhile keeps its room on the disk until this
+    /// handle goes. Each file of the base is open, about one for each 16 MiB: systems bound how many a process may have. The
+    /// folder is to be on a file system of this computer. One over the network may show old bytes of files, in which
+    /// case opening fails as `Corrupted`.
+    ///
+    /// ```
+    /// use table_core::embedded::Engine;
+    /// use table_core::{ErrorCode, TableName, TableStore};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let employees = TableName::new("Employee")?;
+    /// let writer = Engine::open(folder.path())?;
+    /// pollster::block_on(writer.create_table(&employees))?;
+    ///
+    /// let reader = Engine::open_read_only(folder.path())?; // perhaps in another process
+    /// assert_eq!(pollster::block_on(reader.list_tables("", None, 10))?.names, [employees.clone()]);
+    /// let refused = pollster::block_on(reader.delete_table(&employees)).unwrap_err();
+    /// assert_eq!(refused.code(), ErrorCode::ReadOnly);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`EngineOptions::open_read_only`].
+    pub fn open_read_only(folder: impl AsRef<Path>) -> Result<Self> {
+        EngineOptions::new().open_read_only(folder)
+    }
+}
+
+impl EngineOptions {
+    /// Opens a folder for reading alone, as [`Engine::open_read_only`] does. Of the options those of reading count: limits, cache, clock, faults.
+    ///
+    /// # Errors
+    /// `FolderNotOurs` if the folder is missing or empty, holds something else, or a backup that was cut short; `FormatTooNew`,
+    /// `FormatTooOld`, `Corrupted`; `Io`, also where a process may not have so many files open.
+    pub fn open_read_only(self, folder: impl AsRef<Path>) -> Result<Engine> {
+        let folder = folder.as_ref();
+        let mut attempt = 1;
+        let replay = loop {
+            match read(&self, folder) {
+                Err(_) if attempt < ATTEMPTS => attempt += 1,
+                outcome => break outcome?,
+            }
+        };
+        Ok(Engine::start_read_only(self, folder, replay.state, replay.timestamp))
+    }
+}
+
+fn read(options: &EngineOptions, path: &Path) -> Result<Replay> {
+    let disk = &*options.disk;
+    let nothing = |what: &str| {
+        let message = format!("the folder {} holds {what}: nothing can be read", path.display());
+        Error::new(ErrorCode::FolderNotOurs, message)
+    };
+    let folder = manifest::check(disk, path)?;
+    if folder == Folder::Empty {
+        return Err(nothing("no engine"));
+    }
+    let is_backup = matches!(folder, Folder::Backup(_));
+    let names = list(disk, path)?;
+    if !names.iter().any(|name| name == BASE) && !names.iter().any(|name| file::number(name).is_some()) {
+        if is_backup {
+            return Err(nothing("a backup that was cut short, and no earlier one"));
+        }
+        // An engine is just making the folder, or was stopped while it did.
+        return Ok(Replay::of(State::default()));
+    }
+    let journal = |meta: &Meta| if is_backup { Ok(Vec::new()) } else { open_journal(disk, path, meta) };
+    let (base, files) = BaseView::open_beside_writers(&options.place(path), journal)?;
+    let meta = base.meta().clone();
+    let mut replay = Replay::new(base);
+    if !is_backup {
+        recover::replay_all(path, &files, &meta, &mut replay)?;
+    }
+    Ok(replay)
+}
+
+fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
+    disk.list(path).map_err(|error| failed(&format!("the folder {} cannot be read", path.display()), error))
+}
+
+/// Opens the files of the journal, from the first one that a version of the base does not cover to the last.
+fn open_journal(disk: &dyn Disk, path: &Path, meta: &Meta) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
+    let mut files = Vec::new();
+    for number in meta.journal.. {
+        match disk.open_to_read(&file::path(path, number)) {
+            Ok(file) => files.push((number, file)),
+            Err(error) if error.kind() == ErrorKind::NotFound => break,
+            Err(error) => {
+                let what = format!("journal file {} cannot be read", file::path(path, number).display());
+                return Err(failed(&what, error));
+            }
+        }
+    }
+    // A new folder has none yet. Where there are later ones, the base has been replaced by now.
+    let may_be_empty = recover::is_fresh(meta)
+        && (!files.is_empty() || list(disk, path)?.iter().all(|name| file::number(name).is_none()));
+    if files.is_empty() && !may_be_empty {
+        return Err(recover::missing(path, meta.journal));
+    }
+    Ok(files)
+}
