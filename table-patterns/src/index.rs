@@ -14,7 +14,7 @@
 //! | copy, other table | as declared | as declared | the same |
 //! | list, same partition | `Sales` | `lastname_Jones` | `EmployeeIDs`: `["000152","000223"]` |
 //! | list elsewhere | `lastname_Jones` | `all` | `EmployeeDetails`: `[["000152","Sales"]]`, the parts of the `RowKey` first |
-//! | guard of a copy or list elsewhere | the same | `U+FFFC guard_` and its `RowKey` | none |
+//! | guard of a copy or list elsewhere | the same | `U+FFFC guard_` and its `RowKey` | the newest change of each entity that was settled there: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | the same | the same | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
 //! A list that outgrows 64 KiB goes on in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members is no row. A blob
@@ -30,8 +30,8 @@
 //! - A value of a `unique` index in the partition belongs to one entity; the second gets a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
 //! - Elsewhere it is consistent in the end (PAT-INTER-3): the change is recorded in the transaction by an [`IndexOutbox`], and each
-//!   record ends in [`settle`](Entities::settle), which asks the entity what is true now: late, twice and in any order. Of two that settle one key, the one with the older entity in mind
-//!   fails, also if it slept meanwhile and dies afterwards: the guard beside the key is read before the entity and written with the entry. Reads say
+//!   record ends in [`settle`](Entities::settle), which asks the entity what is true now: late, twice and in any order. What is written is what the recorded change left, under a
+//!   guard that knows the newest change settled there: who slept, or was told an old answer, is refused (`docs/convergence.md`). Reads say
 //!   so in their type: [`Eventual`] does not dereference, and is [verified](Eventual::verify) (PAT-INTER-5). Two entities of one
 //!   value are found when the second is settled, and its record becomes poison for a person to decide.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the promise of its entity, which names the blob: in the partition it is in
@@ -96,6 +96,7 @@ mod pace;
 mod patch;
 mod read;
 mod relay;
+mod remote;
 mod road;
 mod settle;
 mod state;
@@ -106,8 +107,8 @@ mod tests;
 mod write;
 
 pub use backfill::{Backfill, BackfillProgress};
+pub use batch::UniqueViolation;
 pub(crate) use batch::{Batch, Beside, Write};
-pub use batch::{RemoteChange, UniqueViolation};
 pub use bulk::{IndexedBulk, IndexedBulkError};
 pub use changes::{Change, ChangeKind, changes};
 pub use check::{Finding, FindingKind, IndexCheck, IndexReport};
@@ -118,6 +119,7 @@ pub use list::ListBlobs;
 pub use look_up::ListPage;
 pub use outbox::{IndexOutbox, NoOutbox};
 pub use patch::IndexedPatch;
+pub use remote::{Left, RemoteChange};
 pub(crate) use road::Road;
 pub use state::IndexState;
 pub use sweep::Phase;

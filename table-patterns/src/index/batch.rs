@@ -11,6 +11,7 @@ use table_core::schema::{EntitySchema, IndexSchema};
 
 use crate::index::changes::{Change, ChangeKind, changes, owner_of};
 use crate::index::list::{ListForm, Member};
+use crate::index::remote::{Left, RemoteChange};
 use crate::outbox::{Intent, Step};
 
 /// One entity to be written, with what that changes in its indexes, and what its participants add.
@@ -91,20 +92,6 @@ pub(crate) struct ListChange {
     /// Who is to be in it, with his texts.
     pub(crate) join: BTreeMap<EntityKey, Member>,
     pub(crate) leave: BTreeSet<EntityKey>,
-}
-
-/// What one entity changed in one index that lives in another partition or table: where it may have entries to bring in line.
-///
-/// It does not say what is to be there: who brings it in line asks the entity itself, so that changes may come late, twice and
-/// in any order (PAT-EC-2).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RemoteChange {
-    /// The index.
-    pub index: &'static IndexSchema,
-    /// The key of the entity that changed.
-    pub owner: EntityKey,
-    /// The keys of its copies or lists, before and after.
-    pub keys: Vec<EntityKey>,
 }
 
 /// Entities of one partition, each once, with all that is to be written beside them.
@@ -292,17 +279,23 @@ impl Batch {
     }
 
     fn behind<E: Entity>(&mut self, change: Change, owner: &EntityKey) {
+        let Change { index, key, kind } = change;
+        let left = match &kind {
+            ChangeKind::Add(row) | ChangeKind::Rewrite(row) | ChangeKind::Join(row) => Left::entry(&key, row),
+            ChangeKind::Remove | ChangeKind::Leave(_) => Left::Nothing,
+        };
         let known = self.remote.iter_mut().map(|(_, known)| known);
-        let mut same = known.filter(|known| known.index.name == change.index.name && known.owner == *owner);
-        match same.next() {
-            Some(known) if known.keys.contains(&change.key) => {}
-            Some(known) => known.keys.push(change.key),
-            None => {
-                let change =
-                    RemoteChange { index: change.index, owner: owner.clone(), keys: vec![change.key] };
-                self.remote.push((E::SCHEMA, change));
+        let mut same = known.filter(|known| known.index.name == index.name && known.owner == *owner);
+        if let Some(known) = same.next() {
+            if !known.keys.contains(&key) {
+                known.keys.push(key);
             }
+            if left != Left::Nothing {
+                known.left = left;
+            }
+            return;
         }
+        self.remote.push((E::SCHEMA, RemoteChange { index, owner: owner.clone(), keys: vec![key], left }));
     }
 }
 

@@ -8,7 +8,7 @@ use table_core::name::TableName;
 use table_core::operation::Operation;
 use table_core::schema::EntitySchema;
 
-use crate::index::batch::RemoteChange;
+use crate::index::remote::RemoteChange;
 use crate::outbox::Intent;
 
 /// Records what a write changes in indexes of other partitions and tables, as rows of the partition that is written.

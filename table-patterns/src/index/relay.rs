@@ -3,18 +3,20 @@
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
 use table_core::error::Result;
-use table_core::key::PartitionKey;
+use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::Operation;
+use table_core::query::Query;
 use table_core::queue::QueueStore;
 use table_core::schema::EntitySchema;
 use table_core::store::TableStore;
 
-use crate::index::batch::RemoteChange;
 use crate::index::outbox::IndexOutbox;
+use crate::index::remote::RemoteChange;
 use crate::index::table::Entities;
 use crate::outbox::intent::{Intent, Step};
 use crate::outbox::record::Outbox;
+use crate::outbox::rows::{self, Pending};
 use crate::work::handler::{Call, Handler};
 use crate::work::worker::Worker;
 
@@ -31,7 +33,7 @@ impl<S: TableStore, Q: QueueStore> IndexOutbox for Outbox<S, Q> {
     fn record(&self, entity: &EntitySchema, changes: &[RemoteChange]) -> Result<Vec<Operation>> {
         let intent = |changes: &[RemoteChange]| {
             let source = changes.first().map(|change| change.owner.row_key.clone()).unwrap_or_default();
-            let step = |change: &RemoteChange| Step::call(step_name(entity), change.to_text());
+            let step = |change: &RemoteChange| Step::call(step_name(entity), change.recorded(entity));
             self.operation(&changes.iter().map(step).fold(Intent::of(source), Intent::step))
         };
         changes.chunk_by(|one, next| one.owner == next.owner).map(intent).collect()
@@ -47,13 +49,48 @@ impl<S: TableStore, Q: QueueStore> IndexOutbox for Outbox<S, Q> {
     }
 }
 
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
+    /// Whether a later change of an entity is recorded that changed the same key of the index.
+    pub(crate) async fn is_recorded_later(
+        &self,
+        change: &RemoteChange,
+        key: &EntityKey,
+        version: u64,
+    ) -> Result<bool> {
+        let (table, query) = (self.table.name()?, Query::new(rows::range_of(&change.owner)));
+        let name = step_name(E::SCHEMA);
+        let names_it = |step: &Step| match step {
+            Step::Call { name: called, payload } if *called == name => RemoteChange::parse::<E>(payload)
+                .is_ok_and(|later| {
+                    (later.index.name, &later.owner) == (change.index.name, &change.owner)
+                        && later.keys.contains(key)
+                }),
+            _ => false,
+        };
+        let mut from = None;
+        loop {
+            let page = self.table.store().query(table, &query, from.as_ref()).await?;
+            for row in page.rows.iter() {
+                let pending = Pending::read(table, row)?;
+                if pending.version > version && pending.intent()?.steps().iter().any(names_it) {
+                    return Ok(true);
+                }
+            }
+            from = page.continuation;
+            if from.is_none() {
+                return Ok(false);
+            }
+        }
+    }
+}
+
 struct Settler<E, S, O>(Entities<E, S, O>);
 
 impl<E: Entity + Send + Sync, S: TableStore, O: IndexOutbox> Handler for Settler<E, S, O> {
     fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let change = RemoteChange::parse::<E>(call.payload)?;
-            self.0.settle(&change).await.map(drop)
+            self.0.settle_recorded(&change, call.version).await.map(drop)
         })
     }
 }

@@ -11,10 +11,11 @@ use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 
 use crate::feed::Feed;
-use crate::index::batch::{Batch, RemoteChange};
+use crate::index::batch::Batch;
 use crate::index::commit::{Attempt, Mode, attempt};
 use crate::index::list::{ListBlobs, Lists};
 use crate::index::outbox::IndexOutbox;
+use crate::index::remote::RemoteChange;
 use crate::index::table::Entities;
 
 /// All that a batch of any types needs on its way.

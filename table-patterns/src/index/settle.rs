@@ -10,99 +10,60 @@ use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::Select;
-use table_core::row::{Row, RowView, RowWriter};
+use table_core::row::{Row, RowView};
 use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
 use crate::index::attempts::{Current, RACE, undecided};
-use crate::index::batch::{RemoteChange, violation};
+use crate::index::batch::violation;
 use crate::index::changes::{index_of, owner_of};
 use crate::index::commit::CONCURRENCY;
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::outbox::IndexOutbox;
+use crate::index::remote::{Left, RemoteChange};
 use crate::index::table::Entities;
-use crate::outbox::guard::guard_key;
-
-impl RemoteChange {
-    /// The change as one line of text, for whoever carries it.
-    ///
-    /// ```
-    /// use table_core::{Entity, EntityKey};
-    /// use table_patterns::index::RemoteChange;
-    ///
-    /// #[derive(Entity)]
-    /// #[partition_key(department)]
-    /// #[row_key(id)]
-    /// #[index(Directory, unique, table = "Directory", row_key(email))]
-    /// struct Employee { department: String, id: u32, email: String }
-    ///
-    /// let change = RemoteChange {
-    ///     index: &Employee::SCHEMA.indexes[0],
-    ///     owner: EntityKey::new("Sales", "7")?,
-    ///     keys: vec![EntityKey::new("Sales", "ada@contoso.com")?],
-    /// };
-    /// let text = change.to_text();
-    /// assert_eq!(text, r#"["Directory",["Sales","7"],["Sales","ada@contoso.com"]]"#);
-    /// assert_eq!(RemoteChange::parse::<Employee>(&text)?, change);
-    /// # Ok::<(), table_core::Error>(())
-    /// ```
-    #[must_use]
-    pub fn to_text(&self) -> String {
-        let pair = |key: &EntityKey| serde_json::json!([key.partition_key.as_str(), key.row_key.as_str()]);
-        let mut items = vec![serde_json::json!(self.index.name), pair(&self.owner)];
-        items.extend(self.keys.iter().map(pair));
-        serde_json::Value::Array(items).to_string()
-    }
-
-    /// Reads the text again.
-    ///
-    /// # Errors
-    /// `InvalidInput` if it is no such text, or names an index that `E` does not have (any more).
-    pub fn parse<E: Entity>(text: &str) -> Result<Self> {
-        let wrong = || {
-            Error::new(
-                ErrorCode::InvalidInput,
-                format!("`{text}` is no change of an index of `{}`", E::SCHEMA.entity),
-            )
-        };
-        let items: Vec<serde_json::Value> =
-            serde_json::from_str(text).map_err(|error| wrong().with_source(error))?;
-        let key = |item: &serde_json::Value| {
-            let pair = item.as_array().map(Vec::as_slice);
-            let Some([serde_json::Value::String(partition_key), serde_json::Value::String(row_key)]) = pair
-            else {
-                return Err(wrong());
-            };
-            EntityKey::new(partition_key, row_key)
-        };
-        let [serde_json::Value::String(index), owner, keys @ ..] = &items[..] else { return Err(wrong()) };
-        let index = E::SCHEMA.indexes.iter().find(|known| known.name == index).ok_or_else(wrong)?;
-        Ok(Self { index, owner: key(owner)?, keys: keys.iter().map(key).collect::<Result<_>>()? })
-    }
-}
+use crate::outbox::guard::{Guard, Origin, guard_key};
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Brings what an index in another partition or table holds of an entity in line with the entity as it is now; gives how
     /// many rows that took. To be called at least once for each recorded change; that it is called again does no harm.
     ///
-    /// Why it converges: beside each key where entries can be lies a guard (see [the pattern](crate::index)). It is read before the
-    /// entity and written with the entry, also where that is right already. So of two that settle one key the one with the older entity in
-    /// mind fails, however long it slept, and whether there is an entry or none.
+    /// Why it converges: see `docs/convergence.md`. Where it is not known which change was later, as here, the guard of each
+    /// key is read before the entity and written with the entry, so that of two that settle one key the one with the older entity in mind
+    /// fails; a worker also knows the number of the change, by which an old answer of the store is told.
     ///
     /// # Errors
     /// `UniqueViolation` if another entity has the value, which no transaction could prevent between partitions: the change
     /// stays recorded for a person to decide (PAT-EC-4); `IndexListFull` (PAT-IX-4); those of the store.
     pub async fn settle(&self, change: &RemoteChange) -> Result<usize> {
+        self.settle_recorded(change, None).await
+    }
+
+    /// The same for a change of this generation, once for each.
+    pub(crate) async fn settle_recorded(
+        &self,
+        change: &RemoteChange,
+        generation: Option<u64>,
+    ) -> Result<usize> {
         let Some(index) = index_of::<E>(change.index) else { return Ok(0) };
         let table = self.table_of(change.index)?;
-        let (mut keys, mut written) = (change.keys.clone(), 0_usize);
+        let EntityKey { partition_key, row_key } = &change.owner;
+        let generation = match generation {
+            Some(version) => Some(Generation {
+                origin: Origin::new(self.table.name()?, partition_key, row_key, version),
+                version,
+            }),
+            None => None,
+        };
+        let settling = Settling { index, table: &table, owner: &change.owner, generation };
+        let (mut keys, mut written, mut looks) = (change.keys.clone(), 0_usize, 0_usize);
         let mut race = self.retry.race(RACE);
         loop {
-            let (known, in_table) = (&keys, &table);
+            let (known, settling) = (&keys, &settling);
             let targets = (0..keys.len()).map(|at| async move {
                 match known.get(at) {
-                    Some(key) => self.target(in_table, key).await,
+                    Some(key) => self.target(settling.table, key).await,
                     None => Err(undecided()),
                 }
             });
@@ -114,15 +75,25 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
                 None => None,
             };
             if let Some(entry) = &entry
+                && settling.generation.is_none()
                 && !keys.contains(&entry.key)
             {
                 keys.push(entry.key.clone());
                 continue;
             }
-            let mut is_overtaken = false;
-            for (key, target) in keys.iter().zip(&found) {
+            let now = entry.as_ref().map_or(Left::Nothing, |entry| Left::entry(&entry.key, &entry.row));
+            let (mut is_overtaken, mut is_behind) = (false, false);
+            for (key, target) in keys.iter().zip(found) {
+                match self.verdict(settling, change, key, (&target, &now, current.as_ref())).await? {
+                    Verdict::Settled => continue,
+                    Verdict::Behind => {
+                        is_behind = true;
+                        continue;
+                    }
+                    Verdict::Write => {}
+                }
                 let wanted = entry.as_ref().filter(|entry| entry.key == *key).map(|entry| &entry.row);
-                let step = self.step(index, &table, key, &change.owner, wanted, target.row.as_ref()).await;
+                let step = self.step(settling, key, wanted, target.row.as_ref()).await;
                 let step = match step {
                     // The entity may have given the value up since it was read, and the other taken it: only while it stays as it
                     // was have both had it.
@@ -139,7 +110,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
                 let (lists, upload) = (self.lists(&table), upload.flatten());
                 upload.as_ref().map_or(Ok(()), |upload| lists.check_age(upload))?;
                 let rows = usize::from(kind.is_some());
-                match self.put(&table, key, target.guard.as_ref(), kind).await {
+                match self.put(settling, key, target.guard, kind).await {
                     Ok(()) => written += rows,
                     Err(error) if error.is_conflict() => {
                         is_overtaken = true;
@@ -150,19 +121,58 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
                     Err(error) => return Err(error),
                 }
             }
-            if !is_overtaken {
+            if is_behind && !is_overtaken {
+                looks += 1;
+                if looks == LOOKS {
+                    return Err(self.behind(&change.owner));
+                }
+            } else if !is_overtaken {
                 return Ok(written);
             }
             race.lost(None).await.map_err(|error| self.here(error, &change.owner))?;
         }
     }
 
+    /// What becomes of one key.
+    ///
+    /// IMPORTANT: what the entity has there is written only if the change left the same there. Else either the answer is old, or a later change
+    /// made it so: that is known if the entity was written later, or the guard or a record knows of a later change of this key. Each of
+    /// these is true for good, so that none of these answers can be too old.
+    async fn verdict(
+        &self,
+        settling: &Settling<'_, E>,
+        change: &RemoteChange,
+        key: &EntityKey,
+        (target, now, current): (&Target, &Left, Option<&Current<E>>),
+    ) -> Result<Verdict> {
+        let Some(generation) = &settling.generation else { return Ok(Verdict::Write) };
+        if target.guard.as_ref().is_some_and(|(guard, _)| guard.knows(&generation.origin)) {
+            return Ok(Verdict::Settled);
+        }
+        if change.left == Left::Unknown || change.left.agrees(now, key) {
+            return Ok(Verdict::Write);
+        }
+        let is_later = current.is_some_and(|current| current.ticks > generation.version);
+        let is_known = is_later || self.is_recorded_later(change, key, generation.version).await?;
+        Ok(if is_known { Verdict::Settled } else { Verdict::Behind })
+    }
+
+    fn behind(&self, owner: &EntityKey) -> Error {
+        let message = "the store gave the entity as it was before a change that is to be settled, and no later change is known: \
+                       give workers a store that reads from the primary";
+        self.here(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("PAT-INTER-3"), owner)
+    }
+
     /// What is at a key of an index elsewhere. The guard is read first: whatever changes the entry afterwards changes the guard.
     async fn target(&self, table: &TableName, key: &EntityKey) -> Result<Target> {
         let store = self.table.store();
-        let guard = store.get(table, &guard_key(key)?, &Select::names(["PartitionKey"])).await?;
+        let found = store.get(table, &guard_key(key)?, &Select::All).await?;
         let row = store.get(table, key, &Select::All).await?;
-        Ok(Target { guard: guard.map(|guard| guard.etag), row })
+        let guard = match found {
+            Some(found) => Some((Guard::read(found.row.view())?, found.etag)),
+            None => None,
+        };
+        Ok(Target { guard, row })
     }
 
     async fn is_still(&self, owner: &EntityKey, then: Option<&Current<E>>) -> Result<bool> {
@@ -173,13 +183,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// The write that makes what is at a key what it should be; `None` if it is.
     async fn step(
         &self,
-        index: &IndexOf<E>,
-        table: &TableName,
+        settling: &Settling<'_, E>,
         key: &EntityKey,
-        owner: &EntityKey,
         wanted: Option<&Row>,
         found: Option<&StoredRow>,
     ) -> Result<Option<ListWrite>> {
+        let Settling { index, table, owner, .. } = *settling;
         if index.schema().kind == IndexKind::List {
             let place = |error: Error| {
                 error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
@@ -258,30 +267,59 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Writes an entry under its guard; the guard alone where the entry is right.
     async fn put(
         &self,
-        table: &TableName,
+        settling: &Settling<'_, E>,
         key: &EntityKey,
-        guard: Option<&ETag>,
+        guard: Option<(Guard, ETag)>,
         kind: Option<OperationKind>,
     ) -> Result<()> {
         let store = self.table.store();
         let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
-        let nothing = RowWriter::with_capacity(0).finish();
-        let guards = match guard {
-            Some(etag) => OperationKind::Merge(nothing, IfMatch::ETag(etag.clone())),
-            None => OperationKind::Insert(nothing),
+        let (mut known, etag) = guard.map_or_else(Default::default, |(guard, etag)| (guard, Some(etag)));
+        if let Some(generation) = &settling.generation {
+            known.learn(&generation.origin);
+        }
+        let guards = match etag {
+            Some(etag) => OperationKind::Replace(known.write(), IfMatch::ETag(etag)),
+            None => OperationKind::Insert(known.write()),
         };
         transaction.push(Operation { row_key: guard_key(key)?.row_key, kind: guards })?;
         if let Some(kind) = kind {
             transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
         }
-        store.submit(table, transaction).await.map(drop)
+        store.submit(settling.table, transaction).await.map(drop)
     }
+}
+
+/// Answers that are older than the change before a settling gives up and comes again.
+const LOOKS: usize = 3;
+
+/// What is being brought in line.
+struct Settling<'a, E: Entity> {
+    index: &'static IndexOf<E>,
+    table: &'a TableName,
+    owner: &'a EntityKey,
+    generation: Option<Generation>,
+}
+
+/// Which change of the entity is settled: later ones have larger versions.
+struct Generation {
+    origin: Origin,
+    version: u64,
+}
+
+/// What becomes of a key.
+enum Verdict {
+    /// The entry is written, with its guard.
+    Write,
+    /// This change or a later one has been there, or a later one will be.
+    Settled,
+    /// The answer is too old.
+    Behind,
 }
 
 /// What is at a key of an index elsewhere.
 struct Target {
-    /// The version of its guard, if it has one.
-    guard: Option<ETag>,
+    guard: Option<(Guard, ETag)>,
     row: Option<StoredRow>,
 }
 

@@ -80,6 +80,13 @@ pub(crate) fn guard_key(target: &EntityKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: target.partition_key.clone(), row_key: RowKey::new(row_key)? })
 }
 
+/// FNV-1a.
+pub(crate) fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes
+        .into_iter()
+        .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+}
+
 /// Who a step comes from, and which of its changes it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
@@ -95,12 +102,9 @@ impl Origin {
         row_key: &RowKey,
         version: u64,
     ) -> Self {
-        // FNV-1a; no key holds U+0000, so the three texts cannot run into each other.
+        // No key holds U+0000, so the three texts cannot run into each other.
         let texts = [table.folded(), "\0", partition_key.as_str(), "\0", row_key.as_str()];
-        let bytes = texts.iter().flat_map(|text| text.bytes());
-        let hash = bytes.fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-        });
+        let hash = hash(texts.iter().flat_map(|text| text.bytes()));
         let mut source = String::with_capacity(17);
         let _ = write!(source, "V{hash:016x}");
         Self { source, version: i64::try_from(version).unwrap_or(i64::MAX) }
@@ -109,7 +113,7 @@ impl Origin {
 
 /// What a guard knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Guard {
+pub(crate) struct Guard {
     owner: Option<String>,
     /// The newest version of each source, oldest first.
     versions: Vec<(String, i64)>,
@@ -127,7 +131,7 @@ enum Effect {
 }
 
 impl Guard {
-    fn read(row: RowView<'_>) -> Result<Self> {
+    pub(crate) fn read(row: RowView<'_>) -> Result<Self> {
         let mut guard = Self::default();
         for property in row.properties() {
             let property = property?;
@@ -140,7 +144,7 @@ impl Guard {
         Ok(guard)
     }
 
-    fn write(&self) -> Row {
+    pub(crate) fn write(&self) -> Row {
         let mut writer = RowWriter::with_capacity(self.versions.len() + 1);
         if let Some(owner) = &self.owner {
             writer.property(OWNER, ValueRef::String(owner));
@@ -155,12 +159,30 @@ impl Guard {
         self.versions.iter().find(|(known, _)| known == source).map(|(_, version)| *version)
     }
 
+    /// Whether a change of this version, or a newer one of its source, has been here.
+    pub(crate) fn knows(&self, origin: &Origin) -> bool {
+        self.version(&origin.source).is_some_and(|known| known >= origin.version)
+    }
+
+    /// Remembers that a change has been here.
+    pub(crate) fn learn(&mut self, origin: &Origin) {
+        self.versions.retain(|(source, _)| *source != origin.source);
+        self.versions.push((origin.source.clone(), origin.version));
+        if self.versions.len() > SOURCES {
+            // The one that was quiet for longest, but for the owner.
+            let owner = self.owner.clone();
+            if let Some(at) = self.versions.iter().position(|(source, _)| Some(source) != owner.as_ref()) {
+                self.versions.remove(at);
+            }
+        }
+    }
+
     /// Learns of a step, and says what it does.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
         // What several sources merge lies side by side: none takes the entity from another, and none comes too late.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
-        if self.version(&origin.source).is_some_and(|known| known >= origin.version) {
+        if self.knows(origin) {
             return Effect::Stale;
         }
         let other = self.owner.as_deref().filter(|owner| *owner != origin.source);
@@ -172,15 +194,7 @@ impl Guard {
         if effect == Effect::Write && !(shares && is_anothers) {
             self.owner = (!deletes).then(|| origin.source.clone());
         }
-        self.versions.retain(|(source, _)| *source != origin.source);
-        self.versions.push((origin.source.clone(), origin.version));
-        if self.versions.len() > SOURCES {
-            // The one that was quiet for longest, but for the owner.
-            let owner = self.owner.clone();
-            if let Some(at) = self.versions.iter().position(|(source, _)| Some(source) != owner.as_ref()) {
-                self.versions.remove(at);
-            }
-        }
+        self.learn(origin);
         effect
     }
 }

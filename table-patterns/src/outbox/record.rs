@@ -90,7 +90,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// `InvalidInput` for an intent without steps, or with two guarded steps for one target; `EntityTooLarge` for one that does
     /// not fit a row; `PropertyValueTooLarge` for a guarded target whose RowKey is too long.
     pub fn operation(&self, intent: &Intent) -> Result<Operation> {
-        rows::insert(intent, &Uuid::new_v4().simple().to_string())
+        rows::insert(intent, Uuid::new_v4().as_u64_pair().1)
     }
 
     /// Adds the record of an intent to the transaction of its change.

@@ -13,10 +13,11 @@ use table_core::row::{Row, RowView, RowWriter};
 use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
+use crate::outbox::guard::hash;
 use crate::outbox::intent::Intent;
 use crate::outbox::text;
 
-/// What the `RowKey`s of an outbox begin with. Behind it stands a random identifier.
+/// What the `RowKey`s of an outbox begin with. Behind it stand 16 digits that tell the source, and 16 of chance.
 pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
 
 /// Properties that one intent's text may spread over.
@@ -46,7 +47,7 @@ pub(crate) struct Place {
 ///
 /// # Errors
 /// Those of [`Intent`]; `EntityTooLarge` if its text does not fit one row.
-pub(crate) fn insert(intent: &Intent, id: &str) -> Result<Operation> {
+pub(crate) fn insert(intent: &Intent, chance: u64) -> Result<Operation> {
     intent.check()?;
     let text = text::write(intent)?;
     let most = PARTS * limits::BINARY_BYTES;
@@ -61,8 +62,18 @@ pub(crate) fn insert(intent: &Intent, id: &str) -> Result<Operation> {
     for (name, part) in INTENT.iter().zip(text.as_bytes().chunks(limits::BINARY_BYTES)) {
         writer.property(name, ValueRef::Binary(part));
     }
-    let row_key = RowKey::new(format!("{OUTBOX_PREFIX}{id}"))?;
+    let row_key = RowKey::new(format!("{}{chance:016x}", prefix_of(intent.source())))?;
     Ok(Operation { row_key, kind: OperationKind::Insert(writer.finish()) })
+}
+
+/// What the `RowKey`s of the intents of one source begin with.
+fn prefix_of(source: &RowKey) -> String {
+    format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
+}
+
+/// The rows of one source, and perhaps others: two may have one hash.
+pub(crate) fn range_of(source: &EntityKey) -> KeyRange {
+    KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&prefix_of(&source.row_key)))
 }
 
 /// The rows of an outbox in one partition.

@@ -2,6 +2,7 @@
 
 mod adopted;
 mod catalogue;
+mod convergence;
 mod employee;
 mod generics;
 mod indexes;

@@ -13,12 +13,13 @@ use table_core::schema::IndexKind;
 use table_core::store::TableStore;
 
 use crate::index::attempts::{Current, RACE, read_as};
-use crate::index::batch::{Batch, RemoteChange};
+use crate::index::batch::Batch;
 use crate::index::changes::owner_of;
 use crate::index::check::{Finding, FindingKind};
 use crate::index::commit::{Attempt, CONCURRENCY};
 use crate::index::list::ListForm;
 use crate::index::outbox::IndexOutbox;
+use crate::index::remote::{Left, RemoteChange};
 use crate::index::settle::has_same;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Sweep, joining};
@@ -168,7 +169,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         let Wrong { kind, entry, .. } = wrong;
         let schema = self.schema();
         if !schema.is_same_partition() {
-            let change = RemoteChange { index: schema, owner: key.clone(), keys: vec![entry.key] };
+            let change = RemoteChange {
+                index: schema,
+                owner: key.clone(),
+                keys: vec![entry.key],
+                left: Left::Unknown,
+            };
             return self.table.settle(&change).await.map(drop);
         }
         if kind != FindingKind::Stale {

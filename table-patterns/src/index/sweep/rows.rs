@@ -11,12 +11,12 @@ use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
 
 use crate::index::attempts::RACE;
-use crate::index::batch::RemoteChange;
 use crate::index::changes::owner_of;
 use crate::index::check::{Finding, FindingKind};
 use crate::index::commit::CONCURRENCY;
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::outbox::IndexOutbox;
+use crate::index::remote::{Left, RemoteChange};
 use crate::index::sweep::{Item, Sweep};
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
@@ -102,7 +102,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         if !self.schema().is_same_partition() && astray.iter().all(|finding| finding.owner.is_some()) {
             // A settling that found the row in line wrote nothing: only one that looks at the entity afterwards is safe beside it.
             for owner in astray.iter().filter_map(|finding| finding.owner.clone()) {
-                let change = RemoteChange { index: self.schema(), owner, keys: vec![key.clone()] };
+                let change = RemoteChange {
+                    index: self.schema(),
+                    owner,
+                    keys: vec![key.clone()],
+                    left: Left::Unknown,
+                };
                 self.table.settle(&change).await?;
             }
             return Ok(());
