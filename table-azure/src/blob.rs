@@ -12,7 +12,8 @@ use table_core::{Error, ErrorCode, Result};
 use crate::auth::Scheme;
 use crate::connection_string::ConnectionString;
 use crate::credential::Credential;
-use crate::http::{Endpoint, Pipeline, PipelineParts, Request, Runtime, Transport, encode};
+use crate::endpoint::Endpoint;
+use crate::http::{Pipeline, PipelineParts, Request, Runtime, Transport, encode};
 use crate::options::Options;
 
 const VERSION: &str = "2021-12-02";

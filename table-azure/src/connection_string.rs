@@ -7,7 +7,7 @@ use table_core::{Error, ErrorCode, Result};
 
 use crate::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use crate::credential::Credential;
-use crate::http::Endpoint;
+use crate::endpoint::Endpoint;
 
 const DEFAULT_SUFFIX: &str = "core.windows.net";
 

@@ -1,7 +1,6 @@
 //! Requests and answers over HTTP: signed, sent, repeated where that is safe. Every service of an account uses it.
 
 mod answer;
-mod endpoint;
 mod failure;
 mod pipeline;
 mod request;
@@ -10,7 +9,6 @@ mod tls;
 mod transport;
 
 pub(crate) use answer::Answer;
-pub(crate) use endpoint::Endpoint;
 pub(crate) use failure::Failure;
 pub(crate) use pipeline::{Pipeline, PipelineParts};
 pub(crate) use request::Request;

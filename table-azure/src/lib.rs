@@ -52,6 +52,7 @@ mod blob;
 mod client;
 mod connection_string;
 mod credential;
+mod endpoint;
 mod failure;
 mod http;
 #[cfg(feature = "identity")]

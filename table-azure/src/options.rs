@@ -100,4 +100,11 @@ impl Options {
     pub fn clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
+
+    /// Sets what tests of this project may set.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn testing(self, testing: Testing) -> Self {
+        Self { testing, ..self }
+    }
 }

@@ -4,7 +4,7 @@ use table_core::limits::Limits;
 use table_core::store::Capabilities;
 use table_core::{Error, ErrorCode, Operation, Result};
 
-use crate::http::Endpoint;
+use crate::endpoint::Endpoint;
 
 /// Who speaks the protocol. Told from the endpoint, unless the options say it.
 ///

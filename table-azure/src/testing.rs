@@ -14,8 +14,6 @@ use table_core::Operation;
 use table_core::row::{Property, RowView};
 
 use crate::operation_id;
-#[cfg(feature = "testing")]
-use crate::options::Options;
 
 /// A request on its way.
 #[derive(Clone, Debug)]
@@ -127,12 +125,4 @@ pub(crate) fn has_content_of(stored: RowView<'_>, sent: &Operation) -> bool {
             || stored.find(property.name, &mut 0).is_ok_and(|found| found == Some(property.value))
     };
     sent.kind.row().is_some_and(|row| row.view().properties().flatten().all(same))
-}
-
-#[cfg(feature = "testing")]
-impl Options {
-    /// Sets what tests may set.
-    pub fn testing(self, testing: Testing) -> Self {
-        Self { testing, ..self }
-    }
 }

@@ -25,7 +25,7 @@ pub use std::string::String;
 pub use std::vec::Vec;
 
 pub use access::{index_name, require_fan_out, table_name};
-pub use bucket::KeyTexts;
+pub use bucket::{KeyTexts, partitions};
 pub use hot::require_spread;
 pub use index::{indexed, project, write_key_text};
 pub use key::KeyOf;
@@ -40,7 +40,7 @@ pub use reader::{Decode, EntityReader};
 pub use require::{require_key, require_told};
 pub use rows::RowsOf;
 pub use set::{read_member, require_members, require_one_partition, require_under, write_kind};
-pub use text::{KeyText, partition, partitions, point};
+pub use text::{KeyText, partition, point};
 
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, Plain, Projected};

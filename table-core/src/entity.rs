@@ -1,12 +1,15 @@
 //! Typed entities: the traits that `#[derive(Entity)]` implements, and the result of a read.
 
+mod index;
+
+pub use index::{IndexEntry, IndexOf};
+
 use std::ops::Deref;
 
 use chrono::{DateTime, Utc};
 
 use crate::error::Result;
 use crate::etag::ETag;
-use crate::index::entry::IndexOf;
 use crate::key::EntityKey;
 use crate::limits::Limits;
 use crate::query::{EntityRef, Select};

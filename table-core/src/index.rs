@@ -1,12 +1,11 @@
 //! Indexes: what each look-up of a design puts into the store for an entity, and how its copies are read back.
 
 pub mod consistency;
-pub mod entry;
 pub mod part;
 mod read;
 
+pub use crate::entity::{IndexEntry, IndexOf};
 pub use consistency::{Behind, Consistency, InStep};
-pub use entry::{IndexEntry, IndexOf};
 pub use part::IndexPart;
 pub(crate) use read::read_copy;
 pub use read::{CopyIndex, Keeps};

@@ -5,8 +5,7 @@
 //! Queries are typed by the part of the key that they fix, which is what they cost.
 //!
 //! ```
-//! use table_core::blocking::BlockOn;
-//! use table_core::{Engine, Entity, TableStoreExt};
+//! use table_core::{BlockOn, Engine, Entity, TableStoreExt};
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
 //! #[entity(table = "Orders")]
@@ -45,7 +44,7 @@
 //! | writing | [`table`] (one entity), [`transaction`] and [`operation`] (entity group transactions), [`etag`] |
 //! | several types in a table | [`set`], [`group`], [`untyped`] and [`bag`] without a type |
 //! | changes of a design | [`lock`] (a layout committed beside the program), [`access`] (questions and what each may cost) |
-//! | backends | [`store`] and [`queue`] (the traits), [`embedded`] (the engine), [`blocking`] (without a runtime) |
+//! | backends | [`store`] and [`queue`] (the traits), [`embedded`] (the engine) |
 //! | time and conflicts | [`clock`], [`pace`], [`retry`] |
 //! | errors and limits | [`error`], [`limits`] |
 //!
@@ -67,7 +66,6 @@ pub mod __private;
 
 pub mod access;
 pub mod bag;
-pub mod blocking;
 pub mod clock;
 pub mod column;
 #[cfg(feature = "derive")]
@@ -108,15 +106,17 @@ pub use clock::Clock;
 pub use column::{Column, Condition, KeyColumn};
 #[cfg(feature = "embedded")]
 pub use embedded::Engine;
-pub use entity::{Entity, FromEntity, PlainEntity, ToEntity, Versioned};
+pub use entity::{Entity, FromEntity, IndexEntry, IndexOf, PlainEntity, ToEntity, Versioned};
 pub use error::{Error, ErrorCode, Result};
 pub use etag::{ETag, IfMatch};
 pub use filter::Filter;
 pub use group::{EntityGroup, GroupOf};
-pub use index::{IndexEntry, IndexOf};
 pub use key::{EntityKey, KeyPart, PartitionKey, RowKey};
 pub use name::TableName;
 pub use operation::{Operation, OperationKind};
+/// `.block_on()` on any future, for programs without a runtime. Not for use inside async code, where it would hold up the thread of
+/// others.
+pub use pollster::FutureExt as BlockOn;
 pub use property::{Json, Property};
 pub use query::{Continuation, Page, Query};
 pub use queue::{DynQueueStore, QueueName, QueueStore};

@@ -4,7 +4,6 @@ mod bounds;
 mod check;
 mod class;
 mod continuation;
-mod entity;
 mod page;
 mod plan;
 mod range;
@@ -13,9 +12,9 @@ mod rows;
 mod select;
 mod text;
 
+pub use crate::row::EntityRef;
 pub use class::QueryClass;
 pub use continuation::{Continuation, Position};
-pub use entity::EntityRef;
 pub use page::Page;
 pub use plan::{Lookup, Plan, Requests, Warning};
 pub use range::{KeyRange, TextRange};

@@ -6,6 +6,7 @@
 
 mod check;
 mod duplicate;
+mod entity;
 mod merge;
 mod reader;
 mod rewrite;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 pub(crate) use check::duplicate_property;
 pub use check::entity_bytes;
 pub(crate) use duplicate::Names;
+pub use entity::EntityRef;
 pub use merge::merge;
 pub use reader::Reader;
 pub use rewrite::{removes, rewrite};

@@ -33,18 +33,18 @@ pub use scan::{Bounded, BoundedScan, TableScan};
 pub use transaction::EntityTransaction;
 pub use update::UpdateFrom;
 
+use crate::bag::TableEntity;
 use crate::entity::Entity;
 use crate::error::{ErrorCode, Result};
 use crate::name::TableName;
 use crate::retry::Retry;
 use crate::store::TableStore;
-use crate::untyped::UntypedTable;
 
 /// A table of entities of type `E` in a store.
 ///
 /// Made by [`TableStoreExt::table`]; cheap to clone. Reads take [`Selection`](crate::Selection)s, whose types say what they
 /// cost; the write verbs exist where `E` is a [`PlainEntity`](crate::entity::PlainEntity), that is without declared indexes
-/// whose copies they would leave behind, or the bag of an [`UntypedTable`].
+/// whose copies they would leave behind, or the bag of an [`UntypedTable`](crate::UntypedTable).
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -110,7 +110,7 @@ impl<E: Entity, S> Table<E, S> {
     }
 }
 
-impl<S: TableStore> UntypedTable<S> {
+impl<S: TableStore> Table<TableEntity, S> {
     /// Creates the table unless it is there already, and gives the handle back. A table without a design compares none.
     ///
     /// # Errors

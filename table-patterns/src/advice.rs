@@ -67,6 +67,7 @@ mod file;
 mod heat_map;
 mod picture;
 mod prices;
+mod random;
 mod report;
 mod run;
 mod show;

@@ -9,14 +9,22 @@ mod error;
 mod name;
 #[cfg(feature = "blobs")]
 mod orphans;
+#[cfg(feature = "blobs")]
+mod read;
 mod reference;
+#[cfg(feature = "blobs")]
+mod upload;
 
 #[cfg(feature = "blobs")]
 pub use object_store;
 
 #[cfg(feature = "blobs")]
 pub use orphans::Collected;
+#[cfg(feature = "blobs")]
+pub use read::LargeReader;
 pub use reference::BlobRef;
+#[cfg(feature = "blobs")]
+pub use upload::whole;
 
 #[cfg(feature = "blobs")]
 pub(crate) use error::{InBlobs, blob_error};
@@ -24,3 +32,5 @@ pub(crate) use error::{InBlobs, blob_error};
 pub(crate) use name::{decode, decode_caseless, encode, encode_caseless, is_hashed};
 #[cfg(feature = "blobs")]
 pub(crate) use orphans::{Naming, Orphans};
+#[cfg(feature = "blobs")]
+pub(crate) use upload::upload;

@@ -80,23 +80,19 @@
 
 mod blob;
 mod orphans;
-mod read;
 mod table;
 #[cfg(test)]
 mod tests;
-mod upload;
 mod uploads;
+mod write;
 
 use table_core::entity::Entity;
 
-pub use crate::blob::{BlobRef, Collected};
+pub use crate::blob::{BlobRef, Collected, LargeReader, whole};
 pub use blob::{Blob, BlobField, Content};
-pub use read::LargeReader;
 pub use table::LargeTable;
 #[doc = include_str!("large/derive.md")]
 pub use table_derive::Large;
-pub(crate) use upload::upload;
-pub use upload::whole;
 
 /// An entity that holds the addresses of blobs: what `#[derive(Large)]` implements.
 ///

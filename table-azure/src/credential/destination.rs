@@ -3,7 +3,7 @@
 use table_core::{Error, ErrorCode, Result};
 
 use crate::credential::Credential;
-use crate::http::Endpoint;
+use crate::endpoint::Endpoint;
 
 impl Credential {
     /// Checks an endpoint before any request goes there. `plain` says that the options allow plain HTTP.

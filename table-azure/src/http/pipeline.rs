@@ -13,7 +13,8 @@ use tokio::time::Instant;
 
 use crate::auth::{Scheme, SignedParts, print_http_date};
 use crate::credential::{AccessToken, Credential};
-use crate::http::{Answer, Endpoint, Failure, Request, Transport};
+use crate::endpoint::Endpoint;
+use crate::http::{Answer, Failure, Request, Transport};
 use crate::retry::{Budget, RetryPolicy, fraction};
 use crate::testing::{Mutant, Testing};
 

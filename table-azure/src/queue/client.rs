@@ -8,7 +8,8 @@ use table_core::{Error, ErrorCode, Result};
 use crate::auth::Scheme;
 use crate::connection_string::ConnectionString;
 use crate::credential::Credential;
-use crate::http::{Endpoint, Pipeline, PipelineParts, Runtime};
+use crate::endpoint::Endpoint;
+use crate::http::{Pipeline, PipelineParts, Runtime};
 use crate::options::Options;
 use crate::target::Target;
 

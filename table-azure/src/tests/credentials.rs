@@ -200,7 +200,7 @@ async fn acc_1_no_redirect_is_followed() {
     assert!(elsewhere.received().is_empty());
 }
 
-/// The blocking façade and programs of other executors have no tokio runtime: the client brings its own.
+/// Programs of other executors have no tokio runtime: the client brings its own.
 #[test]
 fn any_executor_will_do() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

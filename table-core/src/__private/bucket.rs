@@ -1,7 +1,8 @@
 //! Several keys from arguments: those of all buckets.
 
 use crate::error::Result;
-use crate::selection::KeyArg;
+use crate::query::KeyRange;
+use crate::selection::{FanOut, KeyArg, Selection};
 
 use super::property::{Encode, of_field};
 use super::text::KeyText;
@@ -63,4 +64,9 @@ impl From<KeyText> for KeyTexts {
     fn from(text: KeyText) -> Self {
         Self(text.0.map(|text| vec![text]))
     }
+}
+
+/// The selection of all partitions that a bucket spreads over.
+pub fn partitions<E>(partition_keys: KeyTexts) -> Selection<E, FanOut> {
+    Selection::new(partition_keys.0.map(|texts| texts.into_iter().map(KeyRange::partition).collect()))
 }

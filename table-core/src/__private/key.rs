@@ -16,6 +16,17 @@ impl<const N: usize> KeyOf<N> {
     /// Of these pieces.
     #[must_use]
     pub const fn new(pieces: [KeyPiece; N]) -> Self {
-        Self { forms: super::require::forms(&pieces), pieces }
+        Self { forms: forms(&pieces), pieces }
     }
+}
+
+/// The pieces of a key without their names.
+const fn forms<const N: usize>(pieces: &[KeyPiece; N]) -> [Piece; N] {
+    let mut forms = [Piece::Literal(""); N];
+    let mut at = 0;
+    while at < N {
+        forms[at] = pieces[at].piece();
+        at += 1;
+    }
+    forms
 }

@@ -1,21 +1,10 @@
 //! Checks of a design whose types are known, for constants of an expansion.
 
-use crate::key::codec::compound::{self, Fault, Piece};
+use crate::key::codec::compound::{self, Fault};
 use crate::schema::KeyPiece;
 
 use super::key::KeyOf;
 use super::message::Message;
-
-/// The pieces of a key without their names.
-pub(super) const fn forms<const N: usize>(pieces: &[KeyPiece; N]) -> [Piece; N] {
-    let mut forms = [Piece::Literal(""); N];
-    let mut at = 0;
-    while at < N {
-        forms[at] = pieces[at].piece();
-        at += 1;
-    }
-    forms
-}
 
 /// Refuses to compile pieces that make no key, with the entity and the piece in the message (K2, KEY-3, KEY-7).
 ///

@@ -2,9 +2,8 @@
 
 use crate::error::Result;
 use crate::query::KeyRange;
-use crate::selection::{FanOut, KeyArg, Partition, Point, Selection};
+use crate::selection::{KeyArg, Partition, Point, Selection};
 
-use super::bucket::KeyTexts;
 use super::property::{Encode, of_field};
 
 /// A key under construction; an error stays until the selection is used.
@@ -51,9 +50,4 @@ pub fn point<E, F>(partition_key: KeyText, row_key: KeyText) -> Selection<E, Poi
 /// The selection of one partition.
 pub fn partition<E>(partition_key: KeyText) -> Selection<E, Partition> {
     Selection::new(partition_key.0.map(|partition_key| vec![KeyRange::partition(partition_key)]))
-}
-
-/// The selection of all partitions that a bucket spreads over.
-pub fn partitions<E>(partition_keys: KeyTexts) -> Selection<E, FanOut> {
-    Selection::new(partition_keys.0.map(|texts| texts.into_iter().map(KeyRange::partition).collect()))
 }

@@ -9,7 +9,7 @@ mod tests;
 
 use crate::error::Result;
 use crate::filter::{Comparison, Filter, Term, starts};
-use crate::query::EntityRef;
+use crate::row::EntityRef;
 use crate::value::{Value, ValueRef};
 use outcome::{Constant, accepted, outcome};
 

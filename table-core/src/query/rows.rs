@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::etag::ETag;
 use crate::key::text::RESERVED;
 use crate::query::Select;
-use crate::query::entity::EntityRef;
+use crate::row::EntityRef;
 use crate::row::RowView;
 
 #[cfg(feature = "embedded")]

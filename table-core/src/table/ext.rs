@@ -2,13 +2,12 @@
 
 use futures_core::Stream;
 
-use crate::blocking;
+use crate::bag::TableEntity;
 use crate::entity::Entity;
 use crate::error::Result;
 use crate::name::TableName;
 use crate::store::TableStore;
 use crate::table::{Table, list_tables, request};
-use crate::untyped::UntypedTable;
 
 /// Conveniences of every [`TableStore`], written once above it.
 ///
@@ -44,14 +43,8 @@ pub trait TableStoreExt: TableStore + Clone {
     ///
     /// # Errors
     /// Those of [`TableName::new`].
-    fn untyped(&self, name: &str) -> Result<UntypedTable<Self>> {
+    fn untyped(&self, name: &str) -> Result<Table<TableEntity, Self>> {
         Ok(Table::new(self.clone(), TableName::new(name)?))
-    }
-
-    /// The same store for programs without a runtime: its verbs wait.
-    #[must_use]
-    fn blocking(&self) -> blocking::Store<Self> {
-        blocking::Store::new(self.clone())
     }
 
     /// Creates a table unless it is there already; `true` if it was created.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use table_core::error::{Error, ErrorCode, Result};
 
-use crate::advice::draw::Random;
+use crate::advice::random::{Random, real};
 
 /// The most values of a [`Distribution::zipf`]: each costs eight bytes.
 pub(super) const MOST_ZIPF_VALUES: u64 = 1_000_000;
@@ -115,12 +115,6 @@ impl Distribution {
 /// An error of a workload that cannot be run.
 pub(super) fn invalid(message: impl Into<String>) -> Error {
     Error::new(ErrorCode::InvalidWorkload, message)
-}
-
-/// A count as a float.
-#[expect(clippy::cast_precision_loss, reason = "an estimate needs no more digits than a float has")]
-pub(super) const fn real(count: u64) -> f64 {
-    count as f64
 }
 
 fn check_values(values: u64, most: u64) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Heat map of partitions over time.
 
-use crate::advice::distribution::real;
+use crate::advice::random::real;
 
 /// The most partitions that have a row of their own.
 const ROWS: usize = 16;

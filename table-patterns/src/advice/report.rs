@@ -3,10 +3,10 @@
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::query::QueryClass;
 
-use crate::advice::distribution::real;
 use crate::advice::heat_map::HeatMap;
 use crate::advice::picture;
 use crate::advice::prices::Prices;
+use crate::advice::random::real;
 use crate::advice::step::Step;
 use crate::spread::{Heat, PARTITION_TARGET, Peak};
 

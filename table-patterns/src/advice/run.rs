@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use table_core::error::Result;
 
-use crate::advice::distribution::{invalid, real};
-use crate::advice::draw::{Draw, Random};
+use crate::advice::distribution::invalid;
+use crate::advice::draw::Draw;
 use crate::advice::heat_map::{HeatMap, Touch};
+use crate::advice::random::{Random, real};
 use crate::advice::report::{ACCOUNT_TARGET, PatternCost, Report, Throttling};
 use crate::advice::step::{Step, load};
-use crate::advice::workload::{MOST_OPERATIONS, Workload};
+use crate::advice::workload::{MOST_OPERATIONS, Pattern, Workload};
 use crate::spread::{Heat, PARTITION_TARGET};
 
 /// Below this many requests chance alone makes a partition look hot.
@@ -29,8 +30,20 @@ impl Turn {
     }
 }
 
-pub(super) fn run(workload: &Workload) -> Result<Report> {
-    let new_turn = |pattern: &crate::advice::workload::Pattern| Turn {
+impl Workload {
+    /// Runs it, without I/O.
+    ///
+    /// # Errors
+    /// `InvalidWorkload`: no patterns, or two of one name; a rate that is negative or no number; no operations, over
+    /// [`MOST_OPERATIONS`], or over [`MOST_SECONDS`](crate::advice::workload::MOST_SECONDS); a negative price. Those of the steps.
+    pub fn run(&self) -> Result<Report> {
+        self.check()?;
+        run(self)
+    }
+}
+
+fn run(workload: &Workload) -> Result<Report> {
+    let new_turn = |pattern: &Pattern| Turn {
         random: Random::new(workload.seed, &pattern.name),
         number: 0,
         cost: PatternCost::new(&pattern.name, pattern.per_second),

@@ -196,7 +196,7 @@ proptest! {
         let zipf = Distribution::zipf(values, exponent).unwrap();
         let sum: f64 = (0..=values).map(|value| zipf.mass(value)).sum();
         prop_assert!((sum - 1.0).abs() < 1e-9);
-        let mut random = super::draw::Random::new(seed, "zipf");
+        let mut random = super::random::Random::new(seed, "zipf");
         let (draws, mut counts) = (20_000_u32, vec![0_u32; usize::try_from(values).unwrap()]);
         for number in 0..draws {
             counts[usize::try_from(zipf.draw(&mut random, number.into())).unwrap()] += 1;

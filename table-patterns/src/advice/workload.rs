@@ -8,8 +8,6 @@ use table_core::error::Result;
 use crate::advice::distribution::invalid;
 use crate::advice::draw::Draw;
 use crate::advice::prices::Prices;
-use crate::advice::report::Report;
-use crate::advice::run;
 use crate::advice::step::Step;
 use crate::meter::Recorded;
 
@@ -115,17 +113,7 @@ impl Workload {
         })
     }
 
-    /// Runs it, without I/O.
-    ///
-    /// # Errors
-    /// `InvalidWorkload`: no patterns, or two of one name; a rate that is negative or no number; no operations, over
-    /// [`MOST_OPERATIONS`], or over [`MOST_SECONDS`]; a negative price. Those of the steps.
-    pub fn run(&self) -> Result<Report> {
-        self.check()?;
-        run::run(self)
-    }
-
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         if self.seconds > MOST_SECONDS {
             let seconds = self.seconds;
             return Err(invalid(format!("a run has at most {MOST_SECONDS} seconds, and not {seconds}")));

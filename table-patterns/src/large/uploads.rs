@@ -6,8 +6,7 @@ use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
 use uuid::Uuid;
 
-use crate::blob::encode;
-use crate::large::upload::upload;
+use crate::blob::{encode, upload};
 use crate::large::{Blob, BlobRef, Content, Large, LargeTable};
 
 /// What one write uploaded.

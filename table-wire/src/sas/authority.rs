@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use chrono::{DateTime, Utc};
-use table_core::{Clock, Error, ErrorCode, Result, TableName, TableStore};
+use table_core::{Clock, Error, ErrorCode, Result, TableName};
 
 use super::account::{ResourceTypes, Services};
 use super::caller::{self, Caller};
@@ -14,7 +14,6 @@ use super::parameters::Parameters;
 use super::permissions::{AccountPermissions, TablePermissions};
 use super::policy::{AccessPolicy, StoredAccessPolicy};
 use super::range::SignedRange;
-use super::scoped::Scoped;
 use super::token::SasToken;
 use crate::auth::AccountKey;
 
@@ -88,35 +87,6 @@ impl Authority {
         let mut all = self.policies.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(table.folded().to_owned(), policies);
         Ok(())
-    }
-
-    /// A view of a store that lets through what a token allows, and refuses the rest with the service's codes. The token is
-    /// verified at each call, so that it can expire and be revoked meanwhile.
-    ///
-    /// ```
-    /// # pollster::block_on(async {
-    /// use std::time::Duration;
-    /// use chrono::Utc;
-    /// use table_wire::auth::AccountKey;
-    /// use table_wire::sas::{Authority, TablePermissions, TableSas};
-    /// use table_core::{Engine, EntityKey, ErrorCode, TableName, TableStoreExt};
-    ///
-    /// let key = AccountKey::new("contoso", "a2V5")?;
-    /// let engine = Engine::in_memory();
-    /// engine.untyped("Employee")?.create_if_missing().await?;
-    ///
-    /// let sales = TableSas::table(TableName::new("Employee")?).partition("Sales")?.allow(TablePermissions::READ);
-    /// let token = sales.lasting(Utc::now(), Duration::from_hours(1)).sign(&key)?;
-    /// let reader = Authority::new(key).scoped(engine, &token);
-    /// let other = reader.untyped("Employee")?.get(&EntityKey::new("Marketing", "1")?).await;
-    /// let refused = other.unwrap_err();
-    /// assert_eq!(refused.code(), ErrorCode::AuthorizationFailure); // SAS-8
-    /// # Ok::<(), table_core::Error>(())
-    /// # }).unwrap();
-    /// ```
-    #[must_use]
-    pub fn scoped<S: TableStore>(&self, store: S, token: &SasToken) -> Scoped<S> {
-        Scoped::new(store, self.clone(), token.clone())
     }
 
     /// What a token allows now.

@@ -23,9 +23,34 @@ pub struct Scoped<S> {
     token: SasToken,
 }
 
-impl<S> Scoped<S> {
-    pub(super) const fn new(store: S, authority: Authority, token: SasToken) -> Self {
-        Self { store, authority, token }
+impl Authority {
+    /// A view of a store that lets through what a token allows, and refuses the rest with the service's codes. The token is
+    /// verified at each call, so that it can expire and be revoked meanwhile.
+    ///
+    /// ```
+    /// # pollster::block_on(async {
+    /// use std::time::Duration;
+    /// use chrono::Utc;
+    /// use table_wire::auth::AccountKey;
+    /// use table_wire::sas::{Authority, TablePermissions, TableSas};
+    /// use table_core::{Engine, EntityKey, ErrorCode, TableName, TableStoreExt};
+    ///
+    /// let key = AccountKey::new("contoso", "a2V5")?;
+    /// let engine = Engine::in_memory();
+    /// engine.untyped("Employee")?.create_if_missing().await?;
+    ///
+    /// let sales = TableSas::table(TableName::new("Employee")?).partition("Sales")?.allow(TablePermissions::READ);
+    /// let token = sales.lasting(Utc::now(), Duration::from_hours(1)).sign(&key)?;
+    /// let reader = Authority::new(key).scoped(engine, &token);
+    /// let other = reader.untyped("Employee")?.get(&EntityKey::new("Marketing", "1")?).await;
+    /// let refused = other.unwrap_err();
+    /// assert_eq!(refused.code(), ErrorCode::AuthorizationFailure); // SAS-8
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn scoped<S: TableStore>(&self, store: S, token: &SasToken) -> Scoped<S> {
+        Scoped { store, authority: self.clone(), token: token.clone() }
     }
 }
 

@@ -1,9 +1,8 @@
-//! Untyped tables and the blocking façade, on the engine in memory.
+//! Untyped tables, on the engine in memory.
 
 use table_core::embedded::Engine;
 use table_core::query::TextRange;
 use table_core::{ErrorCode, IfMatch, Result, Selection, TableEntity, TableStoreExt, Value};
-use tests::employee::Employee;
 
 fn bag(row_key: &str, age: i32) -> Result<TableEntity> {
     Ok(TableEntity::new("Sales", row_key)?.with("Age", age).with("Name", row_key))
@@ -63,29 +62,4 @@ fn filters_and_names_as_text() -> Result<()> {
         assert_eq!(table.scan("all of it").max_rows(10).collect().await?.len(), 3);
         Ok(())
     })
-}
-
-#[test]
-fn the_blocking_store_has_the_same_programs() -> Result<()> {
-    let store = Engine::in_memory().blocking();
-    let employees = store.table::<Employee>().create_if_missing()?;
-    employees.insert(&Employee::new("Sales", 1))?;
-    employees.bulk().insert_all((2..10).map(|id| Employee::new("Sales", id))).unwrap();
-    let ada = employees.update(Employee::key("Sales", 1), |employee| employee.age = 31)?;
-    employees.patch(Employee::key("Sales", 2)).set(Employee::AGE, 32).if_match(IfMatch::Any).send()?;
-    let mut sales = employees.transaction(Employee::partition("Sales"))?;
-    sales.replace(&Employee::new("Sales", 1), ada.etag())?.delete(Employee::key("Sales", 9), IfMatch::Any)?;
-    sales.commit()?;
-    let sales = || employees.query(Employee::partition("Sales")).top(3);
-    assert_eq!(sales().collect()?.len(), 8);
-    assert_eq!(
-        sales().iter().map(|employee| employee.unwrap().id).collect::<Vec<_>>(),
-        (1..9).collect::<Vec<_>>()
-    );
-    assert_eq!(sales().filter(Employee::AGE.eq(32)).first()?.unwrap().id, 2);
-    assert_eq!(sales().page()?.items.len(), 3);
-    assert_eq!(employees.scan("to count", 100).for_each(drop)?, 8);
-    assert_eq!(store.tables("").collect::<Result<Vec<_>>>()?.len(), 1);
-    assert_eq!(employees.get(Employee::key("Sales", 9))?, None);
-    Ok(())
 }

@@ -13,8 +13,7 @@ use table_core::name::TableName;
 use table_core::pace::ticks_of;
 use uuid::Uuid;
 
-use crate::blob::{BlobRef, encode_caseless};
-use crate::large::{LargeReader, upload, whole};
+use crate::blob::{BlobRef, LargeReader, encode_caseless, upload, whole};
 
 const DAY: Duration = Duration::from_hours(24);
 /// Bytes of a part of an upload: over the least that every store takes, which is 5 MiB.

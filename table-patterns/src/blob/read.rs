@@ -9,8 +9,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::{ObjectStore, ObjectStoreExt};
 use table_core::error::{Error, ErrorCode, Result};
 
+use crate::blob::BlobRef;
 use crate::blob::{InBlobs, blob_error};
-use crate::large::BlobRef;
 
 /// A value that has been asked for, not read yet.
 pub struct LargeReader {

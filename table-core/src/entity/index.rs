@@ -1,4 +1,4 @@
-//! Entries: what one entity has in one index, as data.
+//! The indexes of an entity as data, and what one entity has in one of them.
 
 use std::fmt;
 

@@ -9,8 +9,8 @@ use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt};
 use table_core::error::Result;
 
+use crate::blob::BlobRef;
 use crate::blob::InBlobs;
-use crate::large::BlobRef;
 
 /// Content that is in memory as a whole, as the stream that an upload takes.
 pub fn whole(content: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes>> + Send {

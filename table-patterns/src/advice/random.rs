@@ -1,0 +1,43 @@
+//! Pseudo-random numbers of a seed.
+
+/// `SplitMix64`. Written out, so that no other version of a dependency gives other reports.
+#[derive(Clone, Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    /// A sequence of its own for each pattern.
+    pub(super) const fn new(seed: u64, pattern: &str) -> Self {
+        let (bytes, mut hash) = (pattern.as_bytes(), 0xCBF2_9CE4_8422_2325_u64);
+        let mut rest = bytes;
+        while let [byte, behind @ ..] = rest {
+            hash = (hash ^ *byte as u64).wrapping_mul(0x0100_0000_01B3);
+            rest = behind;
+        }
+        Self(seed ^ hash)
+    }
+
+    const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// From 0 on, below 1.
+    pub(super) fn unit(&mut self) -> f64 {
+        real(self.next() >> 11) / real(1 << 53)
+    }
+
+    /// From 0 on, below this, which is not 0.
+    pub(super) fn below(&mut self, values: u64) -> u64 {
+        let wide = u128::from(self.next()) * u128::from(values);
+        u64::try_from(wide >> 64).unwrap_or_default()
+    }
+}
+
+/// A count as a float.
+#[expect(clippy::cast_precision_loss, reason = "an estimate needs no more digits than a float has")]
+pub(super) const fn real(count: u64) -> f64 {
+    count as f64
+}

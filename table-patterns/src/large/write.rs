@@ -1,0 +1,144 @@
+//! The verbs of a table of large entities: the blob first, then the entity that names it.
+
+use table_core::column::Column;
+use table_core::entity::Versioned;
+use table_core::error::Result;
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::EntityKey;
+use table_core::selection::{Point, Selection};
+use table_core::store::TableStore;
+use table_core::table::UpdateFrom;
+
+use crate::index::IndexOutbox;
+use crate::large::uploads::{Uploads, is_of};
+use crate::large::{Blob, BlobRef, Content, Large, LargeReader, LargeTable};
+
+impl<E: Large, S: TableStore, O: IndexOutbox> LargeTable<E, S, O> {
+    /// Uploads contents, each for one of the entity's blobs, and inserts the entity that names them.
+    ///
+    /// # Errors
+    /// Those of [`Table::insert`](table_core::Table::insert), of the contents and of the store of blobs; `InvalidInput` for two contents of one blob, for an
+    /// entity that holds the address of a blob without new content, and if the upload took more than half of the grace period.
+    /// The table is then as it was, unless the error [is ambiguous](table_core::Error::is_ambiguous).
+    pub async fn insert(
+        &self,
+        entity: E,
+        contents: impl IntoIterator<Item = Content<'_, E>>,
+    ) -> Result<Versioned<E>> {
+        self.write(entity, None, contents).await
+    }
+
+    /// Uploads contents and replaces the entity by one that names them; a blob without new content stays as the entity says.
+    /// Readers see the old address of a blob or the new one.
+    ///
+    /// # Errors
+    /// Those of [`Table::replace`](table_core::Table::replace), and as [`insert`](Self::insert). Under [`IfMatch::Any`] an entity that holds the address of a
+    /// blob without new content is refused: the blob may have been replaced since, and be gone.
+    pub async fn replace(
+        &self,
+        entity: E,
+        if_match: impl Into<IfMatch>,
+        contents: impl IntoIterator<Item = Content<'_, E>>,
+    ) -> Result<Versioned<E>> {
+        self.write(entity, Some(if_match.into()), contents).await
+    }
+
+    /// Uploads contents and merges their addresses into a stored entity, which is not read: its other blobs and properties
+    /// stay. Last writer wins, for each blob.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if there is no such entity; `InvalidInput` for no contents, and as [`insert`](Self::insert).
+    pub async fn set(
+        &self,
+        key: Selection<E, Point>,
+        contents: impl IntoIterator<Item = Content<'_, E>>,
+    ) -> Result<ETag> {
+        let patch = self.table.patch(key.clone());
+        let uploads = self.upload(&key.into_key()?, contents).await?;
+        if uploads.is_empty() {
+            return Err(self.refuse("there is no content to set: give at least one blob one"));
+        }
+        let patch = uploads.addresses().fold(patch, |patch, (blob, address)| {
+            patch.set(Column::<E, Option<BlobRef>>::new(blob.property()), address.clone())
+        });
+        let written = match self.in_time(&uploads) {
+            Ok(()) => patch.send().await,
+            Err(error) => Err(error),
+        };
+        self.settle(&uploads, written).await
+    }
+
+    /// Takes a blob away from an entity, which is read and replaced as [`Table::update`](table_core::Table::update) does; the blob is an orphan then, and
+    /// readers have the grace period to open it. Nothing, if the entity has none.
+    ///
+    /// # Errors
+    /// Those of [`Table::update`](table_core::Table::update).
+    pub async fn remove(&self, from: impl Into<UpdateFrom<E>>, blob: Blob<E>) -> Result<Versioned<E>> {
+        self.table.update(from, |entity| blob.put(entity, None)).await
+    }
+
+    /// A blob of an entity that was read: the second of two requests (PAT-LARGE-3). `None` if the entity has none.
+    ///
+    /// # Errors
+    /// `BlobNotFound` if the entity was read so long ago that its value is gone: read it again; `Corrupted` if the blob is not
+    /// of the length that was written; `Io`.
+    pub async fn open(&self, entity: &E, blob: Blob<E>) -> Result<Option<LargeReader>> {
+        match blob.address_in(entity) {
+            Some(address) => LargeReader::open(self.blobs.as_ref(), address).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Inserts without a condition, replaces under one.
+    async fn write(
+        &self,
+        mut entity: E,
+        if_match: Option<IfMatch>,
+        contents: impl IntoIterator<Item = Content<'_, E>>,
+    ) -> Result<Versioned<E>> {
+        let key = entity.key_of()?;
+        let uploads = self.upload(&key, contents).await?;
+        for (blob, address) in uploads.addresses() {
+            blob.put(&mut entity, Some(address.clone()));
+        }
+        let written = match self.check(&entity, &key, if_match.as_ref(), &uploads) {
+            Ok(()) => match if_match {
+                None => self.table.insert(&entity).await,
+                Some(if_match) => self.table.replace(&entity, if_match).await,
+            },
+            Err(error) => Err(error),
+        };
+        let etag = self.settle(&uploads, written).await?;
+        let ticks = etag.ticks().unwrap_or_default();
+        Ok(Versioned::new(entity, etag, ticks))
+    }
+
+    /// The entity names blobs that are there, and will be for as long as it names them.
+    fn check(
+        &self,
+        entity: &E,
+        key: &EntityKey,
+        if_match: Option<&IfMatch>,
+        uploads: &Uploads<E>,
+    ) -> Result<()> {
+        for (blob, address) in uploads.addresses() {
+            if blob.address_in(entity) != Some(address) {
+                let message = "the entity does not hold the address it was given: the functions of its `Blob` are not of one field";
+                return Err(self.refuse(message).with_property(blob.property()));
+            }
+        }
+        for blob in E::BLOBS.iter().filter(|blob| !uploads.has(**blob)) {
+            let Some(address) = blob.address_in(entity) else { continue };
+            if !is_of(address, key) {
+                let message = "the entity names the blob of another one, which may remove it: upload the content for this one";
+                return Err(self.refuse(message).with_property(blob.property()));
+            }
+            if !matches!(if_match, Some(IfMatch::ETag(_))) {
+                let message = "the entity names a blob that may have been removed since: replace it under its ETag, or upload \
+                               the content again, or set the field to `None`";
+                return Err(self.refuse(message).with_property(blob.property()));
+            }
+        }
+        self.in_time(uploads)
+    }
+}
