@@ -18,6 +18,7 @@ mod require;
 mod rows;
 mod set;
 mod text;
+mod variant;
 
 pub use std::option::Option::{None, Some};
 pub use std::result::Result::{Err, Ok};
@@ -27,7 +28,7 @@ pub use std::vec::Vec;
 pub use access::{index_name, require_fan_out, table_name};
 pub use bucket::{KeyTexts, partitions};
 pub use hot::require_spread;
-pub use index::{indexed, project, write_key_text};
+pub use index::{indexed, project, select_copies, write_key_text};
 pub use key::KeyOf;
 pub use levels::{LevelsOf, require_cardinality, require_levels};
 pub use part::Place;
@@ -37,13 +38,14 @@ pub use property::{
     written,
 };
 pub use reader::{Decode, EntityReader};
-pub use require::{require_key, require_told};
+pub use require::{require_key, require_sound, require_told};
 pub use rows::RowsOf;
 pub use set::{read_member, require_members, require_one_partition, require_under, write_kind};
 pub use text::{KeyText, partition, point};
+pub use variant::{read_variant, variant_value, write_variant};
 
 pub use crate::bag::TableEntity;
-pub use crate::column::{Column, Indexed, KeyColumn, Plain, Projected};
+pub use crate::column::{Column, Indexed, KeyColumn, Operand, Plain, Projected};
 pub use crate::entity::{DeclaresNothing, Entity, FromEntity, PlainEntity, ProjectionOf, Versioned};
 pub use crate::error::Result;
 pub use crate::group::{EntityGroup, GroupField, GroupOf, unknown};
@@ -51,9 +53,9 @@ pub use crate::index::{Behind, CopyIndex, InStep, Index, IndexOf, IndexPart, Kee
 pub use crate::key::EntityKey;
 pub use crate::key::codec::compound::{is_told, keeps_order};
 pub use crate::key::codec::{
-    Bucket, Buckets, Caret, Crc32, DerivedPart, Desc, Digest, Digits, Escaped, Fnv1a, Folded, GuidAs, Hex,
-    Hour, Inverted, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec, Newtype, Pattern, Percent, Replaced,
-    Sha256, Truncated, Ulid, Unix, Unpadded, Variant, Without, pattern,
+    Bucket, Buckets, Caret, Crc32, DerivedPart, Desc, Digest, Digits, Escaped, Fnv1a, Folded, Form, GuidAs,
+    Hex, Hour, Inverted, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec, Newtype, Pattern, Percent,
+    Replaced, Sha256, Truncated, Ulid, Unix, Unpadded, Variant, Without, pattern,
 };
 pub use crate::property::{Json, Property};
 pub use crate::query::{EntityRef, KeyRange, Select};
@@ -64,4 +66,4 @@ pub use crate::selection::{
     Primary, Reads, RowRange, Scan, Selection, Told,
 };
 pub use crate::set::{EntitySet, SetOf, is_of};
-pub use crate::value::EdmType;
+pub use crate::value::{EdmType, Value, ValueRef};

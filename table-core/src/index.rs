@@ -7,8 +7,8 @@ mod read;
 pub use crate::entity::{IndexEntry, IndexOf};
 pub use consistency::{Behind, Consistency, InStep};
 pub use part::IndexPart;
-pub(crate) use read::read_copy;
 pub use read::{CopyIndex, Keeps};
+pub(crate) use read::{read_copy, select_copies};
 
 use crate::entity::Entity;
 use crate::error::Result;

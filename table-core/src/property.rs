@@ -23,6 +23,7 @@ use crate::value::{EdmType, Value, ValueRef};
 /// | `f32`, `f64` | `Edm.Double` |
 /// | `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>` | `Edm.Boolean`, `Edm.DateTime`, `Edm.Guid`, `Edm.Binary` |
 /// | [`Json<T>`] | `Edm.String` |
+/// | an enum with `#[derive(KeyPart)]` | `Edm.String`: the name of the variant |
 /// | `Option<T>` | as `T`, or absent |
 ///
 /// There is no implementation for `u64`, because `Edm.Int64` is signed: nothing may be cut silently.
@@ -59,6 +60,7 @@ use crate::value::{EdmType, Value, ValueRef};
     message = "[T050] `{Self}` cannot be a property",
     label = "this type is none of the eight Edm types",
     note = "`String`, `i32`, `i64`, `f64`, `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>`, smaller integers, and `Option` of them can",
+    note = "an enum without fields is one by `#[derive(KeyPart)]`, as the name of its variant",
     note = "for a nested type of your own, store it as JSON: `#[property(json)]`",
     note = "a parameter of a generic entity is one by its bound: `<T: Property>`"
 )]

@@ -125,6 +125,22 @@ pub struct IndexSchema {
 }
 
 impl IndexSchema {
+    /// No design: that of an index of a declaration with mistakes.
+    #[doc(hidden)]
+    pub const NONE: Self = Self {
+        name: "",
+        kind: IndexKind::Copies,
+        unique: false,
+        at_most: None,
+        sparse: false,
+        when: None,
+        table: None,
+        partition_key: None,
+        row_key: &[],
+        keep: None,
+        properties: &[],
+    };
+
     /// Whether entity and copy share the partition, and so a transaction (PAT-INTRA-4). What does not is consistent in the
     /// end only (PAT-INTER-3).
     ///

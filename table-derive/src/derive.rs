@@ -15,7 +15,7 @@ use crate::model::projection::Projection;
 use crate::model::set::EntitySet;
 use crate::model::wide::Wide;
 
-/// `#[derive(Entity)]`. After a mistake: all mistakes, and a stub of the traits, so that each is told once and nothing
+/// `#[derive(Entity)]`. After a mistake: all mistakes, and a stub with the same traits and functions, so that each is told once and nothing
 /// else is told because of it.
 pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     let read = |ctxt: &Ctxt, input: &DeriveInput| {
@@ -92,19 +92,9 @@ fn derive(
     match (ctxt.check(), read) {
         (Ok(()), read) => read.map(|(expansion, _)| expansion).unwrap_or_default(),
         (Err(mistakes), read) => {
-            let still_expands = mistakes.clone().into_iter().all(|mistake| still_expands(&mistake));
-            let after = read.map(|(expansion, stub)| if still_expands { expansion } else { stub });
+            let stub = read.map(|(_, stub)| stub);
             let mistakes = mistakes.into_compile_error();
-            quote!(#mistakes #after)
+            quote!(#mistakes #stub)
         }
     }
-}
-
-/// The mistakes beside which the whole expansion stands, so that uses of it are not told as well: names of tables, what is waived, how a
-/// key spreads, literals, names of what is in the key.
-const STILL_EXPANDS: [&str; 6] = ["T007", "T012", "T038", "T046", "T047", "T056"];
-
-fn still_expands(mistake: &syn::Error) -> bool {
-    let text = mistake.to_string();
-    STILL_EXPANDS.iter().any(|number| text.strip_prefix('[').is_some_and(|text| text.starts_with(number)))
 }

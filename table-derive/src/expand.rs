@@ -31,9 +31,10 @@ mod writing;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::Path;
+use syn::{Attribute, Path, parse_quote};
 
 use crate::model::Entity;
+use crate::model::key::Key;
 
 pub(crate) use group::{group, stub as group_stub};
 pub(crate) use key_part::{key_part, stub as key_part_stub};
@@ -49,7 +50,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     };
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let aliases = aliases::Aliases::default();
-    let design = key::Design { entity, aliases: &aliases, partition_key, row_key, index: None };
+    let design = key::Design { entity, aliases: &aliases, partition_key, row_key, index: None, stub: false };
     let keys = schema::keys(&design);
     let partition_text = design.partition_text();
     let properties = schema::properties(entity);
@@ -70,10 +71,12 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     });
     let index::Indexes { types, list, impls, selections: by_index } = index::indexes(&design);
     let aliases = aliases.items();
+    let named = named(entity);
     let items = wrapped(
         &entity.runtime,
         &quote! {
             #aliases
+            #named
             #keys
             #properties
             #partition_text
@@ -105,23 +108,43 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// The traits without meaning, and the columns: enough that a mistake in the attributes is told without an echo.
+/// The traits without meaning, the columns, and the functions without bodies: enough that a mistake in the attributes is told without
+/// an echo.
 pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
+    let aliases = aliases::Aliases::default();
+    let none: Attribute = parse_quote!(#[none]);
+    let lost = Key::lost(&none);
+    let partition_key = entity.partition_key.as_ref().unwrap_or(&lost);
+    let row_key = entity.row_key.as_ref().unwrap_or(&lost);
+    let design = key::Design { entity, aliases: &aliases, partition_key, row_key, index: None, stub: true };
+    let traits = trait_stubs(entity);
     let columns = columns::columns(entity);
     let key_columns = columns::key_column_stubs(entity);
-    let traits = trait_stubs(entity);
-    wrapped(
+    let selections = selections::selections(&design);
+    let (rows, rows_methods) = rows::rows(&design).unzip();
+    let (prefixes, prefixes_methods) = levels::prefixes(&design);
+    let index::Indexes { types, impls, selections: by_index, .. } =
+        if entity.parameters.is_empty() { index::indexes(&design) } else { index::Indexes::default() };
+    let named = named(entity);
+    let items = wrapped(
         &entity.runtime,
         &quote! {
+            #named
             #traits
             #[automatically_derived]
             impl #of_impl #ty #of_where {
                 #columns
                 #key_columns
+                #selections
+                #by_index
             }
+            #rows_methods
+            #prefixes_methods
+            #impls
         },
-    )
+    );
+    quote!(#rows #prefixes #types #items)
 }
 
 /// The traits without meaning.
@@ -146,6 +169,20 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
                 }
             }
             #plain
+    }
+}
+
+/// The fields that attributes name, where they name them: rust-analyzer completes and shows them there. rustc passes over it.
+fn named(entity: &Entity<'_>) -> TokenStream {
+    let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
+    let names = &entity.named;
+    quote! {
+        #[cfg(rust_analyzer)]
+        impl #of_impl #ty #of_where {
+            fn __named(&self) {
+                #(let _ = &self.#names;)*
+            }
+        }
     }
 }
 
@@ -177,6 +214,7 @@ fn allow() -> TokenStream {
             dead_code,
             private_bounds,
             private_interfaces,
+            unexpected_cfgs,
             unreachable_pub,
             unused_qualifications,
             clippy::needless_pass_by_value,

@@ -22,11 +22,14 @@ use syn::{Data, DeriveInput, Fields, Ident, LitStr, Path, Type, Visibility};
 use crate::attr::allow::Allows;
 use crate::attr::container::{self, ContainerAttrs};
 use crate::attr::field::{self, FieldAttrs};
+use crate::attr::index::IndexAttr;
+use crate::attr::piece::{PieceAttr, PieceList};
 use crate::ctxt::Ctxt;
 use crate::model::generics::Parameters;
 use crate::model::index::Index;
 use crate::model::key::Key;
 use crate::model::property::Property;
+use crate::symbol;
 
 /// An entity.
 pub(crate) struct Entity<'a> {
@@ -54,6 +57,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) row_key: Option<Key>,
     /// The look-ups beside the key, in declaration order.
     pub(crate) indexes: Vec<Index>,
+    /// The names in attributes that stand for fields, whether there are such fields or not.
+    pub(crate) named: Vec<Ident>,
 }
 
 /// A field.
@@ -75,11 +80,13 @@ pub(crate) struct Field<'a> {
 impl<'a> Entity<'a> {
     /// Reads a declaration. `None` if it is no struct that could be an entity, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
-        let ContainerAttrs { table, kind, runtime: named, allows, feed, partition_key, row_key, indexes } =
+        let ContainerAttrs { table, kind, runtime: told, allows, feed, partition_key, row_key, indexes } =
             container::parse(ctxt, input);
         let mut fields = fields(ctxt, input)?;
         let parameters = Parameters::read(ctxt, &input.generics)?;
         literal::check(ctxt, &fields, [partition_key.as_ref(), row_key.as_ref()], &indexes);
+        let lists = [&partition_key, &row_key].into_iter().flatten().map(|key| &key.list);
+        let named = named(lists, &indexes);
         let mut read_key = |attr: &container::KeyAttr| Key::read(ctxt, &fields, &attr.original, &attr.list);
         let partition_key = partition_key.as_ref().map(&mut read_key).map(Key::into_levels);
         let row_key = row_key.as_ref().map(&mut read_key);
@@ -92,7 +99,7 @@ impl<'a> Entity<'a> {
             Some(name) => (name.value(), name.span()),
             None => (input.ident.unraw().to_string(), input.ident.span()),
         };
-        let runtime = named.unwrap_or_else(runtime);
+        let runtime = told.unwrap_or_else(runtime);
         Some(Self {
             original: input,
             name: input.ident.unraw().to_string(),
@@ -106,6 +113,7 @@ impl<'a> Entity<'a> {
             partition_key,
             row_key,
             indexes,
+            named,
         })
     }
 
@@ -137,6 +145,18 @@ impl<'a> Entity<'a> {
     pub(crate) fn properties(&self) -> impl Iterator<Item = (&Field<'a>, &Property)> {
         self.fields.iter().filter_map(|field| Some((field, field.property.as_ref()?)))
     }
+}
+
+/// The names in keys and in `keep` that stand for fields.
+fn named<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexAttr]) -> Vec<Ident> {
+    let of_indexes = indexes.iter().flat_map(|index| [&index.partition_key, &index.row_key]).flatten();
+    let pieces = lists.chain(of_indexes).flat_map(|list| &list.pieces);
+    let of_keys = pieces.flat_map(|piece| match piece {
+        PieceAttr::Part { field, .. } => std::slice::from_ref(field),
+        PieceAttr::Wrong(names) => names,
+        PieceAttr::Literal(_) | PieceAttr::Meant(_) => &[],
+    });
+    of_keys.chain(indexes.iter().filter_map(|index| index.keep.as_ref()).flatten()).cloned().collect()
 }
 
 fn fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<Vec<Field<'a>>> {
@@ -171,8 +191,15 @@ pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option
     let found = fields.iter().position(|field| field.ident == name);
     if found.is_none() {
         let names: Vec<String> = fields.iter().map(|field| field.ident.to_string()).collect();
-        let help = crate::symbol::known(&name.to_string(), names.iter().map(String::as_str));
+        let help = symbol::known(&name.to_string(), names.iter().map(String::as_str));
         ctxt.error("T005", name, format!("there is no field `{name}`"), help);
     }
     found
+}
+
+/// The field whose name is near to this one.
+pub(crate) fn nearest(fields: &[Field<'_>], name: &Ident) -> Option<usize> {
+    let names: Vec<String> = fields.iter().map(|field| field.ident.to_string()).collect();
+    let near = symbol::nearest(&name.to_string(), names.iter().map(String::as_str))?;
+    names.iter().position(|name| name == near)
 }

@@ -79,13 +79,16 @@ impl fmt::Display for Symbol {
 pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let list = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-    let near = known.iter().map(|known| (distance(word, known), *known)).min();
-    match near {
-        Some((distance, near)) if distance * 2 <= near.len() => {
-            format!("did you mean `{near}`? Known here: {list}")
-        }
-        _ => format!("known here: {list}"),
+    match nearest(word, known) {
+        Some(near) => format!("did you mean `{near}`? Known here: {list}"),
+        None => format!("known here: {list}"),
     }
+}
+
+/// The known word that is near to another one.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let near = known.into_iter().map(|known| (distance(word, known), known)).min()?;
+    (near.0 * 2 <= near.1.len()).then_some(near.1)
 }
 
 /// Edits between two words: letters added, removed or replaced.

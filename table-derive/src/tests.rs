@@ -6,6 +6,7 @@ use syn::parse_quote;
 
 use crate::derive;
 
+mod partial;
 mod wrong;
 
 fn entity(input: TokenStream) -> String {

@@ -3,7 +3,7 @@
 use crate::entity::FromEntity;
 use crate::error::{Error, ErrorCode, Result};
 use crate::index::{CopyIndex, IndexPart, read_copy};
-use crate::query::EntityRef;
+use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
 use crate::value::ValueRef;
 
@@ -41,6 +41,12 @@ pub fn indexed<'a, T: IndexPart>(field: &'static str, value: &'a T) -> Result<&'
 ///
 /// # Errors
 /// Those of [`FromEntity::from_entity`].
-pub fn project<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>) -> Result<P> {
-    read_copy::<I, P>(copy)
+pub fn project<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -> Result<P> {
+    read_copy::<I, P>(copy, of_key)
+}
+
+/// What a projection asks of the copies of the index `I` (`Reads::select`).
+#[must_use]
+pub fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
+    crate::index::select_copies::<I, P>(of_key)
 }

@@ -1,10 +1,23 @@
 //! Checks of a design whose types are known, for constants of an expansion.
 
+use crate::key::codec::Form;
 use crate::key::codec::compound::{self, Fault};
 use crate::schema::KeyPiece;
 
 use super::key::KeyOf;
 use super::message::Message;
+
+/// The form of a part, unless its codec does not go with the field (`KeyCodec::FAULT`).
+///
+/// # Panics
+/// While the declaration is compiled, with what is wrong.
+#[must_use]
+pub const fn require_sound(fault: Option<&str>, form: Form) -> Form {
+    match fault {
+        None => form,
+        Some(fault) => panic!("{}", fault),
+    }
+}
 
 /// Refuses to compile pieces that make no key, with the entity and the piece in the message (K2, KEY-3, KEY-7).
 ///

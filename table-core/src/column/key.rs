@@ -27,7 +27,7 @@ impl<E, T> KeyColumn<E, T> {
         0
     }
 
-    /// That it is a field of the key, which a copy has in another place: no projection reads it there. For generated code.
+    /// That it is a field of the key, which a copy has in another place. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {

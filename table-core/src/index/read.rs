@@ -1,9 +1,11 @@
 //! Copies decoded as the whole entity, or as a projection of what they keep.
 
+use std::borrow::Cow;
+
 use crate::entity::FromEntity;
 use crate::error::Result;
 use crate::index::Index;
-use crate::query::EntityRef;
+use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
 
 /// An index of copies (PAT-INTRA, PAT-INTER): what is found there can be read at once. Only `#[derive(Entity)]` implements it.
@@ -14,6 +16,8 @@ use crate::row::RowWriter;
 pub trait CopyIndex: Index {
     /// The properties that are not stored in a copy because its key says them.
     const GIVEN: &'static [&'static str] = &[];
+    /// The properties of a copy that the key of its entity is made of again (`Index::owner`).
+    const OWNER: &'static [&'static str] = &[];
 
     /// Appends the properties that the key of a copy says.
     ///
@@ -34,11 +38,28 @@ pub trait CopyIndex: Index {
 )]
 pub trait Keeps<const PROPERTY: u64, const OF_KEY: bool = false>: Index {}
 
-/// Reads a copy as a projection.
-pub(crate) fn read_copy<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>) -> Result<P> {
+/// What is asked of the copies of an index that are read as a projection. One with fields of the entity's own key, `of_key`, needs
+/// what that is made of.
+pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
+    match P::select() {
+        Select::Names(names) if of_key => {
+            let owner = I::OWNER.iter().map(|name| Cow::Borrowed(*name));
+            Select::names(names.iter().cloned().chain(owner))
+        }
+        select => select,
+    }
+}
+
+/// Reads a copy as a projection. Fields of the entity's own key, `of_key`, are read from that key, and not from the copy's.
+pub(crate) fn read_copy<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -> Result<P> {
     let select = P::select();
+    let owner = if of_key { Some(I::owner(copy)?) } else { None };
+    let (partition_key, row_key) = match &owner {
+        Some(owner) => (owner.partition_key.as_str(), owner.row_key.as_str()),
+        None => (copy.partition_key, copy.row_key),
+    };
     if !I::GIVEN.iter().any(|name| select.contains(name)) {
-        return P::from_entity(copy);
+        return P::from_entity(EntityRef::new(partition_key, row_key, copy.row));
     }
     let mut row = RowWriter::with_capacity(copy.row.len() + I::GIVEN.len());
     for property in copy.row.properties() {
@@ -46,5 +67,5 @@ pub(crate) fn read_copy<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>) -> Res
         row.property(property.name, property.value);
     }
     I::write_given(copy, &mut row)?;
-    P::from_entity(EntityRef::new(copy.partition_key, copy.row_key, row.finish().view()))
+    P::from_entity(EntityRef::new(partition_key, row_key, row.finish().view()))
 }

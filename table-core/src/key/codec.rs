@@ -194,6 +194,9 @@ pub trait KeyCodec<T> {
     /// Whether values written one after another are near each other because they are of one time: instants, hours, days. A
     /// partition key of nothing else is refused (PAT-ANTI-1).
     const FOLLOWS_TIME: bool = false;
+    /// What is wrong with this codec's parameters for this type, such as six digits for a `u8`. `#[derive(Entity)]` and
+    /// `#[derive(KeyPart)]` refuse to compile it with this text, at the field.
+    const FAULT: Option<&'static str> = None;
 
     /// Appends the text of a value.
     ///

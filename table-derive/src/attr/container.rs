@@ -1,5 +1,6 @@
 //! Attributes of the struct: `#[entity(…)]`, `#[partition_key(…)]`, `#[row_key(…)]` and its indexes.
 
+use quote::ToTokens;
 use syn::parse::Parse;
 use syn::{Attribute, DeriveInput, LitStr, Path};
 
@@ -142,7 +143,7 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>
         PieceList::default()
     } else {
         words::in_parentheses(ctxt, attr, form, |input| piece::parse_list(ctxt, input))
-            .unwrap_or(PieceList { pieces: Vec::new(), broken: true })
+            .unwrap_or_else(|| PieceList::wrong(attr.meta.to_token_stream()))
     };
     let help = format!("a key is declared once, with all its pieces in order, such as `{form}`");
     slot.set(ctxt, attr, KeyAttr { original: attr.clone(), list }, help);

@@ -24,33 +24,58 @@ pub(crate) enum PieceAttr {
         /// How it is written.
         codec: Codec,
     },
+    /// Something that is wrong and reported, with the names in it: one of them may be the field that is meant.
+    Wrong(Vec<Ident>),
 }
 
 /// The pieces between the parentheses of a key.
 #[derive(Default)]
 pub(crate) struct PieceList {
-    /// Those that are right.
+    /// All of them, in order.
     pub(crate) pieces: Vec<PieceAttr>,
-    /// Whether others were wrong, reported and skipped.
+    /// Whether some are wrong.
     pub(crate) broken: bool,
+}
+
+impl PieceList {
+    /// What stands for a key that cannot be read, and is reported.
+    pub(crate) fn wrong(tokens: TokenStream) -> Self {
+        Self { pieces: vec![PieceAttr::Wrong(names(tokens))], broken: true }
+    }
 }
 
 /// Reads the pieces of a key, and goes on after one that is wrong.
 pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
     let (mut pieces, mut broken) = (Vec::new(), false);
-    let sound = words::list(ctxt, "key", "\"empid_\", id", input, |input| {
+    words::list(ctxt, "key", "\"empid_\", id", input, |input| {
         let whole = input.fork();
         let end = |piece| if words::may_end(input) { Ok(piece) } else { Err(input.error("expected `,`")) };
-        match parse(ctxt, input)
-            .and_then(end)
-            .map_err(|error| if words::is_told(&error) { error } else { no_piece(&whole) })?
-        {
-            Some(piece) => pieces.push(piece),
-            None => broken = true,
+        match parse(ctxt, input).and_then(end) {
+            Ok(Some(piece)) => pieces.push(piece),
+            read => {
+                broken = true;
+                pieces.push(PieceAttr::Wrong(names(words::rest(&whole))));
+                read.map_err(|error| if words::is_told(&error) { error } else { no_piece(&whole) })?;
+            }
         }
         Ok(())
     });
-    PieceList { pieces, broken: broken || !sound }
+    PieceList { pieces, broken }
+}
+
+/// All names in tokens, the last ones first: a field stands behind what says how it is written.
+pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
+    let mut names = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => names.insert(0, ident),
+            TokenTree::Group(group) => {
+                names.splice(0..0, self::names(group.stream()));
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+    names
 }
 
 /// What is no piece of a key, with what it may mean.

@@ -1,9 +1,11 @@
 //! Attributes of a projection: `#[projection(of = Employee, crate = …)]`.
 
-use syn::{DeriveInput, Path};
+use quote::ToTokens;
+use syn::{DeriveInput, Ident, Path};
 
 use crate::attr::Slot;
 use crate::attr::member::paths;
+use crate::attr::piece::names;
 use crate::attr::words::Words;
 use crate::ctxt::Ctxt;
 use crate::symbol::{CRATE, OF, PROJECTION};
@@ -16,6 +18,8 @@ pub(crate) struct ProjectionAttrs {
     pub(crate) runtime: Option<Path>,
     /// Whether something was wrong, and reported: what seems to be missing may be what it meant.
     pub(crate) broken: bool,
+    /// The type that a wrong attribute names.
+    pub(crate) meant: Option<Path>,
 }
 
 const WORDS: Words = Words {
@@ -32,9 +36,18 @@ const WORDS: Words = Words {
 /// Reads the attributes of the struct.
 pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ProjectionAttrs {
     let (mut of, mut runtime) = (Slot::empty(OF.0), Slot::empty(CRATE.0));
-    let mut broken = false;
+    let (mut broken, mut meant) = (false, None);
     for attr in input.attrs.iter().filter(|attr| attr.path() == &PROJECTION) {
-        broken |= !paths(ctxt, attr, &WORDS, &mut [(OF, &mut of), (CRATE, &mut runtime)]);
+        if !paths(ctxt, attr, &WORDS, &mut [(OF, &mut of), (CRATE, &mut runtime)]) {
+            broken = true;
+            let named = names(attr.meta.to_token_stream()).into_iter();
+            meant = named.map(Path::from).find(|path| path.get_ident().is_some_and(is_type)).or(meant);
+        }
     }
-    ProjectionAttrs { of: of.take(), runtime: runtime.take(), broken }
+    ProjectionAttrs { of: of.take(), runtime: runtime.take(), broken, meant }
+}
+
+/// Whether a name is spelled as that of a type.
+fn is_type(name: &Ident) -> bool {
+    name.to_string().starts_with(char::is_uppercase)
 }

@@ -23,7 +23,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
 fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, index) in entity.indexes.iter().enumerate() {
         let name = &index.attr.name;
-        if entity.indexes.iter().take(at).any(|earlier| earlier.attr.name == *name) {
+        if entity.is_index_twice(at) {
             ctxt.error("T061", name, format!("duplicate index `{name}`"), "each index has a name of its own");
         }
     }
@@ -31,7 +31,9 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
 
 /// An index says what its copies are found by.
 fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
-    for index in entity.indexes.iter().filter(|index| index.row_key.is_none() && !index.attr.broken) {
+    let is_told =
+        |index: &Index| index.attr.broken || index.partition_key.as_ref().is_some_and(|key| key.broken);
+    for index in entity.indexes.iter().filter(|index| index.row_key.is_none() && !is_told(index)) {
         let name = &index.attr.name;
         let word = if index.attr.list { "index_entity" } else { "index" };
         let help = format!("say what its rows are found by: `#[{word}({name}, row_key(field))]`");
@@ -87,7 +89,7 @@ fn unique_list(ctxt: &Ctxt, entity: &Entity<'_>) {
 
 /// A list has a bound: it grows with every entity of its value, and one entity holds it (PAT-ANTI-3, PAT-IX-4).
 fn unbounded_list(ctxt: &Ctxt, entity: &Entity<'_>) {
-    for index in entity.indexes.iter().filter(|index| index.attr.list && !index.attr.broken) {
+    for index in entity.indexes.iter().filter(|index| index.attr.list && !index.is_broken(entity)) {
         let name = &index.attr.name;
         let is_zero = |bound: &LitInt| !bound.base10_parse::<u32>().is_ok_and(|bound| bound > 0);
         match &index.attr.at_most {
@@ -184,36 +186,11 @@ fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
 
 /// The functions made for an index have names of their own.
 fn reserved_method(ctxt: &Ctxt, entity: &Entity<'_>) {
-    let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
     for (at, index) in entity.indexes.iter().enumerate() {
-        let own = methods(index);
-        let made = [
-            "key",
-            "rows",
-            "partition",
-            "partition_of",
-            "all_partitions",
-            "within",
-            "scan",
-            "self",
-            "super",
-            "crate",
-        ];
-        let mut others: Vec<String> = made.iter().map(|&name| name.to_owned()).collect();
-        let ranged = entity.partition_key.iter().flat_map(Key::ranged);
-        others.extend(ranged.map(|(_, part)| part.partitions_method("")));
-        for earlier in entity.indexes.iter().take(at).filter(|earlier| earlier.attr.name != index.attr.name) {
-            others.extend(methods(earlier));
-        }
-        if let Some(name) = own.iter().find(|name| others.contains(name)) {
-            let wrong =
-                format!("`{}` would make a function `{name}`, which is made already", index.attr.name);
-            ctxt.error(
-                "T067",
-                &index.attr.name,
-                wrong,
-                "give the index another name: `ByEmail` makes `by_email`",
-            );
+        if let Some(name) = entity.method_made_twice(at) {
+            let name_of = &index.attr.name;
+            let wrong = format!("`{name_of}` would make a function `{name}`, which is made already");
+            ctxt.error("T067", name_of, wrong, "give the index another name: `ByEmail` makes `by_email`");
         }
     }
 }

@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
-use crate::model::key::{Key, Piece};
+use crate::model::key::{Key, Piece, illegal};
 use crate::model::property::upper_case;
 use crate::symbol::{PARTITION_KEY, ROW_KEY, Symbol};
 
@@ -54,7 +54,7 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
 
 /// A key has a piece.
 fn empty_key(ctxt: &Ctxt, key: &Key) {
-    if key.pieces.is_empty() && !key.broken {
+    if key.pieces.is_empty() && key.lost == 0 {
         ctxt.error(
             "T021",
             &key.original,
@@ -78,9 +78,7 @@ fn field_twice(ctxt: &Ctxt, key: &Key) {
 /// A literal holds no `/`, `\`, `#`, `?` or control character (KEY-3).
 fn illegal_literal(ctxt: &Ctxt, key: &Key) {
     for text in literals(key) {
-        let illegal =
-            |c: &char| matches!(c, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}');
-        if let Some(character) = text.value().chars().find(illegal) {
+        if let Some(character) = illegal(&text.value()) {
             let wrong = format!("{character:?} may not stand in a key (KEY-3)");
             ctxt.error("T024", text, wrong, "separate pieces with `_`, `-`, `:`, `!` or `|`");
         }

@@ -17,6 +17,10 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     property::check_names(ctxt, entity);
     slot_range(ctxt, wide);
     name_twice(ctxt, wide);
+    // What is in the parts is what is not in the key.
+    if [&entity.partition_key, &entity.row_key].into_iter().flatten().any(|key| key.broken) {
+        return;
+    }
     parts_in_order(ctxt, wide);
     too_many_parts(ctxt, wide);
     full_part(ctxt, wide);

@@ -12,8 +12,10 @@ use crate::expand::allow;
 use crate::expand::key::Design;
 use crate::expand::{partitions, rows};
 use crate::model::index::Index;
+use crate::model::key::Key;
 
 /// What the indexes of an entity add to its expansion.
+#[derive(Default)]
 pub(super) struct Indexes {
     /// Types beside the entity: `EmployeeByEmail`, `EmployeeByEmailRows`.
     pub(super) types: TokenStream,
@@ -30,7 +32,20 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     let (mut types, mut impls, mut selections) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
     let mut list = Vec::new();
     for (at, index) in primary.entity.indexes.iter().enumerate() {
-        let Some(row_key) = &index.row_key else { continue };
+        // What is made twice is told.
+        let is_twice = primary.entity.is_index_twice(at) || primary.entity.method_made_twice(at).is_some();
+        if primary.stub && is_twice {
+            continue;
+        }
+        let missing;
+        let row_key = match &index.row_key {
+            Some(row_key) => row_key,
+            None if primary.stub => {
+                missing = Key::lost(&index.attr.original);
+                &missing
+            }
+            None => continue,
+        };
         let partition_key = index.partition_key.as_ref().unwrap_or(primary.partition_key);
         let design = Design { partition_key, row_key, index: Some((at, index)), ..*primary };
         let marker = index.marker(primary.entity);
@@ -42,11 +57,13 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
             )
         });
         types.extend(marker_type(&design, index));
-        impls.extend(index_impl(&design, primary, index));
+        impls.extend(if primary.stub { stub(&design, index) } else { index_impl(&design, primary, index) });
         selections.extend(selections::look_up(&design, index));
         // The rows of lists are of no use yet: no entity can be read from them.
         if !index.attr.list {
-            impls.extend(reading::copies(&design, primary, index));
+            if !primary.stub {
+                impls.extend(reading::copies(&design, primary, index));
+            }
             if index.partition_key.is_some() {
                 selections.extend(partitions::functions(&design));
             }
@@ -74,6 +91,56 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
+/// The traits without meaning, after a mistake.
+fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
+    let (ident, marker) = (design.ident(), index.marker(design.entity));
+    let consistency = consistency(index);
+    let copies = (!index.attr.list).then(|| {
+        quote! {
+            impl __table::CopyIndex for #marker {}
+            impl<const PROPERTY: ::core::primitive::u64, const OF_KEY: ::core::primitive::bool>
+                __table::Keeps<PROPERTY, OF_KEY> for #marker {}
+            impl __table::Reads<#ident> for __table::Copies<#marker> {
+                fn read(_: __table::EntityRef<'_>) -> __table::Result<#ident> {
+                    __table::stub()
+                }
+            }
+        }
+    });
+    quote! {
+        impl ::core::fmt::Debug for #marker {
+            fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                match *self {}
+            }
+        }
+        impl __table::Index for #marker {
+            type Entity = #ident;
+            type Consistency = __table::#consistency;
+            const SCHEMA: &'static __table::IndexSchema = &__table::IndexSchema::NONE;
+            fn encode_key(
+                _: &#ident,
+                _: &mut __table::String,
+                _: &mut __table::String,
+            ) -> __table::Result<::core::primitive::bool> {
+                __table::stub()
+            }
+            fn to_row(_: &#ident) -> __table::Result<__table::Row> {
+                __table::stub()
+            }
+            fn owner(_: __table::EntityRef<'_>) -> __table::Result<__table::EntityKey> {
+                __table::stub()
+            }
+        }
+        #copies
+    }
+}
+
+/// Whether its copies are in step with their entities: `InStep` or `Behind`.
+fn consistency(index: &Index) -> TokenStream {
+    let in_step = index.attr.table.is_none() && index.attr.partition_key.is_none();
+    if in_step { quote!(InStep) } else { quote!(Behind) }
+}
+
 /// `impl Index for EmployeeByEmail`
 fn index_impl(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
     let (ident, marker) = (design.ident(), index.marker(design.entity));
@@ -82,8 +149,7 @@ fn index_impl(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> Token
     let encode_key = writing::encode_key(design, index);
     let to_row = writing::to_row(design, primary, index);
     let owner = reading::owner(design, primary, index);
-    let in_step = index.attr.table.is_none() && index.partition_key.is_none();
-    let consistency = if in_step { quote!(InStep) } else { quote!(Behind) };
+    let consistency = consistency(index);
     quote! {
         #constants
         impl ::core::fmt::Debug for #marker {

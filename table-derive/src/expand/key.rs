@@ -22,6 +22,9 @@ pub(super) struct Design<'e> {
     pub(super) row_key: &'e Key,
     /// The index, with its place among them; `None` is the entity itself.
     pub(super) index: Option<(usize, &'e Index)>,
+    /// Whether the declaration has mistakes. Its functions have the same names and results then, take values of any type and do
+    /// nothing, so that their uses are not told as well.
+    pub(super) stub: bool,
 }
 
 /// One field of a key.
@@ -39,6 +42,7 @@ pub(super) struct KeyField<'e> {
     aliases: (Ident, TokenStream),
     /// Whether prefixes of it may be asked for.
     pub(super) may_be_text: bool,
+    stub: bool,
     word: &'static str,
 }
 
@@ -61,7 +65,9 @@ impl KeyField<'_> {
     /// The argument that is a value of the field: `id: impl KeyArg<u32>`.
     pub(super) fn argument(&self) -> TokenStream {
         let (name, ty) = (self.field.ident, &self.ty);
-        if self.may_lack {
+        if self.stub {
+            any()
+        } else if self.may_lack {
             // A type that is no part of a key is told at the field, and not once more for each function.
             quote_spanned!(ty.span()=> #name: impl __table::KeyArg<#ty>)
         } else {
@@ -112,7 +118,7 @@ impl<'e> Design<'e> {
             ty.to_token_stream()
         };
         let aliases = (named_codec, named);
-        Some(KeyField { field, ty, may_lack, name, codec, aliases, may_be_text, word })
+        Some(KeyField { field, ty, may_lack, name, codec, aliases, may_be_text, stub: self.stub, word })
     }
 
     /// The type of a selection of this class.
@@ -181,7 +187,18 @@ impl<'e> Design<'e> {
             let Some(field) = self.field(part) else { continue };
             arguments.push(field.argument());
         }
+        arguments.extend(keys.iter().flat_map(|key| (0..key.lost).map(|_| any())));
         arguments
+    }
+
+    /// The argument of a function, or one of any type in a stub.
+    pub(super) fn takes(&self, argument: TokenStream) -> TokenStream {
+        if self.stub { any() } else { argument }
+    }
+
+    /// The body of a function, or none in a stub.
+    pub(super) fn body(&self, body: TokenStream) -> TokenStream {
+        if self.stub { quote!(loop {}) } else { body }
     }
 
     /// The text of the `PartitionKey` from arguments of the fields' names, as one function for all that select by it:
@@ -249,6 +266,11 @@ impl<'e> Design<'e> {
         let key = self.partition_key;
         key.parts().any(|part| part.codec.is_bucket() && !key.gives(part.field))
     }
+}
+
+/// An argument of any type.
+fn any() -> TokenStream {
+    quote!(_: impl ::core::marker::Sized)
 }
 
 /// The pieces of a key without their names, from its constant: `&__ROW_KEY.forms`.

@@ -1,7 +1,9 @@
 //! A user's key type: `impl KeyPart`.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::Ident;
+use syn::spanned::Spanned;
 
 use crate::expand::wrapped;
 use crate::model::key_part::{KeyPart, Kind};
@@ -22,6 +24,12 @@ pub(crate) fn key_part(part: &KeyPart<'_>) -> TokenStream {
     let (access, codec) = match &part.kind {
         Kind::Newtype { member, ty, codec } => {
             let codec = codec.ty(ty);
+            let sound = quote_spanned! {ty.span()=>
+                const _: __table::Form = __table::require_sound(
+                    <#codec as __table::KeyCodec<#ty>>::FAULT,
+                    <#codec as __table::KeyCodec<#ty>>::FORM,
+                );
+            };
             let access = quote! {
                 impl __table::KeyNewtype for #ident {
                     type Inner = #ty;
@@ -32,10 +40,12 @@ pub(crate) fn key_part(part: &KeyPart<'_>) -> TokenStream {
                         Self { #member: inner }
                     }
                 }
+                #sound
             };
             (access, quote!(__table::Newtype<#codec>))
         }
         Kind::Enum(variants) => {
+            let property = property(ident);
             let names = variants.iter().map(|(_, name)| name);
             let to = variants.iter().enumerate().map(|(at, (variant, _))| quote!(Self::#variant => #at,));
             let from = variants
@@ -53,6 +63,7 @@ pub(crate) fn key_part(part: &KeyPart<'_>) -> TokenStream {
                     }
                 }
             };
+            let access = quote!(#access #[automatically_derived] #property);
             (access, quote!(__table::Variant))
         }
     };
@@ -69,12 +80,40 @@ pub(crate) fn key_part(part: &KeyPart<'_>) -> TokenStream {
     )
 }
 
+/// An enum is a property, too: the name of its variant.
+fn property(ident: &Ident) -> TokenStream {
+    quote! {
+        impl __table::Property for #ident {
+            const EDM: __table::EdmType = __table::EdmType::String;
+            fn write_to(
+                &self,
+                name: &::core::primitive::str,
+                row: &mut __table::RowWriter,
+            ) -> __table::Result<()> {
+                __table::write_variant(self, name, row)
+            }
+            fn from_value(value: ::core::option::Option<__table::ValueRef<'_>>) -> __table::Result<Self> {
+                __table::read_variant(value)
+            }
+        }
+        #[automatically_derived]
+        impl __table::Operand<#ident> for #ident {
+            fn into_value(self) -> __table::Value {
+                __table::variant_value(&self)
+            }
+        }
+    }
+}
+
 /// The traits without meaning, after a mistake.
 pub(crate) fn stub(part: &KeyPart<'_>) -> TokenStream {
     let ident = &part.original.ident;
+    let property = property(ident);
     wrapped(
         &part.runtime,
         &quote! {
+            #[automatically_derived]
+            #property
             #[automatically_derived]
             impl __table::KeyEnum for #ident {
                 const VARIANTS: &'static [&'static ::core::primitive::str] = &["-"];

@@ -17,12 +17,14 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     let (vis, prefix) = (design.vis(), name(design, missing));
     let (argument, ty, level) = (first.field.ident, &first.ty, append(first));
     let (given, holds) = (design.entity.parameters.of_type(), design.entity.parameters.holds());
+    let argument = design.takes(quote!(#argument: impl __table::KeyArg<#ty>));
+    let body = design.body(quote!(#prefix(__table::LevelsOf::new()#level #holds)));
     let doc =
         format!("All partitions of a `{}`, a range of them, to be narrowed level by level.", first.name);
     quote! {
         #[doc = #doc]
-        #vis fn within(#argument: impl __table::KeyArg<#ty>) -> #prefix #given {
-            #prefix(__table::LevelsOf::new()#level #holds)
+        #vis fn within(#argument) -> #prefix #given {
+            #body
         }
     }
 }
@@ -99,16 +101,22 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     let begins = format_ident!("{}_prefix", argument.unraw());
     let begins_doc = format!("Those whose `{field}` begins with this text.");
     let begins = next.may_be_text.then(|| {
+        let prefix = design.takes(quote_spanned!(ty.span()=> prefix: impl __table::KeyPrefix<#ty, #codec>));
+        let body = quote_spanned!(ty.span()=> self.0.prefix(#field, &prefix, __table::KeyPrefix::encode));
+        let body = design.body(body);
         quote_spanned! {ty.span()=>
             #[doc = #begins_doc]
-            #vis fn #begins(
-                self,
-                prefix: impl __table::KeyPrefix<#ty, #codec>,
-            ) -> __table::Selection<#entity, __table::PartitionRange> {
-                self.0.prefix(#field, &prefix, __table::KeyPrefix::encode)
+            #vis fn #begins(self, #prefix) -> __table::Selection<#entity, __table::PartitionRange> {
+                #body
             }
         }
     });
+    let range = design.takes(quote! {
+        range: impl __table::KeyBounds<#ty> + __table::InOrder<{ __table::keeps_order(&__PARTITION_KEY.forms, #at) }>
+    });
+    let range_body = design.body(quote!(self.0 #range_call));
+    let value = design.takes(quote!(#argument: impl __table::KeyArg<#ty>));
+    let is_body = design.body(is_body);
     let prefix_name = prefix.to_string();
     quote! {
         impl #unbound ::core::clone::Clone for #prefix #of_type {
@@ -124,15 +132,11 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
         #[automatically_derived]
         impl #of_impl #prefix #of_type #of_where {
             #[doc = #range_doc]
-            #vis fn #argument(
-                self,
-                range: impl __table::KeyBounds<#ty>
-                    + __table::InOrder<{ __table::keeps_order(&__PARTITION_KEY.forms, #at) }>,
-            ) -> __table::Selection<#entity, __table::PartitionRange> {
-                self.0 #range_call
+            #vis fn #argument(self, #range) -> __table::Selection<#entity, __table::PartitionRange> {
+                #range_body
             }
             #[doc = #is_doc]
-            #vis fn #is(self, #argument: impl __table::KeyArg<#ty>) -> #is_type {
+            #vis fn #is(self, #value) -> #is_type {
                 #is_body
             }
             #begins

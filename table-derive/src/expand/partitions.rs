@@ -45,10 +45,12 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
         let (method, form) = (method("_share"), field.item("FORM"));
         let doc =
             format!("One of so many equal shares of the partitions by the hash of `{name}`, from 0 on.");
+        let body =
+            design.body(quote_spanned!(ty.span()=> __table::partitions_share(#begin, #form, share, of)));
         return quote_spanned! {ty.span()=>
             #[doc = #doc]
             #vis fn #method(#(#given)* share: ::core::primitive::u32, of: ::core::primitive::u32) -> #selection {
-                __table::partitions_share(#begin, #form, share, of)
+                #body
             }
         };
     }
@@ -56,23 +58,28 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     let place = rows::place(field, part, at, design.partition_key);
     let encode = field.item("encode");
     let doc = format!("The partitions whose `{name}` lies in a range.");
+    let range = design.takes(quote_spanned! {ty.span()=>
+        range: impl __table::KeyBounds<#ty> + __table::InOrder<{ __table::keeps_order(#forms, #at) }>
+    });
+    let body = design
+        .body(quote_spanned!(ty.span()=> __table::partitions_in(#begin, #name, &range, #encode, #place)));
     let range = quote_spanned! {ty.span()=>
         #[doc = #doc]
-        #vis fn #range_method(
-            #(#given)*
-            range: impl __table::KeyBounds<#ty> + __table::InOrder<{ __table::keeps_order(#forms, #at) }>,
-        ) -> #selection {
-            __table::partitions_in(#begin, #name, &range, #encode, #place)
+        #vis fn #range_method(#(#given)* #range) -> #selection {
+            #body
         }
     };
     let prefix = part.codec.may_be_text().then(|| {
         let doc = format!("The partitions whose `{name}` begins with this text.");
         let end = at + 1 == design.partition_key.pieces.len();
         let told = (!end).then(|| told(&forms, at));
+        let prefix = design.takes(quote_spanned!(ty.span()=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
+        let body = quote_spanned!(ty.span()=> __table::partitions_with(#begin, #name, &prefix, __table::KeyPrefix::encode));
+        let body = design.body(body);
         quote_spanned! {ty.span()=>
             #[doc = #doc]
-            #vis fn #prefix_method(#(#given)* prefix: impl __table::KeyPrefix<#ty, #codec> #told) -> #selection {
-                __table::partitions_with(#begin, #name, &prefix, __table::KeyPrefix::encode)
+            #vis fn #prefix_method(#(#given)* #prefix) -> #selection {
+                #body
             }
         }
     });
@@ -85,7 +92,7 @@ fn given(design: &Design<'_>, before: &Key) -> impl Iterator<Item = TokenStream>
     before.ranged().filter_map(move |(at, part)| {
         let argument = design.field(part)?.argument();
         // As in the rows: only what may vary is asked.
-        let told = part.codec.may_vary().then(|| told(&forms, at));
+        let told = (!design.stub && part.codec.may_vary()).then(|| told(&forms, at));
         Some(quote!(#argument #told,))
     })
 }

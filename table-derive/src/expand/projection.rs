@@ -26,7 +26,8 @@ use crate::model::projection::Projection;
 ///
 /// That the column or key field is there, and of the field's type, is for the compiler to find.
 pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
-    let (ident, of) = (&projection.original.ident, &projection.of);
+    let ident = &projection.original.ident;
+    let Some(of) = &projection.of else { return TokenStream::new() };
     let (entity, hint) = (local("entity"), local("hint"));
     let properties = projection.fields.iter().map(|field| {
         let column = &field.column;
@@ -50,6 +51,8 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     });
     let start = (!projection.fields.is_empty()).then(|| quote!(let mut #hint = 0;));
     let count = projection.fields.len();
+    let columns = projection.fields.iter().map(|field| &field.column);
+    let of_key = quote!(const { false #(|| <#of>::#columns.is_of_key())* });
     wrapped(
         &projection.runtime,
         &quote! {
@@ -73,25 +76,36 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
                 #(#kept,)*
             {
                 fn select() -> __table::Select {
-                    <#ident as __table::FromEntity>::select()
+                    __table::select_copies::<#index, #ident>(#of_key)
                 }
                 fn read(#entity: __table::EntityRef<'_>) -> __table::Result<#ident> {
-                    __table::project::<#index, #ident>(#entity)
+                    __table::project::<#index, #ident>(#entity, #of_key)
                 }
             }
         },
     )
 }
 
-/// The trait without meaning, after a mistake.
+/// The traits without meaning, after a mistake.
 pub(crate) fn stub(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
+    let of = projection
+        .of
+        .as_ref()
+        .map(|of| quote!(#[automatically_derived] impl __table::ProjectionOf<#of> for #ident {}));
     wrapped(
         &projection.runtime,
         &quote! {
             #[automatically_derived]
             impl __table::FromEntity for #ident {
                 fn from_entity(_: __table::EntityRef<'_>) -> __table::Result<Self> {
+                    __table::stub()
+                }
+            }
+            #of
+            #[automatically_derived]
+            impl<I: __table::CopyIndex> __table::Reads<#ident> for __table::Copies<I> {
+                fn read(_: __table::EntityRef<'_>) -> __table::Result<#ident> {
                     __table::stub()
                 }
             }

@@ -21,11 +21,12 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     let text = if spread { design.text(design.partition_key, true) } else { design.partition_of_arguments() };
     let literal = literal(&design.row_key.literal_from(0));
     let (given, holds) = (design.entity.parameters.of_type(), design.entity.parameters.holds());
+    let body = design.body(quote!(#rows(__table::RowsOf::new(#text)#literal #holds)));
     let doc = format!("The rows {} of a partition, to be narrowed part by part.", spell(design.row_key));
     quote! {
         #[doc = #doc]
         #vis fn #entry(#(#arguments),*) -> #rows #given {
-            #rows(__table::RowsOf::new(#text)#literal #holds)
+            #body
         }
     }
 }
@@ -117,7 +118,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
     // Only codecs of a width that the compiler alone knows are asked, because each bound costs it.
-    let told = (!end && part.codec.may_vary())
+    let told = (!design.stub && !end && part.codec.may_vary())
         .then(|| quote_spanned!(ty.span()=> + __table::Told<{ __table::is_told(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
     // At the field's type: see `KeyField::item`.
@@ -125,14 +126,14 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         .range(#name, &range, #encode, #place)
     };
     let range_doc = format!("Those whose `{name}` lies in a range.");
+    let range = design.takes(quote! {
+        range: impl __table::KeyBounds<#ty> + __table::InOrder<{ __table::keeps_order(#forms, #at) }>
+    });
+    let range_body = design.body(quote!(self.0 #range_call));
     let range = quote! {
         #[doc = #range_doc]
-        #vis fn #argument(
-            self,
-            range: impl __table::KeyBounds<#ty>
-                + __table::InOrder<{ __table::keeps_order(#forms, #at) }>,
-        ) -> #ranges {
-            self.0 #range_call
+        #vis fn #argument(self, #range) -> #ranges {
+            #range_body
         }
     };
     let is = format_ident!("{}_is", argument.unraw());
@@ -147,6 +148,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
             (stage_type(design, &rows, next), quote!(#rows(#pinned #holds)))
         }
     };
+    let is_body = design.body(is_body);
     let is = quote! {
         #[doc = #is_doc]
         #vis fn #is(self, #value #told_if_more) -> #is_type {
@@ -157,13 +159,14 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         let method = format_ident!("{}_prefix", argument.unraw());
         let doc = format!("Those whose `{name}` begins with this text.");
         // At the field's type, all of it: rustc checks the bound of the signature too.
+        let prefix =
+            design.takes(quote_spanned!(ty.span()=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
+        let body = quote_spanned!(ty.span()=> self.0.prefix(#name, &prefix, __table::KeyPrefix::encode));
+        let body = design.body(body);
         quote_spanned! {ty.span()=>
             #[doc = #doc]
-            #vis fn #method(
-                self,
-                prefix: impl __table::KeyPrefix<#ty, #codec> #told,
-            ) -> #ranges {
-                self.0.prefix(#name, &prefix, __table::KeyPrefix::encode)
+            #vis fn #method(self, #prefix) -> #ranges {
+                #body
             }
         }
     });

@@ -5,8 +5,8 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-use crate::expand::key::Design;
-use crate::model::key::{Key, Piece};
+use crate::expand::key::{Design, KeyField};
+use crate::model::key::{Key, Part, Piece};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 use crate::symbol::{HOT_PARTITION, LOW_CARDINALITY};
@@ -155,10 +155,26 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
         Piece::Part(part) => {
             let Some(field) = design.field(part) else { return TokenStream::new() };
             let (name, codec, form) = (&field.name, field.item("NAME"), field.item("FORM"));
+            let form = if is_told(design, part, &field) {
+                form
+            } else {
+                let fault = field.item("FAULT");
+                // At the field's type: rustc shows the place where the constant is computed.
+                quote_spanned!(field.ty.span()=> __table::require_sound(#fault, #form))
+            };
             quote!(__table::KeyPiece::Field { field: #name, codec: #codec, form: #form })
         }
     });
     quote!(#(#pieces),*)
+}
+
+/// Whether the entity's own key has the same part, and so tells what is wrong with it.
+fn is_told(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
+    let own =
+        [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);
+    let codec = field.codec.to_string();
+    let mut same = own.filter(|own| own.field == part.field && own.codec.ty(&field.ty).to_string() == codec);
+    design.index.is_some() && same.next().is_some()
 }
 
 pub(super) fn option(tokens: Option<TokenStream>) -> TokenStream {

@@ -31,11 +31,12 @@ pub(super) fn key(design: &Design<'_>, of: &TokenStream) -> TokenStream {
     let vis = design.vis();
     let arguments = design.arguments(&[design.partition_key, design.row_key], true);
     let (partition_key, row_key) = (design.partition_of_arguments(), design.text(design.row_key, false));
+    let body = design.body(quote!(__table::point(#partition_key, #row_key)));
     let doc = format!("One entity by its key: {}, {}.", spell(design.partition_key), spell(design.row_key));
     quote! {
         #[doc = #doc]
         #vis fn key(#(#arguments),*) -> __table::Selection<#of, __table::Point> {
-            __table::point(#partition_key, #row_key)
+            #body
         }
     }
 }
@@ -45,12 +46,13 @@ fn partition(design: &Design<'_>) -> TokenStream {
     let vis = design.vis();
     let arguments = design.arguments(&[design.partition_key], true);
     let text = design.partition_of_arguments();
+    let body = design.body(quote!(__table::partition(#text)));
     let doc =
         format!("One whole partition, {}, whatever kinds of entity it holds.", spell(design.partition_key));
     quote! {
         #[doc = #doc]
         #vis fn partition(#(#arguments),*) -> __table::Selection<Self, __table::Partition> {
-            __table::partition(#text)
+            #body
         }
     }
 }
@@ -60,20 +62,22 @@ fn spread(design: &Design<'_>) -> TokenStream {
     let vis = design.vis();
     let one_arguments = design.arguments(&[design.partition_key], true);
     let one = design.partition_of_arguments();
+    let one = design.body(quote!(__table::partition(#one)));
     let one_doc =
         format!("The one partition, {}, that holds the entities of this value.", spell(design.partition_key));
     let all_arguments = design.arguments(&[design.partition_key], false);
     let all = design.text(design.partition_key, true);
+    let all = design.body(quote!(__table::partitions(#all)));
     let all_doc =
         format!("All partitions that {} spreads over, each asked for itself.", spell(design.partition_key));
     quote! {
         #[doc = #one_doc]
         #vis fn partition_of(#(#one_arguments),*) -> __table::Selection<Self, __table::Partition> {
-            __table::partition(#one)
+            #one
         }
         #[doc = #all_doc]
         #vis fn all_partitions(#(#all_arguments),*) -> __table::Selection<Self, __table::FanOut> {
-            __table::partitions(#all)
+            #all
         }
     }
 }

@@ -2,14 +2,15 @@
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::Path;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
+use syn::{Path, parse_quote};
 
 use crate::expand::aliases::Aliases;
 use crate::expand::key::Design;
 use crate::expand::writing::local;
 use crate::expand::{allow, columns, plain, reading, schema, selections, trait_stubs, wrapped, writing};
+use crate::model::key::Key;
 use crate::model::wide::{Part, Run, Stored, Wide};
 use crate::model::{Entity, Field};
 
@@ -43,7 +44,8 @@ pub(crate) fn wide(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     let (ident, header_ident, runtime) =
         (&wide.entity.original.ident, &header.original.ident, &header.runtime);
     let aliases = Aliases::default();
-    let design = Design { entity: header, aliases: &aliases, partition_key, row_key, index: None };
+    let design =
+        Design { entity: header, aliases: &aliases, partition_key, row_key, index: None, stub: false };
     let keys = schema::keys(&design);
     let partition_text = design.partition_text();
     let properties = schema::properties(header);
@@ -107,11 +109,24 @@ pub(crate) fn stub(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
         (&wide.entity.original.ident, &header.original.ident, &header.runtime);
     let definition = definition(wide, header);
     let traits = trait_stubs(header);
+    let (aliases, none) = (Aliases::default(), parse_quote!(#[none]));
+    let lost = Key::lost(&none);
+    let partition_key = header.partition_key.as_ref().unwrap_or(&lost);
+    let row_key = header.row_key.as_ref().unwrap_or(&lost);
+    let design =
+        Design { entity: header, aliases: &aliases, partition_key, row_key, index: None, stub: true };
+    let key = selections::key(&design, &quote!(#header_ident));
+    let columns = wide.stored.iter().filter_map(|stored| column(wide, stored));
     let items = wrapped(
         runtime,
         &quote! {
             use #runtime::wide as __wide;
             #traits
+            #[automatically_derived]
+            impl #ident {
+                #key
+                #(#columns)*
+            }
             #[automatically_derived]
             impl __wide::Wide for #ident {
                 type Header = #header_ident;

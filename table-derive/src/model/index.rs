@@ -86,6 +86,42 @@ impl Index {
     }
 }
 
+impl Entity<'_> {
+    /// The function that an index would make, and that is made already: for the entity itself, or for an earlier index of another name.
+    pub(crate) fn method_made_twice(&self, at: usize) -> Option<String> {
+        let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
+        let index = self.indexes.get(at)?;
+        let mut others: Vec<String> = MADE.iter().map(|&name| name.to_owned()).collect();
+        let ranged = self.partition_key.iter().flat_map(Key::ranged);
+        others.extend(ranged.map(|(_, part)| part.partitions_method("")));
+        let earlier = self.indexes.iter().take(at).filter(|earlier| earlier.attr.name != index.attr.name);
+        others.extend(earlier.flat_map(methods));
+        methods(index).into_iter().find(|name| others.contains(name))
+    }
+
+    /// Whether an earlier index has the same name.
+    pub(crate) fn is_index_twice(&self, at: usize) -> bool {
+        let name = |index: &Index| index.attr.name.clone();
+        self.indexes
+            .get(at)
+            .is_some_and(|index| self.indexes.iter().take(at).any(|it| name(it) == name(index)))
+    }
+}
+
+/// What an entity makes of itself, and what no function can be called.
+const MADE: [&str; 10] = [
+    "key",
+    "rows",
+    "partition",
+    "partition_of",
+    "all_partitions",
+    "within",
+    "scan",
+    "self",
+    "super",
+    "crate",
+];
+
 /// How a copy stores a field.
 pub(crate) enum Stored {
     /// A field of the entity's own key, as its text there, under this name.

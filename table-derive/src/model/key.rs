@@ -6,7 +6,7 @@ use syn::{Attribute, Ident, LitStr};
 use crate::attr::piece::{PieceAttr, PieceList};
 use crate::codec::Codec;
 use crate::ctxt::Ctxt;
-use crate::model::{Field, resolve};
+use crate::model::{Field, nearest, resolve};
 
 /// A `PartitionKey` or a `RowKey`.
 #[derive(Clone)]
@@ -15,8 +15,10 @@ pub(crate) struct Key {
     pub(crate) original: Attribute,
     /// The pieces in order.
     pub(crate) pieces: Vec<Piece>,
-    /// Whether a piece was wrong, reported and left out.
+    /// Whether a piece was wrong, and reported.
     pub(crate) broken: bool,
+    /// How many pieces were, of which no field can be guessed.
+    pub(crate) lost: usize,
     /// Whether the parts are levels, each with its end after it.
     pub(crate) levels: bool,
 }
@@ -49,24 +51,61 @@ impl Part {
 }
 
 impl Key {
-    /// Resolves the names of a key. Those that name no field are reported.
+    /// Resolves the names of a key. Those that name no field are reported; what comes nearest to them stands in their place.
     pub(crate) fn read(ctxt: &Ctxt, fields: &[Field<'_>], original: &Attribute, list: &PieceList) -> Self {
-        let mut broken = list.broken;
-        let mut read = Vec::new();
+        let mut key = Self {
+            original: original.clone(),
+            pieces: Vec::new(),
+            broken: list.broken || list.pieces.is_empty(),
+            lost: 0,
+            levels: false,
+        };
+        let is_named = |at: usize| {
+            let names = list.pieces.iter().filter_map(|piece| match piece {
+                PieceAttr::Part { field, .. } => Some(field),
+                _ => None,
+            });
+            fields.get(at).is_some_and(|field| names.into_iter().any(|name| name == field.ident))
+        };
         for piece in &list.pieces {
             match piece {
-                PieceAttr::Literal(text) | PieceAttr::Meant(text) => read.push(Piece::Literal(text.clone())),
+                PieceAttr::Literal(text) | PieceAttr::Meant(text) => {
+                    key.pieces.push(Piece::Literal(text.clone()));
+                }
                 PieceAttr::Part { field: name, codec } => match resolve(ctxt, fields, name) {
                     Some(field) => {
                         let own = fields.get(field).and_then(|field| field.attrs.codec.as_ref());
                         let codec = codec.or_own(own.map(|(_, codec)| codec));
-                        read.push(Piece::Part(Part { field, name: name.clone(), codec }));
+                        key.pieces.push(Piece::Part(Part { field, name: name.clone(), codec }));
                     }
-                    None => broken = true,
+                    None => key.lose(fields, nearest(fields, name).filter(|at| !is_named(*at))),
                 },
+                PieceAttr::Wrong(names) => {
+                    let meant =
+                        names.iter().find_map(|name| fields.iter().position(|field| field.ident == name));
+                    key.lose(fields, meant.filter(|at| !is_named(*at)));
+                }
             }
         }
-        Self { original: original.clone(), pieces: read, broken, levels: false }
+        key
+    }
+
+    /// What stands for a key that is missing, which is reported.
+    pub(crate) fn lost(original: &Attribute) -> Self {
+        Self { original: original.clone(), pieces: Vec::new(), broken: true, lost: 1, levels: false }
+    }
+
+    /// A piece that is wrong, for the functions that are made nevertheless: perhaps the field that is meant.
+    fn lose(&mut self, fields: &[Field<'_>], meant: Option<usize>) {
+        self.broken = true;
+        let meant = meant.filter(|meant| self.parts().all(|part| part.field != *meant));
+        match meant.and_then(|at| Some((at, fields.get(at)?))) {
+            Some((at, field)) => {
+                let part = Part { field: at, name: field.ident.clone(), codec: Codec::Natural };
+                self.pieces.push(Piece::Part(part));
+            }
+            None => self.lost += 1,
+        }
     }
 
     /// The fields in the key, in order.
@@ -106,4 +145,11 @@ impl Key {
         });
         literals.collect()
     }
+}
+
+/// The first character that no key may hold: `/`, `\`, `#`, `?` and control characters (KEY-3).
+pub(crate) fn illegal(text: &str) -> Option<char> {
+    let is_illegal =
+        |c: &char| matches!(c, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}');
+    text.chars().find(is_illegal)
 }

@@ -6,6 +6,7 @@ use syn::{Data, DataEnum, DataStruct, DeriveInput, Fields, Ident, Member, Path, 
 use crate::attr::key_part::{self, TypeAttrs};
 use crate::codec::Codec;
 use crate::ctxt::Ctxt;
+use crate::model::key::illegal;
 use crate::model::shape;
 
 /// A type of the user's for keys.
@@ -102,6 +103,12 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
         }
         let given = key_part::parse_variant(ctxt, &variant.attrs);
         let name = given.as_ref().map_or_else(|| variant.ident.unraw().to_string(), syn::LitStr::value);
+        if let Some(text) = &given
+            && let Some(character) = illegal(&text.value())
+        {
+            let wrong = format!("{character:?} may not stand in a key (KEY-3)");
+            ctxt.error("T024", text, wrong, "give the variant a name without it: `#[key_part(\"name\")]`");
+        }
         if let Some((earlier, _)) = names.iter().find(|(_, earlier)| *earlier == name) {
             let wrong = format!("`{earlier}` and `{}` are both written `{name}`", variant.ident);
             ctxt.error(

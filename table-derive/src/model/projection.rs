@@ -14,8 +14,8 @@ pub(crate) struct Projection<'a> {
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// The entity.
-    pub(crate) of: Path,
+    /// The entity; `None` if it is not named, which is reported.
+    pub(crate) of: Option<Path>,
     /// Its fields.
     pub(crate) fields: Vec<Field<'a>>,
 }
@@ -53,6 +53,11 @@ impl<'a> Projection<'a> {
             Some(Field { ident, ty: &field.ty, column })
         });
         let fields = fields.collect();
-        Some(Self { original: input, runtime: attrs.runtime.unwrap_or_else(runtime), of: attrs.of?, fields })
+        Some(Self {
+            original: input,
+            runtime: attrs.runtime.unwrap_or_else(runtime),
+            of: attrs.of.or(attrs.meant),
+            fields,
+        })
     }
 }

@@ -32,8 +32,8 @@ struct Case<'t> {
 }
 
 /// One message and where it points.
-struct Told {
-    text: String,
+pub(super) struct Told {
+    pub(super) text: String,
     place: (LineColumn, LineColumn),
 }
 
@@ -78,7 +78,7 @@ pub(super) fn expand(derive: &str, declaration: TokenStream) -> TokenStream {
 }
 
 /// The messages of an expansion, in order.
-fn told(expansion: TokenStream) -> Vec<Told> {
+pub(super) fn told(expansion: TokenStream) -> Vec<Told> {
     let (mut told, mut start) = (Vec::new(), None);
     for token in expansion {
         match &token {

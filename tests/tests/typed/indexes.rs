@@ -62,6 +62,15 @@ struct Name {
     last_name: String,
 }
 
+/// With the entity's own key.
+#[derive(Debug, PartialEq, Projection)]
+#[projection(of = Employee)]
+struct Card {
+    department: String,
+    id: u32,
+    first_name: String,
+}
+
 #[derive(Debug, PartialEq, Projection)]
 #[projection(of = Employee)]
 struct Aged {
@@ -239,6 +248,22 @@ fn copies_of_some_properties_are_read_as_projections() {
         let query = table.query(Employee::by_age("Sales", 32)).filter(Employee::LAST_NAME.eq("Cao"));
         let error = query.project::<Aged>().collect().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-INTRA-6")));
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_intra_6_a_projection_of_copies_has_the_fields_of_the_entitys_own_key() {
+    pollster::block_on(async {
+        let table = filled().await?;
+        let card = Card { department: "Sales".to_owned(), id: 223, first_name: "Jane".to_owned() };
+        // The number is a property of the copy, a part of its key, and in a key of another table.
+        let directory = Employee::email_directory("Sales", "jonesj@contoso.com");
+        assert_eq!(table.get_as::<Card>(directory).await?.unwrap().into_value(), card);
+        let aged = table.query(Employee::by_age("Sales", 32)).project::<Card>().collect().await?;
+        assert_eq!(aged.iter().map(|card| card.id).collect::<Vec<_>>(), [123, 223]);
+        assert_eq!(table.get_as::<Card>(Employee::by_badge(7)).await?.unwrap().into_value(), card);
         Ok::<(), table_core::Error>(())
     })
     .unwrap();

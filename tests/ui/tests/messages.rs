@@ -1,5 +1,7 @@
 //! How many messages each mistake makes: one, so that nothing is told because of something that is told already. What rustc says
 //! more than once is counted here, so that it does not become more.
+//!
+//! A case with several mistakes marks the line of each with its number, `//~ T005`: so many messages it has, each at its line.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -49,6 +51,47 @@ fn each_mistake_is_told_once() {
     assert!(messages.len() > 100, "the cases were not found");
     let several: BTreeMap<_, _> =
         SEVERAL.iter().map(|(case, errors)| ((*case).to_owned(), *errors)).collect();
-    let told: BTreeMap<_, _> = messages.into_iter().filter(|(_, errors)| *errors != 1).collect();
-    assert_eq!(told, several);
+    let marked = marked();
+    let told = messages.into_iter().filter(|(case, errors)| *errors != 1 && !marked.contains_key(case));
+    assert_eq!(told.collect::<BTreeMap<_, _>>(), several);
+}
+
+/// The cases that mark the lines of their mistakes, and these: line and number.
+fn marked() -> BTreeMap<String, Vec<(usize, String)>> {
+    let fail = Path::new(env!("CARGO_MANIFEST_DIR")).join("fail");
+    let mut marked = BTreeMap::new();
+    for class in fs::read_dir(fail).unwrap() {
+        for case in fs::read_dir(class.unwrap().path()).unwrap() {
+            let case = case.unwrap().path();
+            let text = fs::read_to_string(&case).unwrap();
+            let marks = (1..).zip(text.lines());
+            let marks = marks.filter_map(|(at, line)| Some((at, line.split_once("//~ ")?.1.to_owned())));
+            let marks: Vec<_> = marks.collect();
+            if !marks.is_empty() && case.extension().is_some_and(|extension| extension == "rs") {
+                let class = case.parent().and_then(Path::file_name).unwrap().to_str().unwrap();
+                marked.insert(format!("{class}/{}", case.file_stem().unwrap().to_str().unwrap()), marks);
+            }
+        }
+    }
+    marked
+}
+
+#[test]
+fn each_marked_mistake_is_told_once_where_it_stands() {
+    let marked = marked();
+    assert!(marked.len() > 1, "the cases were not found");
+    for (case, mut marks) in marked {
+        let fail = Path::new(env!("CARGO_MANIFEST_DIR")).join("fail");
+        let text = fs::read_to_string(fail.join(format!("{case}.stderr"))).unwrap();
+        let mut told: Vec<(usize, String)> = Vec::new();
+        for message in text.split("\nerror").filter(|message| !message.trim().is_empty()) {
+            let number = message.split_once("[T").and_then(|(_, rest)| rest.get(..3)).unwrap_or("?");
+            let place = message.split_once(&format!("--> fail/{case}.rs:")).map(|(_, rest)| rest);
+            let line = place.and_then(|rest| rest.split(':').next()?.parse().ok()).unwrap_or(0);
+            told.push((line, format!("T{number}")));
+        }
+        told.sort();
+        marks.sort();
+        assert_eq!(told, marks, "{case}");
+    }
 }

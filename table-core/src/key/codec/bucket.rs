@@ -107,6 +107,7 @@ fn bucket<const N: u32>(text: &str) -> u32 {
 impl<T, C: KeyCodec<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
     const NAME: &'static str = Named::<C, T, N>::NAME.as_str();
     const FORM: Form = Form::fixed(Self::WIDTH as usize, false, Alphabet::DIGITS);
+    const FAULT: Option<&'static str> = C::FAULT;
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         // The value's own text is needed only for a moment: it borrows the end of the buffer.

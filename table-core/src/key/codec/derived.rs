@@ -19,6 +19,8 @@ pub trait DerivedPart<T> {
     const FORM: Form;
     /// Whether it follows time: see [`KeyCodec::FOLLOWS_TIME`](crate::key::KeyCodec::FOLLOWS_TIME).
     const FOLLOWS_TIME: bool = false;
+    /// What is wrong with its parameters: see [`KeyCodec::FAULT`](crate::key::KeyCodec::FAULT).
+    const FAULT: Option<&'static str> = None;
 
     /// Appends the text of a value.
     ///

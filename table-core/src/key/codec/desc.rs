@@ -31,9 +31,10 @@ impl<T, C: Reversible<T>> Named<C, T> {
 
 impl<T, C: Reversible<T>> KeyCodec<T> for Desc<C> {
     const NAME: &'static str = Named::<C, T>::NAME.as_str();
-    const FORM: Form = {
-        assert!(C::FORM.is_fixed(), "[T031] only a part of fixed width can be reversed");
-        C::FORM
+    const FORM: Form = C::FORM;
+    const FAULT: Option<&'static str> = match C::FAULT {
+        None if !C::FORM.is_fixed() => Some("[T031] only a part of fixed width can be reversed"),
+        fault => fault,
     };
     const DESCENDING: bool = !C::DESCENDING;
     const CARDINALITY: Option<usize> = C::CARDINALITY;

@@ -97,12 +97,11 @@ impl<T, C: KeyCodec<T>, H: Hasher, const N: usize> Named<C, T, H, N> {
 
 impl<T, C: KeyCodec<T>, H: Hasher, const N: usize> DerivedPart<T> for Digest<C, H, N> {
     const NAME: &'static str = Named::<C, T, H, N>::NAME.as_str();
-    const FORM: Form = {
-        assert!(
-            N >= 1 && N <= H::DIGITS,
-            "[T029] `hash(…, n, field)`: n is at least 1 and at most the hexadecimal digits of the hash"
-        );
-        Form::fixed(N, false, Alphabet::of("0123456789abcdef"))
+    const FORM: Form = Form::fixed(N, false, Alphabet::of("0123456789abcdef"));
+    const FAULT: Option<&'static str> = if N >= 1 && N <= H::DIGITS {
+        C::FAULT
+    } else {
+        Some("[T029] `hash(…, n, field)`: n is at least 1 and at most the hexadecimal digits of the hash")
     };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {

@@ -24,9 +24,11 @@ use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Reversible, decimal};
 /// ```
 ///
 /// ```compile_fail,E0080
-/// use table_core::key::codec::{Digits, Form, KeyCodec};
-///
-/// const FORM: Form = <Digits<4> as KeyCodec<u8>>::FORM;
+/// # use table_core::Entity;
+/// #[derive(Entity)]
+/// #[partition_key(department)]
+/// #[row_key(digits(4, age))]
+/// struct Age { department: String, age: u8 }
 /// ```
 #[derive(Debug)]
 pub enum Digits<const N: usize> {}
@@ -63,12 +65,11 @@ pub const fn digits_fit(digits: usize, bits: u32) -> bool {
 
 impl<T: Integer, const N: usize> KeyCodec<T> for Digits<N> {
     const NAME: &'static str = Self::NAMED.as_str();
-    const FORM: Form = {
-        assert!(
-            digits_fit(N, T::VALUE_BITS),
-            "[T029] `digits(n)`: n is at least 1 and at most the digits of the type's largest value"
-        );
-        integer_form::<T>(N)
+    const FORM: Form = integer_form::<T>(N);
+    const FAULT: Option<&'static str> = if digits_fit(N, T::VALUE_BITS) {
+        None
+    } else {
+        Some("[T029] `digits(n)`: n is at least 1 and at most the digits of the type's largest value")
     };
 
     #[inline]

@@ -51,15 +51,17 @@ impl<const N: usize, const UPPER: bool> Hex<N, UPPER> {
 
 impl<T: Integer, const N: usize, const UPPER: bool> KeyCodec<T> for Hex<N, UPPER> {
     const NAME: &'static str = Self::NAMED.as_str();
-    const FORM: Form = {
-        assert!(
-            !T::SIGNED && N >= 1 && N <= T::VALUE_BITS.div_ceil(4) as usize,
-            "[T029] `hex(n)`: the integer has no sign, and n is at least 1 and at most its hexadecimal digits"
-        );
-        Form::fixed(N, true, Alphabet::of(Self::DIGITS))
+    const FORM: Form = Form::fixed(N, true, Alphabet::of(Self::DIGITS));
+    const FAULT: Option<&'static str> = if !T::SIGNED && N >= 1 && N <= T::VALUE_BITS.div_ceil(4) as usize {
+        None
+    } else {
+        Some(
+            "[T029] `hex(n)`: the integer has no sign, and n is at least 1 and at most its hexadecimal digits",
+        )
     };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
+        const { assert!(<Self as KeyCodec<T>>::FAULT.is_none()) };
         Self::push(fitting::<T, N>(value, Self::LARGEST)?, out);
         Ok(())
     }

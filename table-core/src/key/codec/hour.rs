@@ -32,7 +32,7 @@ fn push(instant: DateTime<Utc>, reversed: bool, out: &mut String) -> Result<()> 
     if (instant.minute(), instant.second(), instant.nanosecond()) != (0, 0, 0) {
         return Err(refused(format!(
             "{instant:?} is not on the hour, and reading the key would give another instant: cut it with \
-             `duration_trunc(TimeDelta::hours(1))`, or let the part be ticks"
+             `duration_trunc(TimeDelta::hours(1))`, or declare `truncate(hour(…))`, by which the field is a property"
         )));
     }
     let day = date::number_of(instant.date_naive()).ok_or_else(|| {

@@ -62,6 +62,7 @@ impl<T, C: Counted<T>, const FROM: u64> KeyCodec<T> for Inverted<C, FROM> {
     const FORM: Form = Form::fixed(digits(FROM), true, Alphabet::DIGITS);
     const DESCENDING: bool = true;
     const FOLLOWS_TIME: bool = C::FOLLOWS_TIME;
+    const FAULT: Option<&'static str> = C::FAULT;
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         let count = C::count(value)?;

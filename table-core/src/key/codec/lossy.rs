@@ -58,6 +58,7 @@ const fn unordered<C: TextCodec>(alphabet: Alphabet) -> Form {
 impl<C: TextCodec, const UPPER: bool> DerivedPart<String> for Folded<C, UPPER> {
     const NAME: &'static str = Self::NAMED.as_str();
     const FORM: Form = unordered::<C>(<C as KeyCodec<String>>::FORM.alphabet);
+    const FAULT: Option<&'static str> = <C as KeyCodec<String>>::FAULT;
 
     fn encode(value: &String, out: &mut String) -> Result<()> {
         C::encode_str(&if UPPER { value.to_uppercase() } else { value.to_lowercase() }, out)
@@ -67,6 +68,7 @@ impl<C: TextCodec, const UPPER: bool> DerivedPart<String> for Folded<C, UPPER> {
 impl<C: TextCodec, const FROM: char, const TO: char> DerivedPart<String> for Replaced<C, FROM, TO> {
     const NAME: &'static str = Self::NAMED.as_str();
     const FORM: Form = unordered::<C>(<C as KeyCodec<String>>::FORM.alphabet);
+    const FAULT: Option<&'static str> = <C as KeyCodec<String>>::FAULT;
 
     fn encode(value: &String, out: &mut String) -> Result<()> {
         C::encode_str(&value.replace(FROM, TO.encode_utf8(&mut [0; 4])), out)

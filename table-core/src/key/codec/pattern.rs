@@ -63,14 +63,6 @@ impl<const TOKENS: u128> Pattern<TOKENS> {
     /// The greatest and the smallest unit, and the digits after the second.
     const UNITS: (u8, u8, u32) = token::units(TOKENS);
 
-    const fn require<T: Moment>() {
-        assert!(
-            token::reads_back(TOKENS) && Self::UNITS.0 == T::FIRST && Self::UNITS.1 <= T::LAST,
-            "[T008] this pattern does not write this type: a date has every unit from `yyyy` down to its smallest and none after `dd`, an \
-             instant may go on to `HH`, `mm`, `ss` and `f`, and a time begins with `HH`"
-        );
-    }
-
     fn push<T: Moment>(value: &T, reversed: bool, out: &mut String) -> Result<()> {
         let units = value.units().ok_or_else(|| {
             refused(format!(
@@ -139,11 +131,19 @@ fn digits(text: &str, reversed: bool) -> Option<u32> {
 
 impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
     const NAME: &'static str = Self::NAMED.as_str();
-    const FORM: Form = {
-        Self::require::<T>();
-        Self::FORM
-    };
+    const FORM: Form = Self::FORM;
     const FOLLOWS_TIME: bool = T::FIRST == 0;
+    const FAULT: Option<&'static str> = if token::reads_back(TOKENS)
+        && Self::UNITS.0 == T::FIRST
+        && Self::UNITS.1 <= T::LAST
+    {
+        None
+    } else {
+        Some(
+            "[T008] this pattern does not write this type: a date has every unit from `yyyy` down to its smallest and none after `dd`, \
+                 an instant may go on to `HH`, `mm`, `ss` and `f`, and a time begins with `HH`",
+        )
+    };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         Self::push(value, false, out)

@@ -47,6 +47,7 @@ impl<T, C: Truncates<T>> DerivedPart<T> for Truncated<C> {
     const NAME: &'static str = Named::<C, T>::NAME.as_str();
     const FORM: Form = C::FORM;
     const FOLLOWS_TIME: bool = C::FOLLOWS_TIME;
+    const FAULT: Option<&'static str> = C::FAULT;
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         let cut = C::truncate(value)

@@ -23,9 +23,11 @@ use crate::key::text::is_legal;
 /// ```
 ///
 /// ```compile_fail,E0080
-/// use table_core::key::codec::{Form, KeyCodec, Without};
-///
-/// const FORM: Form = <Without<'/'> as KeyCodec<String>>::FORM;
+/// # use table_core::Entity;
+/// #[derive(Entity)]
+/// #[partition_key(department)]
+/// #[row_key(without('/', name))]
+/// struct Employee { department: String, name: String }
 /// ```
 #[derive(Debug)]
 pub enum Without<const C: char> {}
@@ -36,9 +38,11 @@ impl<const C: char> Without<C> {
 
 impl<const C: char> KeyCodec<String> for Without<C> {
     const NAME: &'static str = Self::NAMED.as_str();
-    const FORM: Form = {
-        assert!(C.is_ascii() && is_legal(C), "[T037] the separator is an ASCII character that keys may hold");
-        Form { alphabet: Alphabet::LEGAL.without(C), ..<Text as KeyCodec<String>>::FORM }
+    const FORM: Form = Form { alphabet: Alphabet::LEGAL.without(C), ..<Text as KeyCodec<String>>::FORM };
+    const FAULT: Option<&'static str> = if C.is_ascii() && is_legal(C) {
+        None
+    } else {
+        Some("[T037] the separator is an ASCII character that keys may hold")
     };
 
     fn encode(value: &String, out: &mut String) -> Result<()> {

@@ -64,6 +64,16 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
             }
         }
     });
+    let stored = index.stored(design.entity).into_iter().filter(|(at, ..)| design.entity.key_needs(*at));
+    let names = stored.filter_map(|(_, field, stored)| match stored {
+        Stored::KeyText(name) => Some(name),
+        Stored::Property => field.property.as_ref().map(|property| property.name.clone()),
+    });
+    let mut names = names.peekable();
+    let owner_of = names
+        .peek()
+        .is_some()
+        .then(|| quote!(const OWNER: &'static [&'static ::core::primitive::str] = &[#(#names),*];));
     let all = fields().all(|(at, field)| field.property.is_none() || index.has(design.entity, at, field));
     let keeps = if all {
         quote! {
@@ -96,7 +106,11 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
         #[automatically_derived]
         impl __table::CopyIndex for #marker {
             #write_given
+            #owner_of
         }
+        // The key of its entity, from which a projection reads fields of the key.
+        #[automatically_derived]
+        impl __table::Keeps<0, true> for #marker {}
         #keeps
         #whole
     }

@@ -39,6 +39,7 @@ fn point(design: &Design<'_>, index: &Index) -> TokenStream {
     let arguments = design.arguments(&[design.partition_key, design.row_key], true);
     let (partition_key, row_key) = (design.partition_of_arguments(), design.text(design.row_key, false));
     let selection = design.selection(&quote!(__table::Point));
+    let body = design.body(quote!(__table::point(#partition_key, #row_key)));
     let what = if index.attr.list { "The list" } else { "The copy" };
     let doc = format!(
         "{what} of the index `{}` by its key: {}, {}.",
@@ -49,7 +50,7 @@ fn point(design: &Design<'_>, index: &Index) -> TokenStream {
     quote! {
         #[doc = #doc]
         #vis fn #method(#(#arguments),*) -> #selection {
-            __table::point(#partition_key, #row_key)
+            #body
         }
     }
 }
@@ -85,11 +86,14 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> TokenStream {
     let told = quote_spanned! {design.row_key.original.path().span()=>
         const _: () = __table::require_told(#constant, #pinned, #name, #entity);
     };
+    let body = design.body(quote! {
+        #told
+        __table::RowsOf::new(#partitions) #begin #(#pins)* .select()
+    });
     quote! {
         #[doc = #doc]
         #vis fn #method(#(#arguments),*) -> #selection {
-            #told
-            __table::RowsOf::new(#partitions) #begin #(#pins)* .select()
+            #body
         }
     }
 }

@@ -1,0 +1,142 @@
+//! Incomplete attributes, as an editor sees them: each valid declaration is cut off at each token of each attribute. It still expands,
+//! with one mistake at most, and the names in it are found in the expansion where they stand.
+
+use proc_macro2::{Delimiter, Group, LineColumn, TokenStream, TokenTree};
+
+use super::wrong::{expand, told};
+
+const DECLARATIONS: [(&str, &str); 9] = [
+    (
+        "Entity",
+        r#"#[entity(table = "Company", kind = "Employee", feed, allow(low_cardinality, reason = "few"))]
+        #[partition_key(department)]
+        #[row_key("empid_", digits(6, id), "_", desc(hour(at)))]
+        #[index(ByEmail, unique, table = "Emails", row_key("email_", email), keep(name), when = Self::is_open)]
+        #[index_entity(ByName, at_most = 100, partition_key("name_", department), row_key(escaped(name)))]
+        struct Employee {
+            department: String,
+            id: u32,
+            at: DateTime<Utc>,
+            name: String,
+            #[property("EmailAddress", json)] email: String,
+        }"#,
+    ),
+    (
+        "Entity",
+        r#"#[partition_key(bucket(user, 16))]
+        #[row_key(codec(path::To, user), "!", literal("x"), pattern("yyyy-MM-dd", day))]
+        struct Login { #[digits(6)] user: u64, day: NaiveDate }"#,
+    ),
+    (
+        "Entity",
+        "#[partition_key(tenant, user)] #[row_key(\"\")] struct Event { tenant: String, user: String }",
+    ),
+    ("KeyPart", "#[key_part(crate = a::b)] enum Stage { #[key_part(\"draft\")] Draft, Final }"),
+    ("KeyPart", "#[digits(6)] struct Id(u32);"),
+    ("Projection", "#[projection(of = a::Employee, crate = b)] struct Contact { name: String }"),
+    (
+        "EntitySet",
+        "#[entity_set(crate = b)] enum Staff { #[upgrade(from = V1)] Employee(Employee), #[other] Other(TableEntity) }",
+    ),
+    (
+        "EntityGroup",
+        "#[entity_group(under = Employee)] struct Staff { employee: One<Employee>, reviews: Many<Review> }",
+    ),
+    (
+        "Wide",
+        r#"#[partition_key(employee)] #[row_key(year)]
+        struct Year { employee: u32, year: u16, #[part(1)] #[slots("Day", 1..=9)] days: Vec<Option<i32>> }"#,
+    ),
+];
+
+/// The stream cut off after each of its tokens, and within each of its groups.
+fn prefixes(stream: &TokenStream) -> Vec<TokenStream> {
+    let tokens: Vec<TokenTree> = stream.clone().into_iter().collect();
+    let mut prefixes = Vec::new();
+    for at in 0..tokens.len() {
+        let before: TokenStream = tokens.iter().take(at).cloned().collect();
+        if let Some(TokenTree::Group(group)) = tokens.get(at) {
+            for inner in self::prefixes(&group.stream()) {
+                prefixes.push(before.clone().into_iter().chain([with(group, inner)]).collect());
+            }
+        }
+        prefixes.push(before);
+    }
+    prefixes
+}
+
+fn with(group: &Group, stream: TokenStream) -> TokenTree {
+    let mut replaced = Group::new(group.delimiter(), stream);
+    replaced.set_span(group.span());
+    replaced.into()
+}
+
+/// A declaration with one of its attributes cut off, in every way.
+fn truncations(declaration: &TokenStream) -> Vec<TokenStream> {
+    let tokens: Vec<TokenTree> = declaration.clone().into_iter().collect();
+    let mut truncations = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let TokenTree::Group(group) = token else { continue };
+        let is_attribute = group.delimiter() == Delimiter::Bracket;
+        let inner = if is_attribute { prefixes(&group.stream()) } else { self::truncations(&group.stream()) };
+        // An attribute without a name is none of a derive's.
+        for inner in inner.into_iter().filter(|inner| !(is_attribute && inner.is_empty())) {
+            let mut whole = tokens.clone();
+            whole[at] = with(group, inner);
+            truncations.push(whole.into_iter().collect());
+        }
+    }
+    truncations
+}
+
+/// The names in a stream, with the places where they stand.
+fn names(stream: TokenStream) -> Vec<(String, LineColumn)> {
+    let names = stream.into_iter().flat_map(|token| match token {
+        TokenTree::Ident(ident) => vec![(ident.to_string(), ident.span().start())],
+        TokenTree::Group(group) => names(group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => Vec::new(),
+    });
+    names.collect()
+}
+
+#[test]
+fn a_declaration_that_is_being_written_expands_with_one_mistake_at_most() {
+    let (mut count, mut several) = (0, Vec::new());
+    for (derive, text) in DECLARATIONS {
+        let declaration: TokenStream = text.parse().expect("a declaration is made of tokens");
+        let whole = expand(derive, declaration.clone());
+        assert!(told(whole.clone()).is_empty(), "{derive}: {whole}");
+        for partial in truncations(&declaration) {
+            count += 1;
+            let expansion = expand(derive, partial.clone());
+            let told = told(expansion.clone());
+            let texts: Vec<_> = told.iter().map(|told| told.text.as_str()).collect();
+            if texts.len() > 1 {
+                several.push(format!("{partial}: {texts:#?}"));
+            }
+            assert!(texts.iter().all(|text| text.starts_with("[T") && text.contains("help: ")), "{texts:?}");
+            let file: syn::File = syn::parse2(expansion).expect("an expansion is items");
+            assert!(file.items.len() > texts.len(), "{partial} is not expanded");
+        }
+    }
+    assert!(several.is_empty(), "{}", several.join("\n\n"));
+    assert!(count > 150, "{count} declarations were cut off");
+}
+
+#[test]
+fn a_name_in_an_attribute_is_found_in_the_expansion_where_it_stands() {
+    let fields = ["department", "id", "at", "name", "email", "user", "day", "tenant", "employee", "year"];
+    for (derive, text) in DECLARATIONS.into_iter().filter(|(derive, _)| *derive == "Entity") {
+        let declaration: TokenStream = text.parse().expect("a declaration is made of tokens");
+        for partial in std::iter::once(declaration.clone()).chain(truncations(&declaration)) {
+            let expanded = names(expand(derive, partial.clone()));
+            let head = partial.clone().into_iter().filter(
+                |token| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket),
+            );
+            for name in names(head.collect()).into_iter().filter(|(name, _)| fields.contains(&name.as_str()))
+            {
+                assert!(expanded.contains(&name), "{name:?} of {partial}");
+            }
+        }
+    }
+}

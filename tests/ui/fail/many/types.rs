@@ -1,0 +1,117 @@
+//! Types that have no place where they stand.
+
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime};
+
+use chrono::{DateTime, Local, NaiveDateTime, Utc};
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(id)]
+struct Properties {
+    department: String,
+    id: u32,
+    list: Vec<String>, //~ T050
+    map: HashMap<String, String>, //~ T050
+    text: &'static str, //~ T050
+    pair: (i32, i32), //~ T050
+    time: SystemTime, //~ T050
+    span: Duration, //~ T050
+    local: DateTime<Local>, //~ T050
+    naive: NaiveDateTime, //~ T050
+    letter: char, //~ T050
+    boxed: Box<String>, //~ T050
+    big: u64, //~ T051
+    size: usize, //~ T051
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(weight)]
+struct FloatInKey {
+    department: String,
+    weight: f64, //~ T026
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(text)]
+struct ReferenceInKey {
+    department: String,
+    text: &'static str, //~ T026
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(list)]
+struct ListInKey {
+    department: String,
+    list: Vec<u8>, //~ T026
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(at)]
+struct TimeOfStd {
+    department: String,
+    at: SystemTime, //~ T026
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(size)]
+struct SizeInKey {
+    department: String,
+    size: usize, //~ T026
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(digits(6, name))]
+struct DigitsOfText {
+    department: String,
+    name: String, //~ T030
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(guid(simple, name))]
+struct GuidOfText {
+    department: String,
+    name: String, //~ T030
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(unix(millis, id))]
+struct UnixOfNumber {
+    department: String,
+    id: u64, //~ T030
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(truncate(hour(id)))]
+struct TruncateOfNumber {
+    department: String,
+    id: i64, //~ T031
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(desc(name))]
+struct DescOfText {
+    department: String,
+    name: String, //~ T031
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(truncate(at))]
+struct TruncateOfTicks {
+    department: String,
+    at: DateTime<Utc>, //~ T031
+}
+
+fn main() {}
