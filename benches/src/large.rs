@@ -8,6 +8,7 @@ use crate::Outcome;
 use crate::data::{PARTITION, Reading};
 use crate::folder::{Folder, settle};
 use crate::options::Options;
+use crate::peer::CACHE;
 use crate::peer::bytes::pair;
 use crate::peer::store::{Kind, Store};
 use crate::report::short;
@@ -46,10 +47,10 @@ impl Large {
         u64::from(self.entities) * self.row_bytes
     }
 
-    /// The cache of each contender: half of what it holds.
+    /// The cache of each contender: 1 GiB for ten million entities, about half of what ours has in files then.
     #[must_use]
     pub fn cache(&self) -> usize {
-        usize::try_from(self.logical_bytes() / 2).unwrap_or(usize::MAX)
+        usize::try_from(u64::from(self.entities) * CACHE as u64 / 10_000_000).unwrap_or(usize::MAX)
     }
 
     /// The entities that reads go to where they are to find what they read in the cache: a tenth.
