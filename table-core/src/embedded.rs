@@ -19,6 +19,9 @@ pub mod disk;
 mod engine;
 pub mod failpoint;
 mod folder;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzz;
 mod journal;
 mod key;
 mod manifest;

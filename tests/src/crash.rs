@@ -4,6 +4,7 @@
 //! number `n`, or deletes the slot. So after any crash: a counter below the last acknowledged number is a lost write; rows of
 //! one slot that disagree are half a transaction; an `ETag` below an acknowledged one went backwards.
 
+pub mod bulk;
 mod check;
 pub mod patterns;
 pub mod process;

@@ -6,6 +6,8 @@ pub mod crash;
 pub mod differential;
 pub mod employee;
 pub mod faults;
+#[cfg(feature = "fuzzing")]
+pub mod fuzz;
 pub mod histories;
 pub mod model;
 pub mod power;

@@ -56,8 +56,8 @@ fn report(seed: u64, log: &Log, without: Option<Mend>) -> Report {
     let (reports, done) = mpsc::channel();
     let own = log.clone();
     let stalled = reports.clone();
-    let stall = move |who: &str| {
-        let _ = stalled.send((Seen::default(), 0, Some(format!("everyone waits for another: {who}"))));
+    let stall = move |why: &str| {
+        let _ = stalled.send((Seen::default(), 0, Some(why.to_owned())));
     };
     let history = move || {
         let outcome = catch_unwind(AssertUnwindSafe(|| History::new(seed, own, without, stall).run()));

@@ -9,6 +9,8 @@ mod cache;
 mod copy;
 mod cursor;
 mod filter;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzz;
 mod merge;
 mod meta;
 mod pool;

@@ -9,7 +9,7 @@ use tests::crash::process::{CHILD, Plan, run_child, torture};
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [CHILD, folder, writers] => child(folder, writers),
+        [CHILD, folder, writers, rows] => child(folder, writers, rows),
         [patterns::CHILD, folder, round, seed] => patterns_child(folder, round, seed),
         words => parent(words),
     };
@@ -24,12 +24,22 @@ fn main() -> ExitCode {
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-fn child(folder: &str, writers: &str) -> Outcome {
-    Ok(run_child(&PathBuf::from(folder), writers.parse()?)?)
+fn child(folder: &str, writers: &str, rows: &str) -> Outcome {
+    Ok(run_child(&PathBuf::from(folder), writers.parse()?, rows.parse()?)?)
 }
 
 fn patterns_child(folder: &str, round: &str, seed: &str) -> Outcome {
     Ok(patterns::run_child(&PathBuf::from(folder), round.parse()?, seed.parse()?)?)
+}
+
+/// A number of rows: `10M`, `200k` or `5000`.
+fn rows(text: &str) -> Result<u64, Box<dyn std::error::Error>> {
+    let (digits, unit) = match text.as_bytes().last() {
+        Some(b'M') => (text.trim_end_matches('M'), 1_000_000),
+        Some(b'k') => (text.trim_end_matches('k'), 1_000),
+        _ => (text, 1),
+    };
+    Ok(digits.parse::<u64>()? * unit)
 }
 
 fn parent(words: &[&str]) -> Outcome {
@@ -38,6 +48,7 @@ fn parent(words: &[&str]) -> Outcome {
         seed: 1,
         folder: std::env::temp_dir().join(format!("tables-torture-{}", std::process::id())),
         rounds_a_folder: 25,
+        rows: 0,
     };
     let (mut words, mut all_patterns) = (words.iter(), false);
     while let Some(word) = words.next() {
@@ -46,10 +57,11 @@ fn parent(words: &[&str]) -> Outcome {
             "--patterns" => all_patterns = true,
             "--rounds" => plan.rounds = value()?.parse()?,
             "--seed" => plan.seed = value()?.parse()?,
+            "--rows" => plan.rows = rows(value()?)?,
             "--folder" => plan.folder = PathBuf::from(value()?),
             other => {
                 return Err(format!(
-                    "unknown option `{other}`; there are --patterns, --rounds N, --seed N, --folder PATH"
+                    "unknown option `{other}`; there are --patterns, --rounds N, --rows N, --seed N, --folder PATH"
                 )
                 .into());
             }
@@ -71,6 +83,11 @@ fn parent(words: &[&str]) -> Outcome {
         "{} kills ({} before the first acknowledgement), {} writes acknowledged, slowest reopen {:?}",
         outcome.kills, outcome.early, outcome.acknowledged, outcome.slowest_reopen
     );
+    let mut longest = outcome.longest_writes;
+    longest.sort_unstable();
+    if let (Some(middle), Some(most)) = (longest.get(longest.len() / 2), longest.last()) {
+        println!("the longest write of a round: {middle:?} in half of the rounds, {most:?} at most");
+    }
     if outcome.wrong.is_empty() {
         println!("nothing acknowledged was lost, nothing half-applied was visible");
         return Ok(());

@@ -1,6 +1,7 @@
 //! Kill -9 in a loop: a child process writes and reports each acknowledgement, the parent kills it at a random moment,
 //! reopens the folder and checks.
 
+use std::fmt::Display;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,11 +11,11 @@ use std::time::{Duration, Instant};
 use pollster::FutureExt;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::{Engine, EngineOptions};
+use table_core::embedded::{Durability, Engine, EngineOptions};
 
-use crate::crash::{Acknowledged, Evidence, Writer, check};
+use crate::crash::{Acknowledged, Evidence, Writer, bulk, check};
 
-/// The word that makes the program a child: `torture child FOLDER WRITERS`.
+/// The word that makes the program a child: `torture child FOLDER WRITERS ROWS`.
 pub const CHILD: &str = "child";
 
 /// How much to torture.
@@ -28,6 +29,8 @@ pub struct Plan {
     pub folder: PathBuf,
     /// Rounds on one folder before a fresh one is taken.
     pub rounds_a_folder: usize,
+    /// Rows in bulk beside those of the writers; with any, all rounds are on one folder.
+    pub rows: u64,
 }
 
 /// What came of it.
@@ -41,42 +44,105 @@ pub struct Outcome {
     pub acknowledged: u64,
     /// The longest recovery.
     pub slowest_reopen: Duration,
+    /// The longest that a write took in each round.
+    pub longest_writes: Vec<Duration>,
     /// What was wrong, if anything.
     pub wrong: Vec<String>,
 }
 
-/// An engine whose checkpoints and journal rotations come often enough to be hit by a kill.
+/// Threads that update rows in bulk.
+const UPDATERS: u64 = 8;
+
+/// An engine whose checkpoints and journal rotations come often enough to be hit by a kill: by small thresholds, or by many rows.
 ///
 /// # Errors
 /// Those of opening.
-pub fn open(folder: &Path) -> table_core::Result<Engine> {
-    EngineOptions::new().checkpoint_bytes(256 * 1024).recent_bytes(1024 * 1024).open(folder)
+pub fn open(folder: &Path, rows: u64) -> table_core::Result<Engine> {
+    let options = EngineOptions::new();
+    match rows {
+        0 => options.checkpoint_bytes(256 * 1024).recent_bytes(1024 * 1024).open(folder),
+        _ => options.open(folder),
+    }
 }
 
-/// The child: writes with so many concurrent writers and reports on standard output, until it is killed.
+/// A folder with so many rows in bulk.
+fn fill(folder: &Path, rows: u64) -> table_core::Result<()> {
+    let engine = EngineOptions::new().durability(Durability::Relaxed).open(folder)?;
+    async {
+        Writer::create_table(&engine).await?;
+        bulk::fill(&engine, rows).await?;
+        engine.close().await
+    }
+    .block_on()
+}
+
+/// Writes a line to the parent; `false` if it is gone, and nobody is left to report to.
+fn tell(line: &impl Display) -> bool {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
+}
+
+/// The longest that a write of one thread took.
+#[derive(Debug, Default)]
+struct Longest(Duration);
+
+impl Longest {
+    const WORD: &str = "waited";
+
+    /// A line for the parent, if this write took longer than all before.
+    fn note(&mut self, begun: Instant) -> Option<String> {
+        let took = begun.elapsed();
+        (took > self.0).then(|| {
+            self.0 = took;
+            format!("{} {}", Self::WORD, took.as_micros())
+        })
+    }
+
+    fn read(line: &str) -> Option<Duration> {
+        Some(Duration::from_micros(line.strip_prefix(Self::WORD)?.trim().parse().ok()?))
+    }
+}
+
+/// The child: writes with so many concurrent writers, beside those that update rows in bulk, and reports on standard output, until
+/// it is killed.
 ///
 /// # Errors
 /// Those of the store; none is expected before the kill.
-pub fn run_child(folder: &Path, writers: usize) -> table_core::Result<()> {
-    let engine = open(folder)?;
+pub fn run_child(folder: &Path, writers: usize, rows: u64) -> table_core::Result<()> {
+    let engine = open(folder, rows)?;
     Writer::create_table(&engine).block_on()?;
     let engine = Arc::new(engine);
-    let threads: Vec<_> = (0..writers)
-        .map(|number| {
-            let engine = Arc::clone(&engine);
-            std::thread::spawn(move || -> table_core::Result<()> {
-                let mut writer = Writer::resume(&*engine, number).block_on()?;
-                loop {
-                    let acknowledged = writer.step(&*engine).block_on()?;
-                    let mut out = std::io::stdout().lock();
-                    // A closed pipe means that the parent is gone: nobody is left to report to.
-                    if writeln!(out, "{acknowledged}").and_then(|()| out.flush()).is_err() {
-                        return Ok(());
-                    }
+    let write = |number: usize| {
+        let engine = Arc::clone(&engine);
+        std::thread::spawn(move || -> table_core::Result<()> {
+            let (mut writer, mut longest) =
+                (Writer::resume(&*engine, number).block_on()?, Longest::default());
+            loop {
+                let begun = Instant::now();
+                let acknowledged = writer.step(&*engine).block_on()?;
+                let waited = longest.note(begun);
+                if !tell(&acknowledged) || waited.is_some_and(|line| !tell(&line)) {
+                    return Ok(());
                 }
-            })
+            }
         })
-        .collect();
+    };
+    let update = |seed: u64| {
+        let engine = Arc::clone(&engine);
+        std::thread::spawn(move || -> table_core::Result<()> {
+            let seed = seed ^ u64::from(std::process::id());
+            let (mut random, mut longest) = (StdRng::seed_from_u64(seed), Longest::default());
+            loop {
+                let begun = Instant::now();
+                bulk::update(&*engine, rows, &mut random).block_on()?;
+                if longest.note(begun).is_some_and(|line| !tell(&line)) {
+                    return Ok(());
+                }
+            }
+        })
+    };
+    let updaters = if rows == 0 { 0 } else { UPDATERS };
+    let threads: Vec<_> = (0..writers).map(write).chain((0..updaters).map(update)).collect();
     for thread in threads {
         if let Ok(result) = thread.join() {
             result?;
@@ -97,28 +163,39 @@ pub fn torture(
     let mut random = StdRng::seed_from_u64(plan.seed);
     let (mut outcome, mut evidence) = (Outcome::default(), Evidence::default());
     for round in 0..plan.rounds {
-        if round % plan.rounds_a_folder == 0 {
+        if round == 0 || (plan.rows == 0 && round % plan.rounds_a_folder == 0) {
             evidence = Evidence::default();
             if plan.folder.exists() {
                 std::fs::remove_dir_all(&plan.folder)?;
             }
+            if plan.rows > 0 {
+                fill(&plan.folder, plan.rows)?;
+            }
         }
         let writers = [1, 8, 64][round % 3];
         // Squared, so that early and late moments both occur: during opening, and after several checkpoints.
-        let kill_after = random.random_range(0_u64..60).pow(2);
+        let kill_after = random.random_range(0_u64..60).pow(2) * if plan.rows > 0 { 10 } else { 1 };
         let mut command = Command::new(program);
-        command.arg(CHILD).arg(&plan.folder).arg(writers.to_string());
+        command.arg(CHILD).arg(&plan.folder).arg(writers.to_string()).arg(plan.rows.to_string());
+        let mut longest = Duration::ZERO;
         let acknowledged = run_and_kill(&mut command, kill_after, |line| {
+            longest = longest.max(Longest::read(line).unwrap_or_default());
             line.parse::<Acknowledged>().map(|acknowledged| evidence.record(acknowledged)).is_ok()
         })?;
+        outcome.longest_writes.push(longest);
         outcome.kills += 1;
         outcome.early += usize::from(acknowledged == 0);
         outcome.acknowledged += acknowledged;
         let begun = Instant::now();
-        let engine = open(&plan.folder)?;
+        let engine = open(&plan.folder, plan.rows)?;
         outcome.slowest_reopen = outcome.slowest_reopen.max(begun.elapsed());
         if evidence.writers() > 0 {
             for wrong in check(&engine, &evidence).block_on()? {
+                outcome.wrong.push(format!("round {round} (seed {}): {wrong}", plan.seed));
+            }
+        }
+        if plan.rows > 0 {
+            for wrong in bulk::check(&engine, plan.rows, &mut random).block_on()? {
                 outcome.wrong.push(format!("round {round} (seed {}): {wrong}", plan.seed));
             }
         }

@@ -25,10 +25,23 @@ pub(super) struct Table {
     pub(super) rows: BTreeMap<Place, Number>,
 }
 
-/// All tables, by number.
+/// A message of the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Message {
+    /// The operation that put it.
+    pub(super) number: Number,
+    /// The operation whose receipt is good.
+    pub(super) receipt: Number,
+    /// Whether it can be received; what is hidden once is so for longer than a history lasts.
+    pub(super) shows: bool,
+}
+
+/// All tables, by number, and a queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) tables: BTreeMap<u8, Table>,
+    /// The messages, in the order in which they came to show.
+    pub(super) queue: Option<Vec<Message>>,
 }
 
 /// What an operation does to its row, and on which condition.
@@ -60,9 +73,37 @@ pub(super) struct Operation {
 /// A write, as it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Write {
-    Create { table: u8, number: Number },
-    Drop { table: u8 },
-    Submit { table: u8, partition: u8, operations: Vec<Operation> },
+    Create {
+        table: u8,
+        number: Number,
+    },
+    Drop {
+        table: u8,
+    },
+    Submit {
+        table: u8,
+        partition: u8,
+        operations: Vec<Operation>,
+    },
+    CreateQueue,
+    Put {
+        number: Number,
+    },
+    /// Receives the first message that shows, and hides it.
+    Receive {
+        number: Number,
+    },
+    /// Hides a message, or lets it show, by the receipt that an operation gave.
+    Update {
+        message: Number,
+        receipt: Number,
+        shows: bool,
+        number: Number,
+    },
+    Delete {
+        message: Number,
+        receipt: Number,
+    },
 }
 
 /// Why a write is refused: the code, and the position of the operation.
@@ -71,7 +112,8 @@ pub(super) type Refusal = (ErrorCode, Option<usize>);
 /// What is known of the outcome of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    Done,
+    /// It has its effect; and which message was received, if any.
+    Done(Option<Number>),
     Refused(Refusal),
     /// Something kept it from being tried: it has no effect.
     NotDone,
@@ -80,7 +122,7 @@ pub(super) enum Outcome {
 /// What became of a write in one world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fate {
-    Done,
+    Done(Option<Number>),
     Refused(Refusal),
     Skipped,
 }
@@ -90,9 +132,10 @@ fn missing(code: ErrorCode) -> Refusal {
 }
 
 impl State {
-    /// The state after a write, or why it is refused.
-    fn after(&self, write: &Write) -> Result<Self, Refusal> {
+    /// The state after a write and the message that it received, or why it is refused.
+    fn after(&self, write: &Write) -> Result<(Self, Option<Number>), Refusal> {
         let mut state = self.clone();
+        let mut received = None;
         match write {
             Write::Create { table, number } => {
                 if state.tables.contains_key(table) {
@@ -126,8 +169,39 @@ impl State {
                     }
                 }
             }
+            // One that is there is no error.
+            Write::CreateQueue => drop(state.queue.get_or_insert_default()),
+            Write::Put { number } => {
+                state.messages()?.push(Message { number: *number, receipt: *number, shows: true });
+            }
+            Write::Receive { number } => {
+                if let Some(message) = state.messages()?.iter_mut().find(|message| message.shows) {
+                    (message.receipt, message.shows) = (*number, false);
+                    received = Some(message.number);
+                }
+            }
+            Write::Update { message, receipt, shows, number } => {
+                let taken = state.take(*message, *receipt)?;
+                state.messages()?.push(Message { receipt: *number, shows: *shows, ..taken });
+            }
+            Write::Delete { message, receipt } => drop(state.take(*message, *receipt)?),
         }
-        Ok(state)
+        Ok((state, received))
+    }
+
+    fn messages(&mut self) -> Result<&mut Vec<Message>, Refusal> {
+        self.queue.as_mut().ok_or(missing(ErrorCode::QueueNotFound))
+    }
+
+    /// Takes a message out by a receipt.
+    fn take(&mut self, message: Number, receipt: Number) -> Result<Message, Refusal> {
+        let messages = self.messages()?;
+        let place = messages.iter().position(|there| there.number == message);
+        let place = place.ok_or(missing(ErrorCode::MessageNotFound))?;
+        if messages[place].receipt != receipt {
+            return Err(missing(ErrorCode::PopReceiptMismatch));
+        }
+        Ok(messages.remove(place))
     }
 }
 
@@ -156,7 +230,7 @@ impl World {
             Self { state, ahead }
         };
         let tried = match self.state.after(write) {
-            Ok(state) => with(Arc::new(state), Fate::Done),
+            Ok((state, received)) => with(Arc::new(state), Fate::Done(received)),
             Err(refusal) => with(Arc::clone(&self.state), Fate::Refused(refusal)),
         };
         let skipped = may_skip.then(|| with(Arc::clone(&self.state), Fate::Skipped));
@@ -221,8 +295,8 @@ impl Model {
                     let fate = world.ahead.pop_front()?;
                     let agrees = match (&fate, outcome) {
                         // What was looked at and refused may be taken back with its group.
-                        (Fate::Done, Outcome::Done)
-                        | (Fate::Skipped | Fate::Refused(_), Outcome::NotDone) => true,
+                        (Fate::Done(is), Outcome::Done(told)) => is == told,
+                        (Fate::Skipped | Fate::Refused(_), Outcome::NotDone) => true,
                         (Fate::Refused(is), Outcome::Refused(told)) => is == told,
                         _ => false,
                     };

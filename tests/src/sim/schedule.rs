@@ -19,6 +19,9 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
+/// The most calls of one history: a hundred times those of the longest. A history with more has a loop without an end.
+const CALLS: u64 = 1_000_000;
+
 /// What a thread is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
@@ -52,6 +55,8 @@ struct Inner {
     /// One in so many calls gives others a turn.
     switch: u32,
     trace: DefaultHasher,
+    /// How often a thread came here.
+    calls: u64,
     /// Everyone waits for another.
     stalled: bool,
 }
@@ -60,7 +65,7 @@ struct Inner {
 pub(super) struct Schedule {
     began: Instant,
     inner: Mutex<Inner>,
-    /// Told when everyone waits for another.
+    /// Told why the history has no end.
     stall: Box<dyn Fn(&str) + Send + Sync>,
     /// The mend that all threads lack.
     without: Option<Mend>,
@@ -88,6 +93,7 @@ impl Schedule {
             doings: 0,
             switch,
             trace: DefaultHasher::new(),
+            calls: 0,
             stalled: false,
         };
         let schedule = Arc::new(Self {
@@ -103,6 +109,31 @@ impl Schedule {
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same for a thread that comes by; one that comes too often is left behind.
+    fn call(&self) -> MutexGuard<'_, Inner> {
+        let mut inner = self.inner();
+        inner.calls += 1;
+        if inner.calls > CALLS {
+            let who = inner.actors.get(NUMBER.get()).map(|actor| actor.name.clone()).unwrap_or_default();
+            drop(inner);
+            self.leave_behind(&format!("{CALLS} calls have no end; the last one is of {who}"));
+        }
+        inner
+    }
+
+    /// How often threads came here.
+    pub(super) fn calls(&self) -> u64 {
+        self.inner().calls
+    }
+
+    /// Tells why there is no way on from here. What hangs stays.
+    fn leave_behind(&self, why: &str) -> ! {
+        (self.stall)(why);
+        loop {
+            thread::park();
+        }
     }
 
     /// Notes what happened: two histories are one if they note the same.
@@ -128,7 +159,7 @@ impl Schedule {
 
     /// Lets so much time pass, and perhaps others go first.
     pub(super) fn step(&self, time: Duration) {
-        let mut inner = self.inner();
+        let mut inner = self.call();
         inner.now += time;
         // Callers do nothing that the engine waits for but to ask.
         inner.doings += u64::from(NUMBER.get() > 0);
@@ -163,11 +194,7 @@ impl Schedule {
             let all: Vec<_> =
                 inner.actors.iter().map(|actor| format!("{}: {:?}", actor.name, actor.doing)).collect();
             drop(inner);
-            (self.stall)(&all.join(", "));
-            // There is no way on from here. What hangs is left behind.
-            loop {
-                thread::park();
-            }
+            self.leave_behind(&format!("everyone waits for another: {}", all.join(", ")));
         }
     }
 
@@ -264,14 +291,14 @@ impl Scheduler for Shared {
     }
 
     fn pass(&self) {
-        let mut inner = self.0.inner();
+        let mut inner = self.0.call();
         inner.now += Duration::from_micros(1);
         inner.doings += 1;
         Schedule::give_turn(inner);
     }
 
     fn sleep(&self, time: Duration) {
-        let mut inner = self.0.inner();
+        let mut inner = self.0.call();
         inner.doings += 1;
         let until = inner.now + time;
         drop(inner);
@@ -286,11 +313,30 @@ impl Scheduler for Shared {
         };
         loop {
             // Others may do something while this one looks.
-            let seen = self.0.inner().doings;
+            let seen = self.0.call().doings;
             if ready() || until.is_some_and(|until| until <= self.0.elapsed()) {
                 return;
             }
             self.0.go_on_as(Doing::Waiting { seen, until });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn a_loop_without_an_end_is_told() {
+        let (told, heard) = mpsc::channel();
+        thread::spawn(move || {
+            let schedule = Schedule::new(1, None, move |why| told.send(why.to_owned()).unwrap());
+            loop {
+                schedule.step(Duration::from_micros(1));
+            }
+        });
+        assert!(heard.recv().unwrap().contains("calls have no end; the last one is of callers"));
     }
 }

@@ -119,7 +119,7 @@ impl Record {
 }
 
 /// Bytes of a key up to and with the end of its partition.
-fn partition_bytes(key: &[u8]) -> usize {
+pub(crate) fn partition_bytes(key: &[u8]) -> usize {
     let texts = key.get(TABLE_BYTES..).unwrap_or_default();
     texts.iter().position(|byte| *byte == 0).map_or(key.len(), |end| TABLE_BYTES + end + 1)
 }

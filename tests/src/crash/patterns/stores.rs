@@ -214,7 +214,7 @@ impl Stores {
             Ok(Arc::new(blobs))
         };
         let (blobs, lists) = (blobs_in("blobs")?, blobs_in("lists")?);
-        let engine = process::open(&folder.join("tables"))?;
+        let engine = process::open(&folder.join("tables"), 0)?;
         let queues = match queues {
             Queues::Durable => engine.clone(),
             Queues::Lost => Engine::in_memory(),

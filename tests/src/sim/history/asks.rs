@@ -8,17 +8,25 @@ use rand::RngExt;
 use table_core::embedded::Engine;
 use table_core::embedded::threads::Scheduler;
 use table_core::limits::Limits;
+use table_core::queue::Lease;
 use table_core::store::Committed;
 use table_core::{Error, ErrorCode, IfMatch, OperationKind, Result, TableStore, Transaction};
 
 use super::History;
+use super::queues::received;
 use crate::sim::model::{Condition, NUMBERS, Number, Operation, Outcome, State, Verb, Write, Wrong};
 use crate::sim::rows;
 use crate::sim::schedule::Shared;
 
-/// What an answer says.
-type Answer = Result<Committed>;
-type Future = Pin<Box<dyn std::future::Future<Output = Answer>>>;
+/// What an answer says where it is no error.
+pub(super) enum Told {
+    Committed(Committed),
+    /// What was put, received or updated.
+    Lease(Option<Lease>),
+}
+
+type Answer = Result<Told>;
+pub(super) type Future = Pin<Box<dyn std::future::Future<Output = Answer>>>;
 
 /// Something that was asked for.
 pub(super) struct Asked {
@@ -58,11 +66,14 @@ fn is_refusal(code: ErrorCode) -> bool {
             | ErrorCode::TableNotFound
             | ErrorCode::EntityAlreadyExists
             | ErrorCode::UpdateConditionNotSatisfied
+            | ErrorCode::QueueNotFound
+            | ErrorCode::MessageNotFound
+            | ErrorCode::PopReceiptMismatch
     )
 }
 
 impl History {
-    fn ask(&mut self, write: Option<Write>, future: Future) {
+    pub(super) fn ask(&mut self, write: Option<Write>, future: Future) {
         let id = u64::from(self.next / NUMBERS);
         self.next = (self.next / NUMBERS + 1) * NUMBERS;
         self.schedule.note((id, write.is_some()));
@@ -88,10 +99,10 @@ impl History {
         let engine = engine.clone();
         if self.random.random_ratio(2, 3) {
             let write = Write::Create { table: number, number: self.next };
-            let future = async move { engine.create_table(&table).await.map(|()| Committed::new()) };
+            let future = async move { engine.create_table(&table).await.map(|()| Told::Lease(None)) };
             self.ask(Some(write), Box::pin(future));
         } else {
-            let future = async move { engine.delete_table(&table).await.map(|()| Committed::new()) };
+            let future = async move { engine.delete_table(&table).await.map(|()| Told::Lease(None)) };
             self.ask(Some(Write::Drop { table: number }), Box::pin(future));
         }
     }
@@ -101,7 +112,7 @@ impl History {
         self.log.add(format!("{}: asks for a checkpoint, compact {compact}", self.next / NUMBERS));
         let future = async move {
             let done = if compact { engine.compact().await } else { engine.checkpoint().await };
-            done.map(|()| Committed::new())
+            done.map(|()| Told::Lease(None))
         };
         self.ask(None, Box::pin(future));
     }
@@ -134,7 +145,7 @@ impl History {
         let transaction = self.transaction(partition, &operations);
         let (Ok(transaction), Ok(name)) = (transaction, rows::table(table)) else { return };
         let engine = engine.clone();
-        let future = async move { engine.submit(&name, transaction).await };
+        let future = async move { engine.submit(&name, transaction).await.map(Told::Committed) };
         self.ask(Some(write), Box::pin(future));
     }
 
@@ -221,7 +232,11 @@ impl History {
 
     fn take_answer(&mut self, id: u64, write: &Write, answer: &Answer) -> Result<(), Wrong> {
         let outcome = match answer {
-            Ok(_) => Outcome::Done,
+            Ok(Told::Lease(Some(lease))) => {
+                self.note_lease(write, lease)?;
+                Outcome::Done(received(write, lease))
+            }
+            Ok(_) => Outcome::Done(None),
             Err(error) => match error.code() {
                 code if is_refusal(code) => Outcome::Refused((code, error.operation())),
                 ErrorCode::EnginePoisoned if self.has_failed() => {
@@ -233,7 +248,9 @@ impl History {
             },
         };
         self.model.answer(id, &outcome)?;
-        if let (Ok(committed), Write::Submit { table, partition, operations }) = (answer, write) {
+        if let (Ok(Told::Committed(committed)), Write::Submit { table, partition, operations }) =
+            (answer, write)
+        {
             self.seen.acknowledged += 1;
             for (operation, etag) in operations.iter().zip(committed) {
                 match (operation.verb, etag) {

@@ -63,7 +63,7 @@ impl History {
     }
 
     /// Whether a read may fail so.
-    fn may_fail(&self, error: &table_core::Error) -> bool {
+    pub(super) fn may_fail(&self, error: &table_core::Error) -> bool {
         self.disk.has_lost_power() || (self.excuses.damaged && error.code() == ErrorCode::Corrupted)
     }
 
@@ -229,6 +229,7 @@ impl History {
             return Ok(());
         }
         self.list(engine)?;
+        self.count_messages(engine)?;
         for table in 0..rows::TABLES {
             let Ok(name) = rows::table(table) else { continue };
             let mut scan = Some(Scan { table, from: None, start: None, made: BTreeSet::new() });

@@ -40,7 +40,7 @@ impl Directory {
     }
 
     /// The bytes of the index.
-    pub(super) fn write(&self) -> Vec<u8> {
+    pub(in super::super) fn write(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.u32(u32::try_from(self.len()).unwrap_or(u32::MAX));
         for index in 0..self.len() {
@@ -52,7 +52,7 @@ impl Directory {
     }
 
     /// Reads an index; `None` if the bytes are none, or its keys are not in order.
-    pub(super) fn read(bytes: &[u8], offset: u64, filter: Vec<u8>, entries: u64) -> Option<Self> {
+    pub(in super::super) fn read(bytes: &[u8], offset: u64, filter: Vec<u8>, entries: u64) -> Option<Self> {
         let (mut reader, mut directory) = (Reader::new(bytes), Self::at(offset));
         let mut before: Option<&[u8]> = None;
         for _ in 0..reader.u32()? {

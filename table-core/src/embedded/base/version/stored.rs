@@ -42,7 +42,7 @@ pub(in super::super) struct Stored {
 }
 
 impl Stored {
-    fn content(&self) -> Vec<u8> {
+    pub(in super::super) fn content(&self) -> Vec<u8> {
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let mut out = Writer::default();
         out.raw(self.engine.as_bytes());
@@ -140,6 +140,12 @@ impl Stored {
         };
         let content = copies.first.or(copies.second).ok_or_else(|| broken(0))?;
         Self::of(&content, pool).ok_or_else(|| broken(HEADER))
+    }
+
+    /// What the content of a copy says.
+    #[cfg(feature = "fuzzing")]
+    pub(in super::super) fn of_content(bytes: &[u8], pool: &Arc<Pool>) -> Option<Self> {
+        Self::of(&Content { version: VERSION, bytes: bytes.to_vec() }, pool)
     }
 
     fn of(Content { version, bytes }: &Content, pool: &Arc<Pool>) -> Option<Self> {

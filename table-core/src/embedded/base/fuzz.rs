@@ -1,0 +1,91 @@
+//! The formats of the base, for fuzzing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::embedded::base::block::{BlockWriter, Found, Layout, Walk};
+use crate::embedded::base::pool::Pool;
+use crate::embedded::base::run::Directory;
+use crate::embedded::base::version::stored::Stored;
+use crate::embedded::disk::RealDisk;
+use crate::row::{Row, RowView};
+
+/// Reads a block whose checksum is right: row by row, by a walk, and by look-ups, which give the same.
+///
+/// # Panics
+/// If they differ.
+#[must_use]
+pub fn block(bytes: &[u8]) -> bool {
+    let Ok(layout) = Layout::read(bytes) else { return false };
+    let Ok(prefix) = layout.prefix(bytes) else { return false };
+    let Ok(mut walk) = Walk::new(layout, bytes, 0..layout.len()) else { return false };
+    let mut key = prefix.to_vec();
+    for index in 0..layout.len() {
+        let walked = walk.advance(bytes, &mut key);
+        let alone = layout.key(bytes, index).and_then(|rest| Ok((rest, layout.row(bytes, index)?)));
+        let (Ok(true), Ok((rest, place))) = (&walked, &alone) else {
+            assert!(
+                walked.is_err() && alone.is_err(),
+                "row {index} is broken for one reader and not for the other"
+            );
+            return false;
+        };
+        assert_eq!(key, [prefix, rest].concat(), "the key of row {index}");
+        let row = |row: Option<RowView<'_>>| row.map(|row| row.to_row());
+        assert_eq!(row(walk.row(bytes)), row(place.row(bytes)), "row {index}");
+        // Keys may be out of order, so that one is not found; what is found is a row of the block.
+        if let Ok(Found::Row(row)) = layout.find(bytes, &key) {
+            let _ = row.view().properties().count();
+        }
+    }
+    true
+}
+
+/// Reads the index of a run, and writes it again.
+///
+/// # Panics
+/// If it is another then.
+#[must_use]
+pub fn index(bytes: &[u8]) -> bool {
+    let Some(directory) = Directory::read(bytes, 24, Vec::new(), 0) else { return false };
+    assert_eq!(directory.write(), bytes, "an index that was written again");
+    for block in 0..directory.len() {
+        let (offset, _) = directory.place(block);
+        assert!(offset >= 24 && directory.first(block) <= directory.last(block), "block {block}");
+    }
+    let within = directory.within(directory.first(0), None);
+    assert_eq!(within, 0..directory.len(), "all blocks lie from the first key on");
+    true
+}
+
+/// Reads what `BASE` says, and writes it again.
+///
+/// # Panics
+/// If it is another then.
+#[must_use]
+pub fn version(bytes: &[u8]) -> bool {
+    let pool = Arc::new(Pool::new(Arc::new(RealDisk), PathBuf::new(), 0));
+    let Some(stored) = Stored::of_content(bytes, &pool) else { return false };
+    let content = stored.content();
+    let again = Stored::of_content(&content, &pool).map(|stored| stored.content());
+    assert_eq!(again, Some(content), "a version that was written again");
+    let version = &stored.version;
+    for (index, segment) in version.segments().iter().enumerate() {
+        assert_eq!(version.find(&segment.start), index, "the place of a segment");
+    }
+    true
+}
+
+/// A block of these rows, in key order; every third entry is followed by a deletion.
+#[must_use]
+pub fn block_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
+    let (mut writer, mut block) = (BlockWriter::default(), Vec::new());
+    for (number, (key, row)) in rows.iter().enumerate() {
+        writer.push(key, Some(RowView::new(row.as_bytes())));
+        if number % 3 == 0 {
+            writer.push(&[key.as_slice(), &[0]].concat(), None);
+        }
+    }
+    writer.finish(&mut block);
+    block
+}

@@ -1,0 +1,88 @@
+//! How a life ends, and what is looked at in the end.
+
+use std::collections::BTreeMap;
+
+use rand::RngExt;
+use table_core::embedded::Engine;
+
+use super::{Excuses, History};
+use crate::power::SimulatedDisk;
+use crate::sim::model::Wrong;
+use crate::sim::plan::End;
+
+impl History {
+    /// Ends the life as planned.
+    pub(super) fn finish(&mut self, engine: Engine) -> Result<(), Wrong> {
+        let end = if self.disk.has_lost_power() { End::Power } else { self.life.end };
+        self.log.add(format!("end: {end:?}"));
+        if matches!(end, End::Close | End::Drop) && self.random.random() {
+            self.hear_all()?;
+        }
+        match end {
+            End::Close => {
+                self.end_trouble_of_room();
+                self.close(&engine)?;
+                // The system may still have what was synced long ago, and nothing else.
+                if self.random.random() {
+                    if self.life.relaxed && self.has_failed() {
+                        self.fall_back();
+                    }
+                    self.disk = self.disk.after_power_loss(self.random.random());
+                } else {
+                    self.disk = self.disk.after_kill();
+                }
+                return Ok(());
+            }
+            End::Drop => {}
+            End::Kill | End::Power => self.disk.cut_power(),
+        }
+        self.let_go();
+        drop(engine);
+        self.disk = self.disk_afterwards();
+        Ok(())
+    }
+
+    pub(super) fn disk_afterwards(&mut self) -> SimulatedDisk {
+        let lost_power = self.disk.has_lost_power() && self.life.end != End::Kill;
+        if lost_power {
+            if self.life.relaxed {
+                self.fall_back();
+            }
+            return self.disk.after_power_loss(self.random.random());
+        }
+        self.disk.after_kill()
+    }
+
+    /// Something that was acknowledged may be gone: its versions and receipts may be given again.
+    pub(super) fn fall_back(&mut self) {
+        self.model.fall_back();
+        (self.etags, self.versions, self.leases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    }
+
+    /// Everybody who waits goes away.
+    pub(super) fn let_go(&mut self) {
+        for asked in self.asked.drain(..) {
+            self.model.give_up(asked.id);
+        }
+        (self.scan, self.snapshot) = (None, None);
+    }
+
+    /// The folder is opened once more with nothing going wrong, or on a disk that has rotted, and everything is looked at.
+    pub(super) fn last_look(&mut self) -> Result<(), Wrong> {
+        self.excuses = Excuses { damaged: self.excuses.damaged, ..Excuses::default() };
+        self.life = self.life.quiet();
+        if self.established && self.random.random_ratio(1, 4) {
+            self.rot_at_rest();
+        }
+        self.log.add("the last look".to_owned());
+        let Some(engine) = self.open()? else { return Ok(()) };
+        self.look_at_everything(&engine)?;
+        for _ in 0..3 {
+            self.ask_transaction(&engine);
+            self.ask_checkpoint(&engine);
+        }
+        self.hear_all()?;
+        self.look_at_everything(&engine)?;
+        self.close(&engine)
+    }
+}

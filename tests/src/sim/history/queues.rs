@@ -1,0 +1,110 @@
+//! What callers ask of a queue.
+
+use std::time::Duration;
+
+use rand::RngExt;
+use table_core::Result;
+use table_core::embedded::Engine;
+use table_core::queue::{Lease, PutMessage, QueueName, QueueStore, TimeToLive};
+
+use super::History;
+use super::asks::Told;
+use crate::sim::model::{Number, State, Write, Wrong};
+
+/// Longer than the clock of a history ever goes ahead.
+const LONG: Duration = Duration::from_hours(7 * 24);
+
+fn queue() -> Result<QueueName> {
+    QueueName::new("work")
+}
+
+/// Which message a lease is of.
+fn message(lease: &Lease) -> Option<Number> {
+    lease.message.text.parse().ok()
+}
+
+/// Which message was received, if that was asked for.
+pub(super) fn received(write: &Write, lease: &Lease) -> Option<Number> {
+    matches!(write, Write::Receive { .. }).then(|| message(lease)).flatten()
+}
+
+impl History {
+    pub(super) fn ask_queue(&mut self, engine: &Engine) {
+        if !self.model.has_room(self.life.callers) {
+            return;
+        }
+        let Ok(queue) = queue() else { return };
+        let (engine, number) = (engine.clone(), self.next);
+        if self.model.states().iter().all(|state| state.queue.is_none()) {
+            let future = async move { engine.create_queue(&queue).await.map(|_| Told::Lease(None)) };
+            return self.ask(Some(Write::CreateQueue), Box::pin(future));
+        }
+        let held = self.any_lease();
+        match (held, self.random.random_range(0..10)) {
+            (Some((receipt, lease)), 0..=1) => {
+                let Some(message) = message(&lease) else { return };
+                let future = async move {
+                    let deleted = engine.delete(&queue, &lease.message.id, &lease.receipt).await;
+                    deleted.map(|()| Told::Lease(None))
+                };
+                self.ask(Some(Write::Delete { message, receipt }), Box::pin(future));
+            }
+            (Some((receipt, lease)), 2..=3) => {
+                let Some(message) = message(&lease) else { return };
+                let shows = self.random.random();
+                let hidden = if shows { Duration::ZERO } else { LONG };
+                let future = async move {
+                    engine.update(&queue, &lease, hidden, None).await.map(|lease| Told::Lease(Some(lease)))
+                };
+                self.ask(Some(Write::Update { message, receipt, shows, number }), Box::pin(future));
+            }
+            (_, 4..=6) => {
+                let future = async move {
+                    engine.receive(&queue, 1, LONG).await.map(|mut leases| Told::Lease(leases.pop()))
+                };
+                self.ask(Some(Write::Receive { number }), Box::pin(future));
+            }
+            _ => {
+                let message = PutMessage::new(number.to_string()).time_to_live(TimeToLive::Never);
+                let future =
+                    async move { engine.put(&queue, message).await.map(|lease| Told::Lease(Some(lease))) };
+                self.ask(Some(Write::Put { number }), Box::pin(future));
+            }
+        }
+    }
+
+    /// A lease that was given some time, and by which operation. Mostly its receipt is good no more.
+    fn any_lease(&mut self) -> Option<(Number, Lease)> {
+        let place = self.random.random_range(0..self.leases.len().max(1));
+        // Late ones more often.
+        let place = if self.random.random() { place } else { place.min(3) };
+        self.leases.iter().rev().nth(place).map(|(number, lease)| (*number, lease.clone()))
+    }
+
+    /// Notes a lease: the message is one that was put, and no two leases have the same receipt.
+    pub(super) fn note_lease(&mut self, write: &Write, lease: &Lease) -> std::result::Result<(), Wrong> {
+        let (Write::Put { number } | Write::Receive { number } | Write::Update { number, .. }) = write else {
+            return Ok(());
+        };
+        if self.leases.values().any(|other| other.receipt == lease.receipt) {
+            return Err(Wrong(format!("operation {number} gave a receipt that another gave: {lease:?}")));
+        }
+        self.leases.insert(*number, lease.clone());
+        Ok(())
+    }
+
+    /// As many messages as the model has.
+    pub(super) fn count_messages(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
+        let Ok(queue) = queue() else { return Ok(()) };
+        let count = match pollster::block_on(engine.approximate_count(&queue)) {
+            Ok(count) => Some(count),
+            Err(error) if error.code() == table_core::ErrorCode::QueueNotFound => None,
+            Err(error) if self.may_fail(&error) => return Ok(()),
+            Err(error) => return Err(Wrong(format!("a count of messages is told {error}"))),
+        };
+        self.seen.reads += 1;
+        self.schedule.note(count);
+        let agrees = |state: &State| state.queue.as_ref().map(|messages| messages.len() as u64) == count;
+        self.model.observe(agrees, || format!("the queue has {count:?} messages"))
+    }
+}

@@ -1,0 +1,122 @@
+//! What goes wrong in a life: the disk, threads, bytes at rest, the clock.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rand::RngExt;
+use table_core::embedded::failpoint::{Action, Hook};
+use table_core::ticks;
+
+use super::{History, SECOND};
+use crate::power::Fault;
+use crate::sim::plan::Trouble;
+
+impl History {
+    pub(super) fn begin_trouble(&mut self) {
+        match self.life.trouble {
+            Trouble::Disk(fault) => {
+                self.log.add(format!("from here on {fault:?}"));
+                self.disk.set_fault(Some(fault));
+                self.model.may_skip = matches!(fault, Fault::FullAfter(_));
+            }
+            Trouble::Rot if self.established => self.rot(),
+            Trouble::Clock => self.turn_clock(),
+            _ => {}
+        }
+    }
+
+    /// A full disk has room again some time, or has not.
+    pub(super) fn end_trouble_of_room(&mut self) {
+        if self.random.random() {
+            self.disk.set_fault(None);
+        }
+    }
+
+    /// Fails, or panics, where the life says so.
+    pub(super) fn hook(&self) -> Hook {
+        let (trouble, failed) = (self.life.trouble, Arc::clone(&self.excuses.thread_failed));
+        let seen = AtomicU32::new(0);
+        Hook::new(move |at| {
+            let Trouble::Thread { step, nth, panics } = trouble else { return Action::Continue };
+            if at != step || seen.fetch_add(1, Ordering::SeqCst) + 1 != nth {
+                return Action::Continue;
+            }
+            failed.store(true, Ordering::SeqCst);
+            assert!(!panics, "a panic of this history");
+            Action::Fail
+        })
+    }
+
+    /// A file of the folder whose name ends in one of these ways.
+    fn any_file(&mut self, ends: &[&str]) -> Option<(PathBuf, usize)> {
+        let is_one = |path: &Path| {
+            let end = path.extension().or(path.file_name());
+            ends.iter().any(|wanted| end.is_some_and(|end| end == *wanted))
+        };
+        let files = self.disk.files();
+        let mut files: Vec<_> =
+            files.into_iter().filter(|(path, length)| *length > 0 && is_one(path)).collect();
+        (!files.is_empty()).then(|| files.swap_remove(self.random.random_range(0..files.len())))
+    }
+
+    /// Changes a bit of a file of rows.
+    pub(super) fn rot(&mut self) {
+        if let Some((path, length)) = self.any_file(&["rows"]) {
+            let (at, bit) = (self.random.random_range(0..length), 1 << self.random.random_range(0..8));
+            self.log.add(format!("byte {at} of {} rots", path.display()));
+            self.disk.damage(&path, |bytes| {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte ^= bit;
+                }
+            });
+            self.excuses.damaged = true;
+            self.model.may_skip = true;
+            self.seen.faults += 1;
+        }
+    }
+
+    /// Changes, cuts or takes away a file of a folder that no engine has open.
+    pub(super) fn rot_at_rest(&mut self) {
+        let Some((path, length)) = self.any_file(&["BASE", "rows", "journal"]) else { return };
+        let is_journal = path.extension().is_some_and(|end| end == "journal");
+        let (at, bit) = (self.random.random_range(0..length), 1 << self.random.random_range(0..8));
+        let how = self.random.random_range(0..4);
+        self.log.add(format!("{} is damaged at {at} ({how})", path.display()));
+        match how {
+            0 => self.disk.take_away(&path),
+            1 => self.disk.damage(&path, |bytes| bytes.truncate(at)),
+            2 => self.disk.damage(&path, Vec::clear),
+            _ => self.disk.damage(&path, |bytes| {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte ^= bit;
+                }
+            }),
+        }
+        if is_journal {
+            // The end of a journal cannot be told from one that was torn.
+            self.fall_back();
+        }
+        self.excuses.damaged = true;
+        self.model.may_skip = true;
+        self.seen.faults += 1;
+    }
+
+    pub(super) fn turn_clock(&mut self) {
+        let now = self.clock.load(Ordering::SeqCst);
+        let to = match self.random.random_range(0..4) {
+            0 => now + 86_400 * SECOND,
+            1 => now.saturating_sub(86_400 * SECOND),
+            2 => now.saturating_sub(2 * SECOND),
+            // A clock that is set right later.
+            _ => {
+                self.excuses.time_over = true;
+                self.model.may_skip = true;
+                ticks::MAX
+            }
+        };
+        self.log.add(format!("the clock goes from {now} to {to}"));
+        self.clock.store(to, Ordering::SeqCst);
+        self.seen.faults += 1;
+    }
+}
