@@ -58,7 +58,7 @@ impl AzureTables {
         let answer = sent.map_err(|failure| failure.into_error(true).with_table(table.as_str()))?;
         let text = std::str::from_utf8(&answer.body).ok();
         text.and_then(acl::read).ok_or_else(|| {
-            let message = format!("{OPERATION}: the answer is no list of policies");
+            let message = format!("{OPERATION}: the answer is not a list of policies");
             Error::new(ErrorCode::InternalError, message).with_rule("ACL-2").with_table(table.as_str())
         })
     }

@@ -94,7 +94,7 @@ fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledg
     Ok(parts.iter().map(|part| ETag::parse(part.header("etag")).ok()).collect())
 }
 
-/// The service took the batch and nobody knows what it did with it.
+/// The service received the batch, and its outcome is unknown.
 fn unreadable(why: &str) -> Unacknowledged {
     let error =
         Error::new(ErrorCode::InternalError, format!("{OPERATION}: the answer cannot be read: {why}"));

@@ -50,7 +50,7 @@ impl AzureBlobs {
     /// The blobs of the account that a connection string names (AUTH-31). Nothing is sent.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is none, or names no blob endpoint; `AuthenticationFailed` if its key is no base64.
+    /// `InvalidInput` if the text is not a connection string, or has no blob endpoint; `AuthenticationFailed` if its key is not base64.
     pub fn from_connection_string(text: &str) -> Result<Self> {
         Self::from_connection_string_with(text, Options::default())
     }

@@ -64,7 +64,7 @@ impl AzureTables {
     /// A client of the account that a connection string names (AUTH-31). Nothing is sent.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is none, or names no table endpoint; `AuthenticationFailed` if its key is no base64.
+    /// `InvalidInput` if the text is not a connection string, or has no table endpoint; `AuthenticationFailed` if its key is not base64.
     ///
     /// ```
     /// use table_azure::AzureTables;
@@ -96,7 +96,7 @@ impl AzureTables {
     /// A client of an endpoint, such as `https://contoso.table.core.windows.net`. Nothing is sent.
     ///
     /// # Errors
-    /// `InvalidInput` if it is no endpoint, or if the credential would be sent there in the clear (ACC-1).
+    /// `InvalidInput` if it is not an endpoint, or if the credential would be sent there in the clear (ACC-1).
     pub fn new(endpoint: &str, credential: Credential) -> Result<Self> {
         Self::with_options(endpoint, credential, Options::default())
     }
@@ -138,7 +138,7 @@ impl AzureTables {
         self.0.account.as_deref()
     }
 
-    /// Who answers.
+    /// The kind of service that answers.
     #[must_use]
     pub fn target(&self) -> Target {
         self.0.target
@@ -188,7 +188,7 @@ impl AzureTables {
         self.0.runtime.run(work(self.clone())).await
     }
 
-    /// The same, and it goes on while nobody polls it.
+    /// The same, and it continues while its future is not polled.
     pub(crate) async fn run_apart<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,

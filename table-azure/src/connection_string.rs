@@ -37,7 +37,7 @@ struct Endpoints {
 }
 
 impl ConnectionString {
-    /// How to prove who is asking.
+    /// The proof of the requests' sender.
     #[must_use]
     pub const fn credential(&self) -> &Credential {
         &self.credential
@@ -90,7 +90,7 @@ impl FromStr for ConnectionString {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` if it is no list of `Key=Value`, has no credential, or names no endpoint and no account.
+    /// `InvalidInput` if it is not a list of `Key=Value`, has no credential, or has neither an endpoint nor an account.
     fn from_str(text: &str) -> Result<Self> {
         let pairs = pairs(text)?;
         let get = |key: &str| pairs.get(key).copied().filter(|value| !value.is_empty());

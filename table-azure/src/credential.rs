@@ -12,7 +12,7 @@ use table_core::Result;
 use crate::auth::AccountKey;
 use crate::sas::SasToken;
 
-/// How requests prove who sends them. `Debug` shows what kind it is and of which account, never a secret.
+/// The proof of a request's sender. `Debug` shows its kind and account, never a secret.
 ///
 /// ```
 /// use table_azure::Credential;
@@ -37,7 +37,7 @@ impl Credential {
     /// An account and its key in base64.
     ///
     /// # Errors
-    /// `AuthenticationFailed` if the key is no base64; the message does not repeat it.
+    /// `AuthenticationFailed` if the key is not base64; the message does not repeat it.
     pub fn shared_key(account: impl Into<String>, key: &str) -> Result<Self> {
         AccountKey::new(account, key).map(Self::SharedKey)
     }

@@ -31,10 +31,10 @@ impl Endpoint {
             Err(Error::new(ErrorCode::InvalidInput, format!("the endpoint {why}")).with_rule("AUTH-31"))
         };
         let Ok(url) = Url::parse(base.trim_end_matches('/')) else {
-            return refuse("is no URL: write it as https://contoso.table.core.windows.net");
+            return refuse("is not a URL: write it as https://contoso.table.core.windows.net");
         };
         if !matches!(url.scheme(), "http" | "https") {
-            return refuse("is no http or https URL");
+            return refuse("is not an http or https URL");
         }
         if url.query().is_some()
             || url.fragment().is_some()

@@ -11,11 +11,11 @@ use crate::credential::{AccessToken, Credential, TokenFuture, TokenProvider};
 
 impl Credential {
     /// Bearer tokens from anything that implements `azure_core`'s trait: all credentials of the crate `azure_identity` do, as in
-    /// `Credential::identity(DeveloperToolsCredential::new(None)?)`. That crate is not linked here, so that whoever uses it
+    /// `Credential::identity(DeveloperToolsCredential::new(None)?)`. That crate is not linked here, so that a program that uses it
     /// chooses its HTTP client and TLS. Needs the feature `identity`.
     ///
     /// A token is asked for once and again five minutes before it ends. A request for which there is none fails with
-    /// `AuthenticationFailed`, or `Io` if whoever gives tokens cannot be reached, and is not sent.
+    /// `AuthenticationFailed`, or `Io` if the source of tokens cannot be reached; the request is then not sent.
     ///
     /// ```
     /// use std::sync::Arc;

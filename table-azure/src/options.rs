@@ -68,7 +68,7 @@ impl Options {
         Self { secondary: Some(endpoint.into()), ..self }
     }
 
-    /// Who answers, where the endpoint does not tell: a private host name of Cosmos DB, say.
+    /// The kind of service, where the endpoint does not show it: a private host name of Cosmos DB, for example.
     pub fn target(self, target: Target) -> Self {
         Self { target: Some(target), ..self }
     }

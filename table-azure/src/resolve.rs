@@ -71,7 +71,7 @@ impl AzureTables {
     }
 
     /// The versions that a transaction gave its entities, if each still has the identifier that was sent with it: all
-    /// were applied or none (EGT-9). Anything else says nothing: who finds another's identifier cannot tell what it replaced.
+    /// were applied or none (EGT-9). Anything else says nothing: the identifier of another write does not tell what it replaced.
     async fn evidence(
         &self,
         table: &TableName,

@@ -6,7 +6,7 @@ use table_core::{Error, ErrorCode, Operation, Result};
 
 use crate::endpoint::Endpoint;
 
-/// Who speaks the protocol. Told from the endpoint, unless the options say it.
+/// The kind of service that speaks the protocol: found from the endpoint, unless the options set it.
 ///
 /// ```
 /// use table_azure::{AzureTables, Credential, Target};
@@ -35,7 +35,7 @@ const COSMOS_BATCH_BYTES: usize = 2_000_000;
 const COSMOS_RESERVED: [&str; 4] = ["id", "rid", "etag", "ResourceId"];
 
 impl Target {
-    /// Who an endpoint is: path style is an emulator's (ACC-2), the host names Cosmos DB (ACC-3).
+    /// The service behind an endpoint: path style is an emulator's (ACC-2), the host names Cosmos DB (ACC-3).
     pub(crate) fn of(endpoint: &Endpoint) -> Self {
         if endpoint.is_path_style() || endpoint.is_emulator() {
             Self::Emulator

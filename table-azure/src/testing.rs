@@ -1,5 +1,5 @@
 //! A wire in place of the network, chance that can be repeated, and faults put back on purpose. For tests of this project, by the
-//! feature `testing`: it is no part of the API, and changes without notice.
+//! feature `testing`: it is not part of the API, and changes without notice.
 #![cfg_attr(
     not(feature = "testing"),
     allow(dead_code, unreachable_pub, reason = "it is made by tests alone, and asked for everywhere")

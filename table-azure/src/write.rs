@@ -57,7 +57,7 @@ impl AzureTables {
             return Ok(transaction);
         }
         match operation_id::identified(&transaction, Uuid::new_v4()) {
-            // Only a wish, and there is no room for it.
+            // A preference only, without room in the request.
             Err(_) if !self.identifies() => Ok(transaction),
             marked => marked,
         }

@@ -20,8 +20,7 @@ use crate::schema::IndexSchema;
 /// A look-up beside the key as a type: `EmployeeByEmail` for `#[index(ByEmail, …)]` on `Employee`. Only `#[derive(Entity)]`
 /// implements it.
 ///
-/// It is pure: it says which copy, or which member of a list, an entity has in the index. Who writes that, and in which
-/// transaction, is another matter; [`Entity::INDEXES`] lists what there is to write.
+/// It is pure: it says which copy, or which member of a list, an entity has in the index. The handle writes it; [`Entity::INDEXES`] lists what there is to write.
 ///
 /// ```
 /// use table_core::{Entity, index::Index};

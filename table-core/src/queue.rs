@@ -18,7 +18,7 @@ use crate::error::Result;
 /// A backend for queues of short texts: delivered at least once, in about the order they were put (QUE-14).
 ///
 /// # Contract
-/// - A message that was put stays until it is deleted, cleared, or its time to live is over; who gets it only hides it.
+/// - A message that was put stays until it is deleted, cleared, or its time to live is over; a receive only hides it.
 /// - What is acknowledged is durable, as a table's writes are.
 /// - Errors carry the service's codes and name the queue.
 ///
@@ -93,7 +93,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// afterwards: the lease that comes back has the next (QUE-12).
     ///
     /// # Errors
-    /// `MessageNotFound` if the message is gone, `PopReceiptMismatch` if somebody else has it by now (QUE-13);
+    /// `MessageNotFound` if the message is gone, `PopReceiptMismatch` if another receiver has it by now (QUE-13);
     /// `OutOfRangeQueryParameterValue`, `RequestBodyTooLarge`.
     fn update(
         &self,
@@ -106,7 +106,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Deletes a message.
     ///
     /// # Errors
-    /// `MessageNotFound` if it is gone, `PopReceiptMismatch` if somebody else has it by now (QUE-13).
+    /// `MessageNotFound` if it is gone, `PopReceiptMismatch` if another receiver has it by now (QUE-13).
     fn delete(
         &self,
         queue: &QueueName,

@@ -64,7 +64,7 @@
 //! ```
 //!
 //! # When not to
-//! Where nobody needs the order: an [`Intent`](crate::outbox::Intent) costs nothing once it is done. For one feed of all partitions: each has its
+//! Where the order is not needed: an [`Intent`](crate::outbox::Intent) costs nothing once it is done. For one feed of all partitions: each has its
 //! own; merge them where they are read.
 
 mod read;

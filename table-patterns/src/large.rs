@@ -9,20 +9,20 @@
 //! |---|---|---|
 //! | table | `Sales` / `000223` | the entity, with the address, length and checksum of each blob in one property |
 //! | blobs | `staff/blobs/Employees/Sales/000223/0635338512000000000_5f0c…` | the value |
-//! | blobs | `staff/orphans/Employees/Sales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark: nobody names the blob, first seen then |
+//! | blobs | `staff/orphans/Employees/Sales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark: no entity names the blob, first seen then |
 //!
 //! Each upload has a name of its own, with the instant it began and a random number; a blob never changes. The name does not say
 //! which field holds it: fields can be renamed, and whichever property names a blob spares it from the collector.
 //!
 //! # Guarantee
 //! - No entity names a blob that is not there (PAT-LARGE-2, BLB-12): the blob is whole before the entity is written, and it is
-//!   removed a [grace period](LargeTable::grace) after nobody named it any more.
+//!   removed a [grace period](LargeTable::grace) after the last entity that named it changed.
 //! - A reader sees the old value or the new one, whole: the address in the entity changes in one write, and so do those of several
 //!   blobs that one call gives content. A reader that holds an entity from before a change has the grace period to open its blob;
 //!   afterwards it is told `BlobNotFound`.
 //! - An address that may be stale is not written again: an entity that was read long ago keeps its other blobs only under its `ETag`.
 //! - A value that is not what was written, by length or checksum (CRC-32C), is an error (`Corrupted`).
-//! - What a crash leaves is a blob that nobody names. [`collect_orphans`](LargeTable::collect_orphans) removes it, beside live
+//! - What a crash leaves is a blob that no entity names. [`collect_orphans`](LargeTable::collect_orphans) removes it, beside live
 //!   writers: a blob is judged only when it is older than the grace period, and a writer whose upload has taken more than half
 //!   of that gives up. What is left to trust: that a single write of an entity arrives within the other half.
 //!

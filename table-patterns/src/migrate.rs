@@ -13,7 +13,7 @@
 //! # Guarantee
 //! - When [`Migration::step`] says that nothing is left, every row that was in the source all the time, and was not changed, is in
 //!   the target as it was.
-//! - A page is first written and then counted in [`Migration::position`]. Whoever stores that after each step loses nothing by
+//! - A page is first written and then counted in [`Migration::position`]. A program that stores it after each step loses nothing by
 //!   an interruption at any place: the page that was under way is written again, and that changes nothing.
 //! - [`Checksum`] tells two tables apart that differ in one key, one name, one type or one value, and is the same for the same rows
 //!   in any order.

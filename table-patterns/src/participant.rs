@@ -21,7 +21,7 @@
 //! One operation a row, one more for all steps of an entity. A verb reads the entity first, as it does for indexes.
 //!
 //! # Bounds
-//! Rows count against the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes change no entity, and ask nobody. A participant is
+//! Rows count against the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes change no entity, and ask no participant. A participant is
 //! given to a handle, so a program that forgets it writes without it: what every program is to keep is declared on the struct.
 //!
 //! # When not to

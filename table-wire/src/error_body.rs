@@ -155,7 +155,7 @@ impl NewError<'_> {
         json!({ "odata.error": error }).to_string()
     }
 
-    /// As the table service writes it for who did not ask for JSON (ERR-2).
+    /// As the table service writes it for a client that did not ask for JSON (ERR-2).
     #[must_use]
     pub fn to_odata_xml(&self) -> String {
         format!(

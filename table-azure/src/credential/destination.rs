@@ -8,7 +8,7 @@ use crate::endpoint::Endpoint;
 impl Credential {
     /// Checks an endpoint before any request goes there. `plain` says that the options allow plain HTTP.
     ///
-    /// The emulator's own signatures may travel in the clear, as its key is no secret: an emulator in a neighbouring container has
+    /// The emulator's own signatures may travel in the clear, as its key is public: an emulator in a neighbouring container has
     /// neither a certificate nor an address of this machine.
     ///
     /// # Errors

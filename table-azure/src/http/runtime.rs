@@ -23,7 +23,7 @@ impl Drop for Own {
     }
 }
 
-/// A caller who loses interest ends the request, as it would on a runtime of its own.
+/// Dropping the future ends the request, as it would on the caller's own runtime.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {

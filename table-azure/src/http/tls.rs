@@ -7,7 +7,7 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 use table_core::{Error, ErrorCode, Result};
 
-/// The configuration; for an endpoint that needs none, one that trusts nobody and asks the system for nothing.
+/// The configuration. For an endpoint without TLS, one that trusts no certificate and reads nothing from the system.
 pub(crate) fn config(needed: bool) -> Result<ClientConfig> {
     let refuse = |error: rustls::Error| {
         let message = "no TLS on this system: it needs its certificates of trust";

@@ -14,7 +14,7 @@ use table_core::{Error, ErrorCode, Result};
 use crate::http::{Answer, tls};
 use crate::testing::{Broken, Wire, WireRequest};
 
-/// Bytes of an answer that are read at most. A page holds about 4 MiB; whoever sends more is no table service.
+/// The most bytes of an answer that are read. A page holds about 4 MiB; a larger answer is not one of a table service.
 const MOST_BYTES: usize = 64 << 20;
 const CONNECT: Duration = Duration::from_secs(10);
 

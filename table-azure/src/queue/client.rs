@@ -59,7 +59,7 @@ impl AzureQueues {
     /// A client of the account that a connection string names (AUTH-31). Nothing is sent.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is none, or names no queue endpoint; `AuthenticationFailed` if its key is no base64.
+    /// `InvalidInput` if the text is not a connection string, or has no queue endpoint; `AuthenticationFailed` if its key is not base64.
     ///
     /// ```
     /// use table_azure::AzureQueues;
@@ -90,12 +90,12 @@ impl AzureQueues {
     /// A client of an endpoint, such as `https://contoso.queue.core.windows.net`. Nothing is sent.
     ///
     /// # Errors
-    /// `InvalidInput` if it is no endpoint, or if the credential would be sent there in the clear (ACC-1).
+    /// `InvalidInput` if it is not an endpoint, or if the credential would be sent there in the clear (ACC-1).
     pub fn new(endpoint: &str, credential: Credential) -> Result<Self> {
         Self::with_options(endpoint, credential, Options::default())
     }
 
-    /// The same, under these options: of them, how attempts are repeated, who answers and the clock. Nothing is read from a secondary,
+    /// The same with options, of which retries, the target and the clock apply. Nothing is read from a secondary,
     /// where a message can be seen but not be had.
     ///
     /// # Errors

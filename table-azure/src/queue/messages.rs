@@ -65,7 +65,7 @@ impl AzureQueues {
     pub(super) async fn create(&self, queue: &QueueName) -> Result<bool> {
         let request = Request::new("create queue", Method::PUT, format!("/{queue}"));
         match self.send(queue, request).await {
-            // After a lost answer nobody knows who made it: it is there.
+            // After a lost answer its maker is unknown: it exists.
             Ok(answer) => Ok(answer.status == 201),
             // There with other metadata: there.
             Err(error) if error.last_answer().unwrap_or(&error).code() == ErrorCode::QueueAlreadyExists => {

@@ -39,7 +39,7 @@ impl<'a> EntityReader<'a> {
     }
 
     /// Goes on with the properties; `false` if a key is not of the design. All that are read are those of the shape, in its
-    /// order; it is empty where nobody knows it.
+    /// order; it is empty where that is unknown.
     #[inline]
     pub fn properties(&mut self, shape: &'static [u8]) -> bool {
         self.search.expect(shape);

@@ -84,7 +84,7 @@ pub enum ErrorCode {
     QueueBeingDeleted,
     /// The message was deleted, or its time to live is over (QUE-13).
     MessageNotFound,
-    /// Somebody else has received or updated the message since (QUE-13).
+    /// Another receiver has received or updated the message since (QUE-13).
     PopReceiptMismatch,
     /// A time or count of a queue's call is out of range (QUE-8, QUE-9).
     OutOfRangeQueryParameterValue,

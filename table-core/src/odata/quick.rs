@@ -62,7 +62,7 @@ impl<'de> Visitor<'de> for Envelope<'_> {
     }
 }
 
-/// An error that nobody sees.
+/// An error that is not shown.
 fn unexpected<E: Error>() -> E {
     E::custom("left to the other way")
 }

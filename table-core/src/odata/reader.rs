@@ -11,7 +11,7 @@ use crate::odata::token::Token;
 use crate::row::{Names, Row, RowWriter, duplicate_property};
 use crate::value::{EdmType, ValueRef};
 
-/// Who wrote a document: what is an instruction from one side is a fact from the other.
+/// The writer of a document: what is an instruction from one side is a fact from the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
     /// A program that writes an entity: its Timestamp and control information are ignored, whatever they are (PROP-4, PROP-5),

@@ -29,7 +29,7 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// The proof of who has a message: valid until it is received again or updated (QUE-11). Opaque.
+/// The receipt of a received message: valid until it is received again or updated (QUE-11). Opaque.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PopReceipt(String);
 
@@ -77,7 +77,7 @@ impl Default for TimeToLive {
 pub struct PutMessage {
     /// At most 64 KiB of UTF-8 (QUE-6).
     pub text: String,
-    /// How long nobody can receive it, 0 to 7 days, in whole seconds and less than it lives (QUE-8).
+    /// How long it stays hidden, 0 to 7 days, in whole seconds and less than it lives (QUE-8).
     pub hidden: Duration,
     /// How long it may stay.
     pub time_to_live: TimeToLive,
@@ -135,7 +135,7 @@ impl Message {
     }
 }
 
-/// A message with the right to delete or update it, until it shows again and somebody else receives it (QUE-11).
+/// A message with the right to delete or update it, until it shows again and is received again (QUE-11).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lease {

@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Says what shape the row has if it was written by the same program: one look at all names and types, in place of one at
-    /// each. Whoever calls this asks for exactly these properties, in this order.
+    /// each. The caller asks for exactly these properties, in this order.
     #[inline]
     pub(crate) fn expect(&mut self, shape: &[u8]) {
         self.as_expected = self.row.parts().0 == shape;

@@ -103,7 +103,7 @@ impl<'a> RowView<'a> {
         Self::counted(shape, Self::count_of(shape), body)
     }
 
-    /// The same for who has many bodies of one shape, and its [`count_of`](Self::count_of) at hand.
+    /// The same for many bodies of one shape, whose [`count_of`](Self::count_of) is at hand.
     #[inline]
     pub(crate) const fn counted(shape: &'a [u8], count: Option<u16>, body: &'a [u8]) -> Self {
         let mut view = Self { shape, body, count: None };

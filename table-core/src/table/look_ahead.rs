@@ -24,7 +24,7 @@ enum Waiting {
 }
 
 impl<St> LookAhead<St> {
-    /// Looks ahead until pages with `limit` entities have been handed over: what follows them nobody wants.
+    /// Looks ahead until pages with `limit` entities have been handed over; the rest is not wanted.
     pub(super) fn new(pages: St, limit: Option<usize>) -> Self {
         Self { pages: Box::pin(pages), waiting: Waiting::Nothing, wanted: limit }
     }

@@ -15,7 +15,7 @@ use crate::table::{Table, request};
 /// What an update starts from: an entity read before, whose version is tried first, or a key to read.
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
-    /// Read before: saves a request where nobody else wrote since.
+    /// Read before: saves a request where no other writer wrote since.
     Read(Versioned<E>),
     /// To be read.
     Key(Selection<E, Point>),
@@ -46,7 +46,7 @@ struct Version<E> {
 }
 
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// Changes an entity: read, `change`, write if nobody wrote in between, else read again and repeat (CON-3).
+    /// Changes an entity: read, `change`, write if no other writer wrote in between, else read again and repeat (CON-3).
     ///
     /// - `change` may run several times, each time on a freshly read entity; it must not change the key (UPD-6).
     /// - Properties that `E` does not know are kept; a field set to `None` is removed.

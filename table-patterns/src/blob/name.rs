@@ -25,7 +25,7 @@ pub(crate) fn encode_caseless(text: &str) -> String {
     if segment.len() <= LONGEST {
         return segment;
     }
-    // A segment is ASCII. An escape that was cut in two only looks odd: nobody reads a hashed segment back.
+    // A segment is ASCII. An escape that was cut in two does no harm: a hashed segment is not read back.
     let mut hashed = segment.get(..READABLE).unwrap_or_default().to_owned() + HASHED;
     for byte in Sha256::digest(text) {
         let _ = write!(hashed, "{byte:02x}");

@@ -48,7 +48,7 @@ pub(crate) struct Orphans<'a, N> {
 }
 
 impl<N: Naming + Sync> Orphans<'_, N> {
-    /// Removes blobs that nobody has named for a grace period, and marks those seen for the first time.
+    /// Removes blobs that no entity has named for a grace period, and marks those seen for the first time.
     pub(crate) async fn collect(&self) -> Result<Collected> {
         let mut marks = self.marks().await?;
         let mut collected = Collected::default();

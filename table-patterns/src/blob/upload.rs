@@ -19,7 +19,7 @@ pub fn whole(content: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes>> + S
 
 /// Writes a stream to a new blob. What fits one part is one request.
 ///
-/// An error of the stream, or of the store, leaves no blob, or one that nobody names.
+/// An error of the stream, or of the store, leaves no blob, or one that no entity names.
 pub(crate) async fn upload(
     blobs: &dyn ObjectStore,
     path: Path,

@@ -142,7 +142,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         Ok(())
     }
 
-    /// Changes an entity: read, `change`, write with its indexes if nobody wrote in between, else read again and repeat
+    /// Changes an entity: read, `change`, write with its indexes if no other writer wrote in between, else read again and repeat
     /// (CON-3). An entity read before saves the first read.
     ///
     /// - `change` may run several times, each time on a freshly read entity; it must not change the key (UPD-6).

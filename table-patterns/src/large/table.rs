@@ -37,7 +37,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { table: entities.into(), blobs, prefix, clock: Clock::default(), grace: DAY, part: PART }
     }
 
-    /// How long a blob that nobody names is kept: a day unless told. It bounds how long an upload may take (half of it), and how
+    /// How long a blob that no entity names is kept; a day by default. It bounds how long an upload may take (half of it), and how
     /// long a reader may hold an entity before it opens its value.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {

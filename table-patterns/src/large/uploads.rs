@@ -76,7 +76,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// The outcome of the write, after blobs that nobody names because of it are removed.
+    /// The outcome of the write, after the blobs that it leaves without an entity are removed.
     pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
         if let Err(error) = &written
             // An entity may name them, or will: only the collector can tell.
@@ -87,7 +87,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         written
     }
 
-    /// Removes blobs that nobody names. If this fails, too, they are orphans, which the collector removes.
+    /// Removes blobs that no entity names. If this fails, too, they are orphans, which the collector removes.
     async fn take_back(&self, uploads: &Uploads<E>) {
         for (.., path) in &uploads.blobs {
             let _ = self.blobs.delete(path).await;

@@ -179,7 +179,7 @@ impl LogWriter {
         Ok(written)
     }
 
-    /// Writes a new blob in a folder: the next name that nobody has.
+    /// Writes a new blob in a folder: the next free name.
     async fn put(&mut self, folder: Path, payload: PutPayload, attributes: Attributes) -> Result<()> {
         let mut at = match &self.next {
             Some((last, next)) if *last == folder => *next,

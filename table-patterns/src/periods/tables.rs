@@ -108,7 +108,7 @@ impl<E: Periodic, S: TableStore + Clone> PeriodTables<E, S> {
         Ok(made)
     }
 
-    /// Inserts an entity into the table of its instant, which is made if nobody has yet.
+    /// Inserts an entity into the table of its instant, which is created if it is missing.
     ///
     /// # Errors
     /// Those of [`name_of`](Self::name_of) and of [`Table::insert`].

@@ -156,7 +156,7 @@ impl<E: Series<Value: SlotNumber>, S: TableStore> SeriesTable<E, S> {
         }
     }
 
-    /// The sums of what is stored now, and the write that is right if nobody else writes in between.
+    /// The sums of what is stored now, and the write that is right if no other writer writes in between.
     async fn added(
         &self,
         entity: &E,

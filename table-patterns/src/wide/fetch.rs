@@ -54,7 +54,7 @@ pub(super) async fn fetch<S: TableStore>(
         let etags = found.iter().map(|part| part.as_ref().map(|part| part.etag.clone())).collect();
         match judge(found) {
             Ok(whole) => return Ok(Some(whole)),
-            // Nobody wrote between two reads, and so none of them met half a write: it is stored like this.
+            // No writer wrote between two reads, so neither met half a write: it is stored like this.
             Err(error) if before.as_ref() == Some(&etags) => return Err(in_place(error)),
             Err(error) => {
                 before = Some(etags);

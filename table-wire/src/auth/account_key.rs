@@ -65,7 +65,7 @@ impl AccountKey {
         STANDARD.encode(&self.key)
     }
 
-    /// Whether it is the emulator's key, under any account: a signature of it is no secret and proves nothing (AUTH-30).
+    /// Whether it is the emulator's key, under any account: a signature made with it proves nothing (AUTH-30).
     ///
     /// ```
     /// use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
@@ -90,7 +90,7 @@ impl AccountKey {
     /// ```
     #[must_use]
     pub fn sign(&self, text: &str) -> String {
-        // A key of any length is legal for an HMAC, so there is no error to speak of.
+        // A key of any length is legal for an HMAC, so there is no error to report.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
         mac.update(text.as_bytes());
         STANDARD.encode(mac.finalize().into_bytes())

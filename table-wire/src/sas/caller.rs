@@ -7,7 +7,7 @@ use table_core::{Error, ErrorCode, Result};
 use super::parameters::Parameters;
 use super::permissions::Protocol;
 
-/// Who uses a token, where that is known: to a server in front of a store, say.
+/// The caller that uses a token, as a server in front of a store knows it.
 ///
 /// ```
 /// use std::net::Ipv4Addr;
@@ -42,7 +42,7 @@ pub struct Caller {
 /// Holds what a token says against the caller, if there is one (ASAS-5).
 ///
 /// # Errors
-/// `AuthorizationSourceIPMismatch`, `AuthorizationProtocolMismatch`; `InvalidInput` for texts that are no addresses and no protocol,
+/// `AuthorizationSourceIPMismatch`, `AuthorizationProtocolMismatch`; `InvalidInput` for texts that are neither addresses nor a protocol,
 /// whoever calls.
 pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<()> {
     let refuse = |code, why: &str| Err(Error::new(code, why).with_rule("ASAS-5"));
@@ -76,7 +76,7 @@ fn range(text: &str) -> Result<(Ipv4Addr, Ipv4Addr)> {
     let bounds = first.parse().ok().zip(last.parse().ok());
     bounds.filter(|(first, last)| first <= last).ok_or_else(|| {
         let message = format!(
-            "`{}` is no IPv4 address and no range of them: write `10.0.0.1` or `10.0.0.1-10.0.0.9`",
+            "`{}` is neither an IPv4 address nor a range of them: write `10.0.0.1` or `10.0.0.1-10.0.0.9`",
             text.escape_debug()
         );
         Error::new(ErrorCode::InvalidInput, message).with_rule("SAS-1")

@@ -22,7 +22,7 @@ pub(super) fn read(text: &str) -> Result<DateTime<Utc>> {
     let found = at("%Y-%m-%dT%H:%M:%SZ").or_else(|| at("%Y-%m-%dT%H:%MZ")).or_else(date);
     found.filter(|_| digits).map(|instant| instant.and_utc()).ok_or_else(|| {
         let message =
-            format!("`{}` is no instant in UTC: write it as `2026-11-20T08:00:00Z`", text.escape_debug());
+            format!("`{}` is not an instant in UTC: write it as `2026-11-20T08:00:00Z`", text.escape_debug());
         Error::new(ErrorCode::InvalidInput, message).with_rule("SAS-1")
     })
 }

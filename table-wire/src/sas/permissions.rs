@@ -47,7 +47,7 @@ macro_rules! letters {
                     Self::NONE => {
                         let legal = String::from_utf8_lossy(Self::LETTERS);
                         let message = format!(
-                            "`{}` is no set of {}: the letters are `{legal}`", letters.escape_debug(), $what,
+                            "`{}` is not a set of {}: the letters are `{legal}`", letters.escape_debug(), $what,
                         );
                         Err(::table_core::Error::new(::table_core::ErrorCode::InvalidInput, message).with_rule($rule))
                     }
@@ -152,7 +152,7 @@ impl Protocol {
     }
 
     /// # Errors
-    /// `InvalidInput` for a text that is no value of `spr`.
+    /// `InvalidInput` for a text that is not a value of `spr`.
     pub(super) fn read(text: &str) -> Result<Self> {
         let all = [Self::Unsaid, Self::Https, Self::HttpsAndHttp];
         all.into_iter().find(|protocol| protocol.as_str() == text).ok_or_else(|| {

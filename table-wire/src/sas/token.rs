@@ -7,7 +7,7 @@ use table_core::{Error, ErrorCode, Result};
 
 use super::parameters::Parameters;
 
-/// A shared access signature as it is handed out: whoever has its text may do what it says.
+/// A shared access signature as it is handed out: its bearer may do what it says.
 ///
 /// Hence it has no `Display`, and `Debug` shows no signature: [`query_string`](Self::query_string) is the one way to the text.
 ///
@@ -47,7 +47,7 @@ impl FromStr for SasToken {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` if it is no query string with a version and a signature, for a table or an account (SAS-1, ASAS-1).
+    /// `InvalidInput` if it is not a query string with a version and a signature, for a table or an account (SAS-1, ASAS-1).
     fn from_str(text: &str) -> Result<Self> {
         let parameters = Parameters::read(text)?;
         let refuse = |why: &str| Err(Error::new(ErrorCode::InvalidInput, why).with_rule("SAS-1"));

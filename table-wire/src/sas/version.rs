@@ -21,7 +21,7 @@ impl SignedVersion {
     /// A version, written as the date that it is.
     ///
     /// # Errors
-    /// `InvalidInput` if it is no date, or before 2013-08-15.
+    /// `InvalidInput` if it is not a date, or before 2013-08-15.
     pub fn new(version: &str) -> Result<Self> {
         let date = NaiveDate::parse_from_str(version, "%Y-%m-%d");
         let is_date = date.is_ok_and(|date| date.format("%Y-%m-%d").to_string() == version);
@@ -29,7 +29,7 @@ impl SignedVersion {
             return Ok(Self(version.to_owned()));
         }
         let message =
-            format!("`{}` is no version of signatures: a date from 2013-08-15 on", version.escape_debug());
+            format!("`{}` is not a version of signatures: a date from 2013-08-15 on", version.escape_debug());
         Err(Error::new(ErrorCode::InvalidInput, message).with_rule("SAS-4"))
     }
 

@@ -28,7 +28,7 @@ pub struct StoredLayout {
     pub pending: Vec<String>,
     /// What answers nothing although it is whole: `index ByEmail`.
     pub disabled: Vec<String>,
-    /// How far the work on what is pending has come, in words of who does it: one line each.
+    /// How far the pending work has come, in the words of its worker: one line each.
     pub progress: BTreeMap<String, String>,
     /// Why it was accepted against the verdict, if it was.
     pub accepted: Option<String>,
