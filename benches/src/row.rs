@@ -21,6 +21,7 @@ pub mod sustained;
 pub mod transaction;
 pub mod two_readers;
 pub mod update;
+pub mod view;
 
 use crate::Outcome;
 use crate::large::Large;
@@ -47,6 +48,7 @@ pub const ROWS: &[Row] = &[
     ("drop", drop::measure),
     ("period", period::measure),
     ("backfill", backfill::measure),
+    ("view", view::measure),
     ("outbox", outbox::measure),
     ("base_size", base_size::measure),
 ];

@@ -37,13 +37,14 @@
 //! |---|---|
 //! | read | 1, as any table |
 //! | write of the source, declared with `#[entity(feed)]` | 1 operation more |
-//! | [catching up](ViewTable::catch_up) | 1 range query of the registry; 1 get, 1 range query and 1 write a partition; then an entity that changed: 2 gets, and 1 get, 1 get a sum that changes and 1 transaction for each partition of the view |
-//! | its first time in a partition of the view | 2 gets and 1 write more |
-//! | rebuild | the same for each row of the source, 1 scan of each table, and each partition of the view read once more |
+//! | [catching up](ViewTable::catch_up) | 1 range query of the registry; 1 get, 1 range query and 1 write a partition; then an entity that changed: 2 gets, and 1 get for each partition of the view |
+//! | and for all that changed together | for each partition of the view 1 get a sum that changes, and 1 transaction for as many entities as fit in 100 operations: one an entity, one a row it puts, one a sum |
+//! | an entity's first time in a partition of the view | 1 get for each partition, 1 get more, and 1 transaction for 100 such entities of a partition |
+//! | rebuild | the same for each row of the source, 256 at a time, 1 scan of each table, and each partition of the view read once more |
 //!
 //! # Bounds
 //! - What one entity has in one partition of the view is one transaction: 98 rows and sums. All partitions it ever had something in stand in 32 Ki characters.
-//! - A rebuild holds the sums of one partition of the view in memory.
+//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records; so does catching up.
 //! - A sum is an `Int64`; one that does not fit is an error, and nothing is changed. All who add to one sum write one row: about as many changes a second
 //!   as one partition takes.
 //! - A row that is put belongs to one source entity: its key has that entity's in it. A row is put or summed, not both.
@@ -108,6 +109,7 @@
 //! ```
 
 mod apply;
+mod part;
 mod projection;
 mod rebuild;
 mod record;

@@ -63,7 +63,12 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
 }
 
 /// The rate of one backfill, in a folder of its own.
-fn build(stage: &Stage, name: &'static str, entities: u32, durability: Durability) -> Outcome<Figure> {
+pub(crate) fn build(
+    stage: &Stage,
+    name: &'static str,
+    entities: u32,
+    durability: Durability,
+) -> Outcome<Figure> {
     let folder = stage.folder.join(&format!("backfill-{name}"));
     let engine = Engine::builder().durability(durability).open(folder)?;
     Tables::of(&engine)?.load(entities)?;

@@ -1,10 +1,10 @@
-//! Application of one entity's state to a view: idempotent, in any order.
+//! Application of the states of entities to a view: idempotent, in any order, many in one transaction.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, FromEntity};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::{Operation, OperationKind};
@@ -15,55 +15,119 @@ use table_core::transaction::Transaction;
 use table_core::value::{EdmType, ValueRef};
 
 use crate::view::View;
+use crate::view::part::Part;
 use crate::view::projection::{Contribution, Projection};
-use crate::view::record::{self, Places, Share};
+use crate::view::record::{self, Places};
 use crate::view::table::ViewTable;
 
-/// Point queries under way at once (IMP-5).
-const CONCURRENCY: usize = 16;
+/// Requests under way at once (IMP-5).
+pub(super) const CONCURRENCY: usize = 16;
+/// Entities that are applied together, and held in memory.
+const TOGETHER: usize = 256;
 
-/// What an attempt came to.
-enum Attempt {
-    Done,
-    /// The places are known now: begin anew.
-    Again,
-    /// Somebody got between.
-    Lost,
+/// An entity and the partitions of the view that it ever had something in.
+struct Known {
+    source: EntityKey,
+    places: Places,
+    etag: Option<ETag>,
+}
+
+/// The same with what is recorded in these partitions, and what is to be there.
+struct Looked {
+    known: Known,
+    shares: Vec<(PartitionKey, Option<StoredRow>)>,
+    wanted: BTreeMap<PartitionKey, Contribution>,
+}
+
+impl Looked {
+    fn has_new_places(&self) -> bool {
+        self.wanted.keys().any(|place| !self.known.places.0.contains(place.as_str()))
+    }
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Makes the view right for one entity as it is now, or is not. Called again it does no harm.
     ///
-    /// [`catch_up`](Self::catch_up) calls it for each entity that changed; a program does where another tool wrote one.
+    /// [`catch_up`](Self::catch_up) does so for each entity that changed; a program does where another tool wrote one.
     ///
     /// # Errors
     /// Those of [`View::project`]; `OutOfRangeInput` if a sum does not fit; `InvalidInput` (EGT-2) if the entity has more in one partition of the view than
     /// a transaction takes; `UpdateConditionNotSatisfied` if others changed the same rows during all attempts. The partitions before are written then.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
-        let mut race = self.retry.race("the same rows of the view");
-        loop {
-            match self.attempt(source).await? {
-                Attempt::Done => return Ok(()),
-                Attempt::Again => {}
-                Attempt::Lost => race.lost(None).await.map_err(|error| self.at(error, source))?,
-            }
-        }
+        self.apply_all(std::slice::from_ref(source)).await
     }
 
-    async fn attempt(&self, source: &EntityKey) -> Result<Attempt> {
-        let store = self.rows.store();
-        let places_key = record::places_key(source)?;
-        let found = self.get(&places_key).await?;
-        let known = found.as_ref().map(|found| Places::read(found.row.view())).transpose();
-        let known = known.map_err(|error| self.at(error, &places_key))?.unwrap_or_default();
-        let places = known.0.iter().map(PartitionKey::new).collect::<Result<Vec<_>>>()?;
-        let reads = places.into_iter().map(|place| async move {
+    /// The same for several, in shared transactions.
+    pub(super) async fn apply_all(&self, sources: &[EntityKey]) -> Result<()> {
+        for some in sources.chunks(TOGETHER) {
+            let mut race = self.retry.race("the same rows of the view");
+            let (mut left, mut together) = (some.to_vec(), usize::MAX);
+            loop {
+                left = self.attempt(left, together).await?;
+                let Some(first) = left.first() else { break };
+                race.lost(None).await.map_err(|error| self.at(error, first))?;
+                // Somebody is at work on the same rows: those of one entity at a time, so that not all are lost with one.
+                together = 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies entities, so many in one transaction at most; gives those where somebody got between.
+    async fn attempt(&self, sources: Vec<EntityKey>, together: usize) -> Result<Vec<EntityKey>> {
+        let known = sources.into_iter().map(|source| self.known(source));
+        let known: Vec<Known> = stream::iter(known).buffered(CONCURRENCY).try_collect().await?;
+        let (new, mut ready): (Vec<_>, Vec<_>) =
+            self.look(known).await?.into_iter().partition(Looked::has_new_places);
+        // IMPORTANT: before anything is there, so that whoever takes the entity out finds it; and before it is looked at again.
+        let (placed, mut lost) = self.place(new, together).await?;
+        for looked in self.look(placed).await? {
+            if looked.has_new_places() {
+                lost.push(looked.known.source);
+            } else {
+                ready.push(looked);
+            }
+        }
+        let mut parts: BTreeMap<PartitionKey, Vec<Part>> = BTreeMap::new();
+        for Looked { known, shares, mut wanted } in ready {
+            for (place, stored) in shares {
+                let wanted = wanted.remove(&place).unwrap_or_default();
+                let part = self.part(&known.source, &place, stored, wanted)?;
+                parts.entry(place).or_default().push(part);
+            }
+        }
+        let writes = parts.into_iter().map(|(place, parts)| self.write(place, parts, together));
+        let left: Vec<Vec<EntityKey>> =
+            stream::iter(writes).buffer_unordered(CONCURRENCY).try_collect().await?;
+        lost.extend(left.into_iter().flatten());
+        lost.sort_unstable();
+        lost.dedup();
+        Ok(lost)
+    }
+
+    async fn known(&self, source: EntityKey) -> Result<Known> {
+        let key = record::places_key(&source)?;
+        let found = self.get(&key).await?;
+        let places = found.as_ref().map(|found| Places::read(found.row.view())).transpose();
+        let places = places.map_err(|error| self.at(error, &key))?.unwrap_or_default();
+        Ok(Known { source, places, etag: found.map(|found| found.etag) })
+    }
+
+    async fn look(&self, known: Vec<Known>) -> Result<Vec<Looked>> {
+        let looks = known.into_iter().map(|known| self.look_at(known));
+        stream::iter(looks).buffered(CONCURRENCY).try_collect().await
+    }
+
+    async fn look_at(&self, known: Known) -> Result<Looked> {
+        let source = &known.source;
+        let mut shares = Vec::with_capacity(known.places.0.len());
+        for place in &known.places.0 {
+            let place = PartitionKey::new(place)?;
             let share = self.get(&record::share_key(&place, source)?).await?;
-            Ok::<_, Error>((place, share))
-        });
-        let shares: Vec<_> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;
+            shares.push((place, share));
+        }
         // IMPORTANT: after the shares. What is written over them is then never older than what they were made of.
-        let stored = store.get(self.source.name()?, source, &Select::All).await?;
+        let stored = self.rows.store().get(self.source.name()?, source, &Select::All).await?;
         let mut projection = Projection::new();
         if let Some(stored) = &stored {
             let entity =
@@ -72,98 +136,42 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 V::Source::from_entity(entity).map_err(|error| error.with_table(V::Source::SCHEMA.table))?;
             V::project(&entity, &mut projection)?;
         }
-        let mut wanted = projection.places;
-        if wanted.keys().any(|place| !known.0.contains(place.as_str())) {
-            // IMPORTANT: before anything is there, so that whoever takes the entity out finds it.
-            let mut places = known;
-            places.0.extend(wanted.keys().map(|place| place.as_str().to_owned()));
-            let kind = upsert(places.write()?, found.map(|found| found.etag));
-            let is_written = self.submit(&places_key.partition_key, vec![(places_key.row_key, kind)]).await?;
-            return Ok(if is_written { Attempt::Again } else { Attempt::Lost });
-        }
-        for (place, share) in shares {
-            let contribution = wanted.remove(&place).unwrap_or_default();
-            if !self.write_share(source, &place, share, contribution).await? {
-                return Ok(Attempt::Lost);
-            }
-        }
-        Ok(Attempt::Done)
+        Ok(Looked { known, shares, wanted: projection.places })
     }
 
-    /// Writes what an entity has in one partition; `false` if somebody got between.
-    async fn write_share(
-        &self,
-        source: &EntityKey,
-        place: &PartitionKey,
-        stored: Option<StoredRow>,
-        wanted: Contribution,
-    ) -> Result<bool> {
-        let share_key = record::share_key(place, source)?;
-        let before = stored.as_ref().map(|stored| Share::read(stored.row.view())).transpose();
-        let before = before.map_err(|error| self.at(error, &share_key))?.unwrap_or_default();
-        // IMPORTANT: no zeros. A record grows with what the entity has, not with all that it ever had.
-        let sums = |amounts: BTreeMap<&'static str, i64>| -> BTreeMap<String, i64> {
-            let amounts = amounts.into_iter().filter(|(_, amount)| *amount != 0);
-            amounts.map(|(name, amount)| (name.to_owned(), amount)).collect()
-        };
-        let after = Share {
-            rows: wanted.rows.keys().map(|row| row.as_str().to_owned()).collect(),
-            sums: wanted
-                .sums
-                .into_iter()
-                .map(|(row, amounts)| (row.as_str().to_owned(), sums(amounts)))
-                .filter(|(_, amounts)| !amounts.is_empty())
-                .collect(),
-        };
-        let gone: BTreeSet<_> = before.rows.difference(&after.rows).collect();
-        // Also where nothing changes: whoever has an older entity in mind then fails.
-        let own = upsert(after.write(source)?, stored.map(|stored| stored.etag));
-        let mut operations = vec![(share_key.row_key, own)];
-        let put = |(row_key, row)| (row_key, OperationKind::InsertOrReplace(row));
-        operations.extend(wanted.rows.into_iter().map(put));
-        for row_key in gone {
-            let key = EntityKey { partition_key: place.clone(), row_key: RowKey::new(row_key.as_str())? };
-            if let Some(found) = self.get(&key).await? {
-                operations.push((key.row_key, OperationKind::Delete(IfMatch::ETag(found.etag))));
+    /// Records the new places of entities; gives what is known now, and those where somebody got between.
+    async fn place(&self, new: Vec<Looked>, together: usize) -> Result<(Vec<Known>, Vec<EntityKey>)> {
+        let mut by_partition: BTreeMap<PartitionKey, Vec<Known>> = BTreeMap::new();
+        for Looked { mut known, wanted, .. } in new {
+            known.places.0.extend(wanted.keys().map(|place| place.as_str().to_owned()));
+            by_partition.entry(known.source.partition_key.clone()).or_default().push(known);
+        }
+        let most = self.rows.store().capabilities().limits.operations.min(together).max(1);
+        let mut chunks = Vec::new();
+        for (partition_key, mut known) in by_partition {
+            while !known.is_empty() {
+                let rest = known.split_off(known.len().min(most));
+                chunks.push((partition_key.clone(), std::mem::replace(&mut known, rest)));
             }
         }
-        operations.extend(self.sums(place, &before, &after).await?);
-        self.submit(place, operations).await
-    }
-
-    /// The writes of the sums that change.
-    async fn sums(
-        &self,
-        place: &PartitionKey,
-        before: &Share,
-        after: &Share,
-    ) -> Result<Vec<(RowKey, OperationKind)>> {
-        let mut writes = Vec::new();
-        let nothing = BTreeMap::new();
-        let rows: BTreeSet<_> = before.sums.keys().chain(after.sums.keys()).collect();
-        for row in rows {
-            let was = before.sums.get(row).unwrap_or(&nothing);
-            let is = after.sums.get(row).unwrap_or(&nothing);
-            if was == is {
-                continue;
+        let writes = chunks.into_iter().map(|(partition_key, known)| async move {
+            let mut operations = Vec::with_capacity(known.len());
+            for one in &known {
+                let row_key = record::places_key(&one.source)?.row_key;
+                operations.push((row_key, upsert(one.places.write()?, one.etag.clone())));
             }
-            let key = EntityKey { partition_key: place.clone(), row_key: RowKey::new(row.as_str())? };
-            let found = self.get(&key).await?;
-            let names: BTreeSet<_> = was.keys().chain(is.keys()).map(String::as_str).collect();
-            let mut sums = Vec::with_capacity(names.len());
-            for name in names {
-                let stored = found.as_ref().map(|found| stored_sum(found, name)).transpose()?.unwrap_or(0);
-                let [was, is] = [was, is].map(|amounts| amounts.get(name).copied().unwrap_or(0));
-                let sum = is.checked_sub(was).and_then(|more| stored.checked_add(more));
-                let sum = sum.ok_or_else(|| {
-                    let message = "the sum does not fit an Int64: nothing was added; add less";
-                    self.at(Error::new(ErrorCode::OutOfRangeInput, message).with_property(name), &key)
-                })?;
-                sums.push((name, sum));
+            Ok::<_, Error>((known, self.submit(&partition_key, operations).await?))
+        });
+        let written: Vec<_> = stream::iter(writes).buffer_unordered(CONCURRENCY).try_collect().await?;
+        let (mut placed, mut lost) = (Vec::new(), Vec::new());
+        for (known, is_written) in written {
+            if is_written {
+                placed.extend(known);
+            } else {
+                lost.extend(known.into_iter().map(|known| known.source));
             }
-            writes.push((key.row_key, sums_write::<V::Row>(&sums, found.map(|found| found.etag))));
         }
-        Ok(writes)
+        Ok((placed, lost))
     }
 
     pub(super) async fn get(&self, key: &EntityKey) -> Result<Option<StoredRow>> {
@@ -205,11 +213,6 @@ pub(super) fn upsert(row: Row, etag: Option<ETag>) -> OperationKind {
         Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
         None => OperationKind::Insert(row),
     }
-}
-
-/// A number of a stored row; 0 if it is not there.
-fn stored_sum(stored: &StoredRow, name: &str) -> Result<i64> {
-    sum_in(stored.row.view(), name)
 }
 
 /// A number of a row; 0 if it is not there.

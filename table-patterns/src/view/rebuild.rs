@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use table_core::error::Result;
 use table_core::key::{EntityKey, PartitionKey};
@@ -10,6 +11,7 @@ use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
 use table_core::store::TableStore;
 
 use crate::view::View;
+use crate::view::apply::CONCURRENCY;
 use crate::view::record::{BY, OF};
 use crate::view::table::ViewTable;
 
@@ -74,7 +76,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Makes the view anew from the rows of its source, in place: readers and writers go on meanwhile. At its end the view is
     /// [ready](crate::view::ViewState::Ready).
     pub fn rebuild(&self) -> Rebuild<'_, V, S> {
-        Rebuild { view: self, position: RebuildPosition::default(), page: 100 }
+        Rebuild { view: self, position: RebuildPosition::default(), page: 1_000 }
     }
 }
 
@@ -84,7 +86,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Self { position, ..self }
     }
 
-    /// So many rows a step, at most a page; 100 without it.
+    /// So many rows a step, at most a page; 1,000 without it.
     pub const fn page(mut self, rows: usize) -> Self {
         self.page = rows;
         self
@@ -114,24 +116,18 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let next = match position.phase {
             Phase::Sources => {
                 let page = self.read(self.view.source.name()?, ViewTable::<V, S>::own_rows()?).await?;
-                for key in keys(&page)? {
-                    self.view.apply(&key).await?;
-                    position.progress.applied += 1;
-                }
+                let keys = keys(&page)?;
+                self.view.apply_all(&keys).await?;
+                position.progress.applied += u64::try_from(keys.len()).unwrap_or(u64::MAX);
                 (page.continuation, Phase::Gone)
             }
             Phase::Gone => {
                 let page = self.read(self.view.rows.name()?, everywhere(OF)).await?;
-                for key in reserved_keys(&page)? {
-                    let row_key = key.row_key.as_str().strip_prefix(OF).unwrap_or_default();
-                    let source = EntityKey::new(key.partition_key.as_str(), row_key)?;
-                    let select = Select::names(["PartitionKey"]);
-                    let table = self.view.source.name()?;
-                    if self.view.source.store().get(table, &source, &select).await?.is_none() {
-                        self.view.apply(&source).await?;
-                        position.progress.removed += 1;
-                    }
-                }
+                let gone = reserved_keys(&page)?.into_iter().map(|key| self.gone(key));
+                let gone: Vec<_> = stream::iter(gone).buffered(CONCURRENCY).try_collect().await?;
+                let gone: Vec<_> = gone.into_iter().flatten().collect();
+                self.view.apply_all(&gone).await?;
+                position.progress.removed += u64::try_from(gone.len()).unwrap_or(u64::MAX);
                 (page.continuation, Phase::Sums)
             }
             Phase::Sums => {
@@ -160,6 +156,15 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         }
         self.position = position;
         Ok(true)
+    }
+
+    /// The source entity that a row of places is of, if it is no more.
+    async fn gone(&self, places: EntityKey) -> Result<Option<EntityKey>> {
+        let row_key = places.row_key.as_str().strip_prefix(OF).unwrap_or_default();
+        let source = EntityKey::new(places.partition_key.as_str(), row_key)?;
+        let (table, select) = (self.view.source.name()?, Select::names(["PartitionKey"]));
+        let found = self.view.source.store().get(table, &source, &select).await?;
+        Ok(found.is_none().then_some(source))
     }
 
     async fn read(&self, table: &TableName, range: KeyRange) -> Result<Page> {

@@ -213,13 +213,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         for entry in &entries {
             // Of several changes of one entity the state after the last is what counts.
             if own.contains(partition_key.as_str(), entry.source.as_str()) && seen.insert(&entry.source) {
-                sources.push(&entry.source);
+                sources
+                    .push(EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() });
             }
         }
-        for source in &sources {
-            let source = EntityKey { partition_key: partition_key.clone(), row_key: (*source).clone() };
-            self.apply(&source).await?;
-        }
+        self.apply_all(&sources).await?;
         let kind = upsert(record::write_cursor(&last.cursor)?, found.map(|found| found.etag));
         // IMPORTANT: after the changes. If somebody else has moved it, he has applied them too.
         self.submit(&key.partition_key, vec![(key.row_key, kind)]).await?;

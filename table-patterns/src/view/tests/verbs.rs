@@ -375,3 +375,20 @@ fn futures_are_send() {
     block_on(sendable(company.employees.update(Employee::key("Sales", 1), |_| ()))).unwrap();
     assert!(block_on(sendable(company.view.rows())).is_ok());
 }
+
+#[test]
+fn imp_6_entities_that_changed_together_share_transactions() {
+    let company = Company::new();
+    for id in 0..100 {
+        company.hire("Sales", id, "Ada", "London", 61);
+    }
+    company.store.heal();
+    assert_eq!(block_on(company.view.catch_up(100)).unwrap().applied, 100);
+    let submits = company.store.calls().into_iter().filter(|call| *call == Call::Submit).count();
+    // Their places; for city and department two times 99 records with the sum, at most; the cursor.
+    assert_eq!(submits, 1 + 2 * 2 + 1);
+    company.assert_right("caught up");
+    let before = company.stored();
+    block_on(company.view.rebuild().run()).unwrap();
+    assert_eq!(company.stored(), before);
+}

@@ -1,0 +1,144 @@
+//! A materialised view: made from the rows of its source, against an index that is made from them; and following a feed.
+
+use std::time::Instant;
+
+use chrono::{DateTime, Utc};
+use pollster::block_on;
+use table_core::Entity;
+use table_core::embedded::{Durability, Engine};
+use table_patterns::index::EntityStore;
+use table_patterns::view::{Projection, View, ViewTable};
+
+use crate::Outcome;
+use crate::data::{PARTITION, Reading, site};
+use crate::folder::settle;
+use crate::harness::{Figure, Rate};
+use crate::peer::Peer;
+use crate::peer::tables::Tables;
+use crate::report::{Report, Target, short};
+use crate::row::backfill;
+use crate::stage::Stage;
+
+/// What the stations of a site measured together.
+#[derive(Clone, Debug, Entity)]
+#[entity(table = "Sites")]
+#[partition_key(site)]
+#[row_key("sum")]
+struct Site {
+    site: String,
+    readings: i64,
+    levels: i64,
+}
+
+/// A sum a site of the rows that every contender holds.
+struct Sites;
+
+impl View for Sites {
+    type Source = Reading;
+    type Row = Site;
+
+    fn project(reading: &Reading, view: &mut Projection<Site>) -> table_core::Result<()> {
+        view.add(Site::key(&reading.site), Site::READINGS, 1)?;
+        view.add(Site::key(&reading.site), Site::LEVELS, reading.level.into())
+    }
+}
+
+/// A reading with a feed.
+#[derive(Clone, Debug, Entity)]
+#[entity(table = "Followed", feed)]
+#[partition_key(site)]
+#[row_key("reading_", number)]
+struct Followed {
+    site: String,
+    number: u32,
+    level: i32,
+    at: DateTime<Utc>,
+}
+
+/// The same sum of those.
+struct Following;
+
+impl View for Following {
+    type Source = Followed;
+    type Row = Site;
+
+    fn project(reading: &Followed, view: &mut Projection<Site>) -> table_core::Result<()> {
+        view.add(Site::key(&reading.site), Site::READINGS, 1)?;
+        view.add(Site::key(&reading.site), Site::LEVELS, reading.level.into())
+    }
+}
+
+/// Changes that are followed.
+const CHANGES: u32 = 20_000;
+/// Partitions that they are in.
+const SITES: u32 = 20;
+/// Changes a second that a view is to follow.
+const WANTED: u64 = 5_000;
+
+/// Measures the rows.
+pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
+    let entities = stage.options.entities;
+    let index = backfill::build(stage, "index", entities, Durability::Relaxed)?;
+    let work =
+        format!("rebuild of a view over {} rows against the backfill of an index", short(entities.into()));
+    report.compare_figures(&work, &[rebuild(stage, entities)?, index], Target::AtLeast(0.5));
+
+    let wanted = Rate { operations: WANTED, elapsed: std::time::Duration::from_secs(1) };
+    let figures = [follow(stage)?, Figure::new("wanted", vec![wanted.per_second()])];
+    report.compare_figures("a view catches up: changes a second", &figures, Target::AtLeast(1.0));
+    Ok(())
+}
+
+fn rebuild(stage: &Stage, entities: u32) -> Outcome<Figure> {
+    let folder = stage.folder.join("view-rebuild");
+    let engine = Engine::builder().durability(Durability::Relaxed).open(folder)?;
+    Tables::of(&engine)?.load(entities)?;
+    settle()?;
+    let view = block_on(ViewTable::<Sites, _>::new(engine).create_if_missing())?;
+    let start = Instant::now();
+    let built = block_on(view.rebuild().run())?;
+    let rate = Rate { operations: built.applied, elapsed: start.elapsed() };
+    check(&view, (0..entities.div_ceil(PARTITION)).map(site), entities)?;
+    Ok(Figure::new("view", vec![rate.per_second()]))
+}
+
+fn follow(stage: &Stage) -> Outcome<Figure> {
+    let engine = Engine::open(stage.folder.join("view-follow"))?;
+    let readings = block_on(engine.entities::<Followed>().create_if_missing())?;
+    let view = block_on(ViewTable::<Following, _>::new(engine).create_if_missing())?;
+    block_on(view.rebuild().run())?;
+    let reading = |number: u32| {
+        let level = i32::try_from(number % 100).unwrap_or_default();
+        Followed { site: site(number % SITES), number, level, at: DateTime::<Utc>::UNIX_EPOCH }
+    };
+    block_on(readings.bulk().insert_all((0..CHANGES).map(reading)))?;
+    settle()?;
+    let (start, mut operations) = (Instant::now(), 0);
+    loop {
+        let some = block_on(view.catch_up(1_000))?;
+        operations += u64::try_from(some.changes)?;
+        if some.changes == 0 {
+            break;
+        }
+    }
+    let rate = Rate { operations, elapsed: start.elapsed() };
+    check(&view, (0..SITES).map(site), CHANGES)?;
+    Ok(Figure::new("view", vec![rate.per_second()]))
+}
+
+/// Only a view that counts every entity is worth measuring.
+fn check<V: View<Row = Site>>(
+    view: &ViewTable<V, Engine>,
+    sites: impl Iterator<Item = String>,
+    entities: u32,
+) -> Outcome<()> {
+    let rows = block_on(view.rows())?;
+    let mut counted = 0;
+    for site in sites {
+        counted += block_on(rows.get(Site::key(site)))?.map_or(0, |site| site.readings);
+    }
+    if counted != i64::from(entities) {
+        return Err(format!("the view counts {counted}, there are {entities} entities").into());
+    }
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! What entities have in one partition of a view: their records, rows and sums, written together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::operation::OperationKind;
+use table_core::row::Row;
+use table_core::store::{StoredRow, TableStore};
+
+use crate::view::View;
+use crate::view::apply::{sum_in, sums_write, upsert};
+use crate::view::projection::Contribution;
+use crate::view::record::{self, Share};
+use crate::view::table::ViewTable;
+
+/// Requests of one transaction's look under way at once.
+const CONCURRENCY: usize = 8;
+
+/// What one entity has in one partition of the view, and is to have.
+pub(super) struct Part {
+    source: EntityKey,
+    etag: Option<ETag>,
+    before: Share,
+    after: Share,
+    rows: BTreeMap<RowKey, Row>,
+}
+
+/// What is to be added to sums, by row and property.
+type Differences = BTreeMap<String, BTreeMap<String, i64>>;
+
+impl Part {
+    /// Rows of sums that it changes.
+    fn sums(&self) -> impl Iterator<Item = &String> {
+        let rows: BTreeSet<_> = self.before.sums.keys().chain(self.after.sums.keys()).collect();
+        rows.into_iter().filter(|row| self.before.sums.get(*row) != self.after.sums.get(*row))
+    }
+
+    /// Rows that it had put, and puts no more.
+    fn gone(&self) -> impl Iterator<Item = &String> {
+        self.before.rows.difference(&self.after.rows)
+    }
+
+    /// Its operations, without those of sums.
+    fn operations(&self) -> usize {
+        1 + self.rows.len() + self.gone().count()
+    }
+}
+
+impl<V: View, S: TableStore> ViewTable<V, S> {
+    pub(super) fn part(
+        &self,
+        source: &EntityKey,
+        place: &PartitionKey,
+        stored: Option<StoredRow>,
+        wanted: Contribution,
+    ) -> Result<Part> {
+        let before = stored.as_ref().map(|stored| Share::read(stored.row.view())).transpose();
+        let before = match before {
+            Ok(before) => before.unwrap_or_default(),
+            Err(error) => return Err(self.at(error, &record::share_key(place, source)?)),
+        };
+        // IMPORTANT: no zeros. A record grows with what the entity has, not with all that it ever had.
+        let sums = |amounts: BTreeMap<&'static str, i64>| -> BTreeMap<String, i64> {
+            let amounts = amounts.into_iter().filter(|(_, amount)| *amount != 0);
+            amounts.map(|(name, amount)| (name.to_owned(), amount)).collect()
+        };
+        let summed = wanted.sums.into_iter().map(|(row, amounts)| (row.as_str().to_owned(), sums(amounts)));
+        let after = Share {
+            rows: wanted.rows.keys().map(|row| row.as_str().to_owned()).collect(),
+            sums: summed.filter(|(_, amounts)| !amounts.is_empty()).collect(),
+        };
+        let etag = stored.map(|stored| stored.etag);
+        Ok(Part { source: source.clone(), etag, before, after, rows: wanted.rows })
+    }
+
+    /// Writes what entities have in one partition, as many of them in one transaction as fit; gives those where somebody got between.
+    pub(super) async fn write(
+        &self,
+        place: PartitionKey,
+        parts: Vec<Part>,
+        together: usize,
+    ) -> Result<Vec<EntityKey>> {
+        let most = self.rows.store().capabilities().limits.operations;
+        let mut lost = Vec::new();
+        for pack in packs(&parts, most, together) {
+            let written = match self.write_pack(&place, pack).await {
+                // One of them may be too large, or wrong: which one, and no other, is to be told.
+                Err(_) if pack.len() > 1 => None,
+                written => Some(written?),
+            };
+            match written {
+                Some(true) => {}
+                Some(false) => lost.extend(pack.iter().map(|part| part.source.clone())),
+                None => {
+                    for part in pack {
+                        if !self.write_pack(&place, std::slice::from_ref(part)).await? {
+                            lost.push(part.source.clone());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(lost)
+    }
+
+    /// Writes what some entities have; `false` if somebody got between.
+    async fn write_pack(&self, place: &PartitionKey, pack: &[Part]) -> Result<bool> {
+        let mut operations = Vec::with_capacity(pack.len() * 2);
+        let (mut differences, mut gone) = (Differences::new(), Vec::new());
+        for part in pack {
+            // Also where nothing changes: whoever has an older entity in mind then fails.
+            let own = upsert(part.after.write(&part.source)?, part.etag.clone());
+            operations.push((record::share_key(place, &part.source)?.row_key, own));
+            let put = |(row_key, row): (&RowKey, &Row)| {
+                (row_key.clone(), OperationKind::InsertOrReplace(row.clone()))
+            };
+            operations.extend(part.rows.iter().map(put));
+            gone.extend(part.gone().cloned());
+            for row in part.sums() {
+                let of_row = differences.entry(row.clone()).or_default();
+                let (was, is) = (part.before.sums.get(row), part.after.sums.get(row));
+                for name in [was, is].into_iter().flatten().flat_map(BTreeMap::keys) {
+                    of_row.entry(name.clone()).or_insert(0);
+                }
+                for (amounts, sign) in [(is, 1), (was, -1)] {
+                    for (name, amount) in amounts.into_iter().flatten() {
+                        let sum = of_row.entry(name.clone()).or_insert(0);
+                        let more = amount.checked_mul(sign).and_then(|amount| sum.checked_add(amount));
+                        *sum = more.ok_or_else(|| self.overflow(name, (place, row)))?;
+                    }
+                }
+            }
+        }
+        let gone = gone.into_iter().map(|row| async move {
+            let key = key_of(place, &row)?;
+            let found = self.get(&key).await?;
+            Ok::<_, Error>(found.map(|found| (key.row_key, OperationKind::Delete(IfMatch::ETag(found.etag)))))
+        });
+        let gone: Vec<_> = stream::iter(gone).buffered(CONCURRENCY).try_collect().await?;
+        operations.extend(gone.into_iter().flatten());
+        let sums = differences.into_iter().map(|(row, more)| self.sum(place, row, more));
+        let sums: Vec<_> = stream::iter(sums).buffered(CONCURRENCY).try_collect().await?;
+        operations.extend(sums);
+        self.submit(place, operations).await
+    }
+
+    /// The write of one row of sums.
+    async fn sum(
+        &self,
+        place: &PartitionKey,
+        row: String,
+        more: BTreeMap<String, i64>,
+    ) -> Result<(RowKey, OperationKind)> {
+        let key = key_of(place, &row)?;
+        let found = self.get(&key).await?;
+        let mut sums = Vec::with_capacity(more.len());
+        for (name, more) in &more {
+            let stored = found.as_ref().map(|found| sum_in(found.row.view(), name)).transpose()?.unwrap_or(0);
+            let sum = stored.checked_add(*more).ok_or_else(|| self.overflow(name, (place, &row)))?;
+            sums.push((name.as_str(), sum));
+        }
+        let write = sums_write::<V::Row>(&sums, found.map(|found| found.etag));
+        Ok((key.row_key, write))
+    }
+
+    fn overflow(&self, name: &str, (place, row): (&PartitionKey, &str)) -> Error {
+        let message = "the sum does not fit an Int64: nothing was added; add less";
+        let error = Error::new(ErrorCode::OutOfRangeInput, message).with_property(name);
+        let error = error.with_key(place.as_str(), row);
+        self.rows.name().map_or(error.clone(), |table| error.with_table(table.as_str()))
+    }
+}
+
+/// A row of the view by its text, as a record has it.
+fn key_of(place: &PartitionKey, row: &str) -> Result<EntityKey> {
+    Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? })
+}
+
+/// Parts whose operations, with one for each row of sums, fit one transaction.
+fn packs(parts: &[Part], most: usize, together: usize) -> Vec<&[Part]> {
+    let (mut packs, mut begin, mut operations) = (Vec::new(), 0, 0);
+    let mut sums: BTreeSet<&String> = BTreeSet::new();
+    for (at, part) in parts.iter().enumerate() {
+        let own = part.operations();
+        let more = part.sums().filter(|row| !sums.contains(row)).count();
+        if at > begin && (operations + own + sums.len() + more > most || at - begin >= together) {
+            packs.extend(parts.get(begin..at));
+            (begin, operations) = (at, 0);
+            sums.clear();
+        }
+        operations += own;
+        sums.extend(part.sums());
+    }
+    packs.extend(parts.get(begin..).filter(|rest| !rest.is_empty()));
+    packs
+}
