@@ -172,4 +172,12 @@ macro_rules! access_patterns {
             "help: the ceilings are `point`, `range`, `partition`, `partitions`, `fanout(n)` and `scan`",
         ))
     };
+
+    ($($other:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "[T095] this is not how access patterns are declared\n\n",
+            "help: write `Office for Employee { by_id(department: &str, id: u32) <= point = Employee::key(department, id); }`, each pattern with a ",
+            "name, its arguments, a ceiling, `from Copies<EmployeeByEmail>` where an index is read, a selection and a semicolon",
+        ));
+    };
 }

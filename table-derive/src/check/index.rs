@@ -17,6 +17,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     own_key_left_out(ctxt, entity);
     mixed_rows(ctxt, entity);
     reserved_method(ctxt, entity);
+    type_of_a_field(ctxt, entity);
 }
 
 /// Two indexes have two names.
@@ -181,6 +182,18 @@ fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
             ctxt.error("T066", name, wrong, help);
         }
         kinds.push((format!("`{name}`"), table, partition, row));
+    }
+}
+
+/// The types made for an index are not those that fields have.
+fn type_of_a_field(ctxt: &Ctxt, entity: &Entity<'_>) {
+    for index in &entity.indexes {
+        if let Some((made, field)) = entity.type_made_twice(index) {
+            let name = &index.attr.name;
+            let wrong = format!("`{name}` would make a type `{made}`, which the field `{field}` has");
+            let help = "give the index another name: the type is called as the entity and the index, `EmployeeByEmail`";
+            ctxt.error("T073", name, wrong, help);
+        }
     }
 }
 

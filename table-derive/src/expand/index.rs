@@ -33,7 +33,9 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     let mut list = Vec::new();
     for (at, index) in primary.entity.indexes.iter().enumerate() {
         // What is made twice is told.
-        let is_twice = primary.entity.is_index_twice(at) || primary.entity.method_made_twice(at).is_some();
+        let is_twice = primary.entity.is_index_twice(at)
+            || primary.entity.method_made_twice(at).is_some()
+            || primary.entity.type_made_twice(index).is_some();
         if primary.stub && is_twice {
             continue;
         }

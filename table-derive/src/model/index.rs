@@ -1,5 +1,7 @@
 //! A look-up beside the key: what its copies are found by and what they hold.
 
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::Ident;
 use syn::ext::IdentExt;
 
@@ -99,6 +101,13 @@ impl Entity<'_> {
         methods(index).into_iter().find(|name| others.contains(name))
     }
 
+    /// The type that an index would make, and the field that has a type of this name.
+    pub(crate) fn type_made_twice(&self, index: &Index) -> Option<(String, &Ident)> {
+        let marker = index.marker(self).to_string();
+        let made = [format!("{marker}Rows"), marker];
+        self.fields.iter().find_map(|field| Some((named_in(field.ty.to_token_stream(), &made)?, field.ident)))
+    }
+
     /// Whether an earlier index has the same name.
     pub(crate) fn is_index_twice(&self, at: usize) -> bool {
         let name = |index: &Index| index.attr.name.clone();
@@ -121,6 +130,15 @@ const MADE: [&str; 10] = [
     "super",
     "crate",
 ];
+
+/// The first of these names that tokens have.
+fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Ident(ident) => names.iter().find(|name| ident == name.as_str()).cloned(),
+        TokenTree::Group(group) => named_in(group.stream(), names),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+    })
+}
 
 /// How a copy stores a field.
 pub(crate) enum Stored {
