@@ -90,6 +90,17 @@ impl Codec {
         }
     }
 
+    /// Whether its parameters may not go with a field. The constant of what cannot be wrong costs the compiler.
+    pub(crate) fn may_fault(&self) -> bool {
+        match self {
+            Self::Natural | Self::Level => false,
+            Self::Custom(_) => true,
+            Self::Word(written) => {
+                !written.arguments.is_empty() || written.inner.as_ref().is_some_and(Self::may_fault)
+            }
+        }
+    }
+
     /// Whether a codec of the user's writes the value.
     pub(crate) fn is_custom(&self) -> bool {
         matches!(self, Self::Custom(_)) || self.inner().is_some_and(Self::is_custom)

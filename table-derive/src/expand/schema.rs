@@ -155,7 +155,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
         Piece::Part(part) => {
             let Some(field) = design.field(part) else { return TokenStream::new() };
             let (name, codec, form) = (&field.name, field.item("NAME"), field.item("FORM"));
-            let form = if is_told(design, part, &field) {
+            let form = if !part.codec.may_fault() || is_told(design, part, &field) {
                 form
             } else {
                 let fault = field.item("FAULT");
