@@ -21,6 +21,7 @@ const BEING_DELETED: (Duration, Duration) = (Duration::from_secs(5), Duration::f
 impl AzureTables {
     /// Creates a table; waits while one of this name is being deleted (RTY-6).
     pub(crate) async fn create(&self, table: &TableName) -> Result<()> {
+        table.require_creatable()?;
         let body = format!("{{\"TableName\":\"{table}\"}}");
         let request = Request::new("create table", Method::POST, "/Tables")
             .fixed("accept", JSON)

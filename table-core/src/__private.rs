@@ -31,14 +31,14 @@ pub use hot::require_spread;
 pub use index::{indexed, project, select_copies, write_key_text};
 pub use key::KeyOf;
 pub use levels::{LevelsOf, require_cardinality, require_levels};
-pub use part::Place;
+pub use part::{derived_place, place};
 pub use partitions::{partitions_in, partitions_share, partitions_with};
 pub use property::{
-    Encode, debug, encoded, entered, of_field, property_schema, put, put_literal, read_field, select, stub,
-    written,
+    Encode, debug, encoded, entered, of_field, of_its_key, property_schema, put, put_literal, read_field,
+    select, stub, written,
 };
 pub use reader::{Decode, EntityReader};
-pub use require::{require_key, require_sound, require_told};
+pub use require::{require_ambiguous, require_key, require_sound, require_told};
 pub use rows::RowsOf;
 pub use set::{read_member, require_members, require_one_partition, require_under, write_kind};
 pub use text::{KeyText, partition, point};
@@ -54,10 +54,10 @@ pub use crate::key::EntityKey;
 pub use crate::key::codec::compound::{is_told, keeps_order};
 pub use crate::key::codec::{
     Bucket, Buckets, Caret, Crc32, DerivedPart, Desc, Digest, Digits, Escaped, Fnv1a, Folded, Form, GuidAs,
-    Hex, Hour, Inverted, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec, Newtype, Pattern, Percent,
+    Hex, Hour, Inverted, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec, Md5, Newtype, Pattern, Percent,
     Replaced, Sha256, Truncated, Ulid, Unix, Unpadded, Variant, Without, pattern,
 };
-pub use crate::property::{Json, Property};
+pub use crate::property::{Chunked, Json, Property, Rest};
 pub use crate::query::{EntityRef, KeyRange, Select};
 pub use crate::row::{Row, RowWriter, shape, shape_bytes};
 pub use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};

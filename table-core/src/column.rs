@@ -31,7 +31,7 @@ pub use role::{Indexed, IsType, Plain, Projected, SetAlone, Settable};
 /// assert_eq!(condition.into_filter().to_string(), text);
 /// ```
 ///
-/// The marker `K` says whether a declared index holds the property: [`Plain`], or [`Indexed`], which a patch cannot set.
+/// The marker `K` says whether a declared index or the key holds the property: [`Plain`], or [`Indexed`], which a patch cannot set.
 pub struct Column<E, T, K = Plain> {
     name: &'static str,
     of: PhantomData<Of<E, T, K>>,

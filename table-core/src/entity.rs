@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 use chrono::{DateTime, Utc};
 
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::limits::Limits;
@@ -58,6 +58,21 @@ pub trait Entity: FromEntity + 'static {
     /// # Errors
     /// `OutOfRangeInput` if a field's value has no place in its Edm type.
     fn to_row(&self) -> Result<Row>;
+
+    /// The same for a merge, which cannot remove what a longer value left behind (MRG-3).
+    ///
+    /// # Errors
+    /// Those of [`to_row`](Self::to_row); `InvalidInput` if a field is stored in [chunks](crate::property::Chunked).
+    fn to_merge(&self) -> Result<Row> {
+        if Self::SCHEMA.has_chunks() {
+            let message = format!(
+                "a merge of `{}` would leave chunks of a longer value behind: use `update`, `replace` or `insert_or_replace`",
+                Self::SCHEMA.entity
+            );
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("MRG-3"));
+        }
+        self.to_row()
+    }
 }
 
 /// Refuses a key that is too long as a whole, though each of its parts is not: nothing is sent that a store would refuse.
@@ -110,6 +125,14 @@ pub trait ToEntity {
     /// Those of [`Entity::to_row`].
     fn entity_row(&self) -> Result<Row>;
 
+    /// The same for a merge.
+    ///
+    /// # Errors
+    /// Those of [`Entity::to_merge`].
+    fn merge_row(&self) -> Result<Row> {
+        self.entity_row()
+    }
+
     /// The table that its design names, if it has a design.
     #[must_use]
     fn design_table() -> Option<&'static str> {
@@ -129,6 +152,10 @@ impl<E: PlainEntity> ToEntity for E {
         self.to_row()
     }
 
+    fn merge_row(&self) -> Result<Row> {
+        self.to_merge()
+    }
+
     fn design_table() -> Option<&'static str> {
         Some(E::SCHEMA.table)
     }
@@ -142,6 +169,10 @@ impl<T: ToEntity> ToEntity for Versioned<T> {
 
     fn entity_row(&self) -> Result<Row> {
         self.value.entity_row()
+    }
+
+    fn merge_row(&self) -> Result<Row> {
+        self.value.merge_row()
     }
 
     fn design_table() -> Option<&'static str> {

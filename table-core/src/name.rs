@@ -11,9 +11,15 @@ use crate::limits;
 #[cfg(feature = "embedded")]
 const INTERNAL: char = '$';
 
+/// What the name of a table of measurements begins with, which the service makes (`$MetricsHourPrimaryTransactionsBlob`).
+const METRICS: &str = "$Metrics";
+
 /// The name of a table: 3 to 63 ASCII letters and digits, the first a letter, not `tables` (TBL-1, TBL-3).
 ///
 /// Comparison ignores case, as the service's does; the case given at creation is kept (TBL-2).
+///
+/// A name that begins with `$Metrics` is that of a table of the service's own measurements: it is read like any other one, and never
+/// created.
 ///
 /// ```
 /// use table_core::TableName;
@@ -23,6 +29,8 @@ const INTERNAL: char = '$';
 /// assert_eq!(name, TableName::new("employee")?); // TBL-2
 /// assert_eq!(TableName::new("my-table").unwrap_err().code().as_str(), "InvalidResourceName"); // TBL-4
 /// assert_eq!(TableName::new("ab").unwrap_err().code().as_str(), "OutOfRangeInput"); // TBL-4
+/// let metrics = TableName::new("$MetricsHourPrimaryTransactionsBlob")?;
+/// assert_eq!(metrics.require_creatable().unwrap_err().code().as_str(), "InvalidResourceName");
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -41,7 +49,8 @@ impl TableName {
         let refuse = |code, rule, why: &str| {
             Err(Error::new(code, format!("table name `{name}` {why}")).with_rule(rule).with_table(name))
         };
-        let bytes = name.as_bytes();
+        let of_service = name.starts_with(METRICS);
+        let bytes = name.strip_prefix('$').filter(|_| of_service).unwrap_or(name).as_bytes();
         if !bytes.iter().all(u8::is_ascii_alphanumeric) || bytes.first().is_some_and(u8::is_ascii_digit) {
             return refuse(
                 ErrorCode::InvalidResourceName,
@@ -57,12 +66,25 @@ impl TableName {
             return refuse(ErrorCode::InvalidInput, "TBL-3", "is reserved; choose another");
         }
         let text: Arc<str> = name.into();
-        let folded = if bytes.iter().any(u8::is_ascii_uppercase) {
+        let folded = if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
             name.to_ascii_lowercase().into()
         } else {
             Arc::clone(&text)
         };
         Ok(Self { text, folded })
+    }
+
+    /// Refuses the name of a table that only the service makes: for stores, before they create one.
+    ///
+    /// # Errors
+    /// `InvalidResourceName` (TBL-4).
+    pub fn require_creatable(&self) -> Result<()> {
+        if !self.text.starts_with(METRICS) {
+            return Ok(());
+        }
+        let message =
+            "tables of measurements are made by the service alone: they are read, and never created";
+        Err(Error::new(ErrorCode::InvalidResourceName, message).with_rule("TBL-4").with_table(self.as_str()))
     }
 
     /// The name of a table that a store keeps for itself: it begins with `$`, as no program's can (TBL-4).

@@ -1,11 +1,15 @@
 //! Rust types as property values: one Edm type each, `Option` as absence (ENT-3, TYPE-1).
 
+mod chunks;
 mod json;
+mod rest;
 mod search;
 mod types;
 mod wide;
 
+pub use chunks::{Chunked, MOST_CHUNKS};
 pub use json::Json;
+pub use rest::Rest;
 #[doc(hidden)]
 pub use search::Search;
 

@@ -3,7 +3,7 @@
 use crate::entity::FromEntity;
 use crate::error::Result;
 use crate::query::EntityRef;
-use crate::schema::{self, ENTITY_TYPE, EntitySchema};
+use crate::schema::{self, ENTITY_TYPE, EntitySchema, PropertySchema};
 use crate::value::ValueRef;
 
 /// A sum type of the entities of one table. Made by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
@@ -55,6 +55,15 @@ impl EntitySchema {
             at += 1;
         }
         false
+    }
+
+    /// Whether a field is stored in several properties: the later chunks stand last.
+    #[must_use]
+    pub fn has_chunks(&self) -> bool {
+        let is_more = |(last, others): (&PropertySchema, &[PropertySchema])| {
+            others.iter().any(|other| other.field == last.field)
+        };
+        self.properties.split_last().is_some_and(is_more)
     }
 
     /// Whether the other type lives in the same table (TBL-2).

@@ -29,7 +29,7 @@ use crate::model::generics::Parameters;
 use crate::model::index::Index;
 use crate::model::key::Key;
 use crate::model::property::Property;
-use crate::symbol;
+use crate::symbol::{self, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY};
 
 /// An entity.
 pub(crate) struct Entity<'a> {
@@ -73,7 +73,7 @@ pub(crate) struct Field<'a> {
     pub(crate) vis: &'a Visibility,
     /// What its attributes say.
     pub(crate) attrs: FieldAttrs,
-    /// The property it is stored as; `None` if it is read back from the key.
+    /// The property it is stored as; `None` if it is read back from the key alone, or holds the rest.
     pub(crate) property: Option<Property>,
 }
 
@@ -88,12 +88,15 @@ impl<'a> Entity<'a> {
         let lists = [&partition_key, &row_key].into_iter().flatten().map(|key| &key.list);
         let named = named(lists, &indexes);
         let mut read_key = |attr: &container::KeyAttr| Key::read(ctxt, &fields, &attr.original, &attr.list);
+        let unread = |key: Key, word| Key { unread: allows.get(word).is_some(), ..key };
         let partition_key = partition_key.as_ref().map(&mut read_key).map(Key::into_levels);
-        let row_key = row_key.as_ref().map(&mut read_key);
+        let partition_key = partition_key.map(|key| unread(key, AMBIGUOUS_PARTITION_KEY));
+        let row_key = row_key.as_ref().map(&mut read_key).map(|key| unread(key, AMBIGUOUS_ROW_KEY));
         let indexes = indexes.into_iter().map(|attr| Index::read(ctxt, &fields, attr)).collect();
         for (at, field) in fields.iter_mut().enumerate() {
             let in_key = [&partition_key, &row_key].into_iter().flatten().any(|key| key.gives(at));
-            field.property = (!in_key).then(|| Property::of(field.ident, &field.attrs));
+            let is_property = (!in_key || field.attrs.also.is_some()) && field.attrs.rest.is_none();
+            field.property = is_property.then(|| Property::of(field.ident, &field.attrs));
         }
         let table = match table {
             Some(name) => (name.value(), name.span()),
@@ -139,6 +142,16 @@ impl<'a> Entity<'a> {
         let is_in_key = |index: &Index| index.keys(self).any(|key| key.parts().any(|part| part.field == at));
         let is_kept = |index: &Index| self.fields.get(at).is_some_and(|field| index.has(self, at, field));
         self.indexes.iter().any(|index| is_in_key(index) || is_kept(index))
+    }
+
+    /// The field that holds what no other one is stored as.
+    pub(crate) fn rest(&self) -> Option<&Field<'a>> {
+        self.fields.iter().find(|field| field.attrs.rest.is_some())
+    }
+
+    /// Whether the text of one of its keys is not read: the fields are properties.
+    pub(crate) fn has_unread_key(&self) -> bool {
+        [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.unread)
     }
 
     /// The fields that are stored as properties, in declaration order.

@@ -18,6 +18,8 @@ pub(crate) const REASON: Symbol = Symbol("reason");
 pub(crate) const LOW_CARDINALITY: Symbol = Symbol("low_cardinality");
 pub(crate) const HOT_PARTITION: Symbol = Symbol("hot_partition");
 pub(crate) const MANY_BUCKETS: Symbol = Symbol("many_buckets");
+pub(crate) const AMBIGUOUS_PARTITION_KEY: Symbol = Symbol("ambiguous_partition_key");
+pub(crate) const AMBIGUOUS_ROW_KEY: Symbol = Symbol("ambiguous_row_key");
 
 pub(crate) const PARTITION_KEY: Symbol = Symbol("partition_key");
 pub(crate) const ROW_KEY: Symbol = Symbol("row_key");
@@ -33,6 +35,9 @@ pub(crate) const LITERAL: Symbol = Symbol("literal");
 
 pub(crate) const PROPERTY: Symbol = Symbol("property");
 pub(crate) const JSON: Symbol = Symbol("json");
+pub(crate) const ALSO: Symbol = Symbol("also");
+pub(crate) const REST: Symbol = Symbol("rest");
+pub(crate) const CHUNKS: Symbol = Symbol("chunks");
 
 pub(crate) const KEY_PART: Symbol = Symbol("key_part");
 

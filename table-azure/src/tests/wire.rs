@@ -2,7 +2,9 @@
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
-use table_core::{ETag, EntityKey, Filter, Operation, OperationKind, PartitionKey, RowKey};
+use table_core::{
+    ETag, EntityKey, ErrorCode, Filter, Operation, OperationKind, PartitionKey, RowKey, TableName,
+};
 use table_core::{TableStore, Transaction};
 
 use super::server::*;
@@ -299,4 +301,21 @@ async fn lit_5_a_plus_is_encoded_and_a_space_is_no_plus() {
     let received = server.received();
     assert!(received[0].target.ends_with("?$filter=A%20eq%20%27a%2Bb%20c%27"), "{}", received[0].target);
     assert!(received[1].target.contains("PartitionKey='a%2Bb%20c'"), "{}", received[1].target);
+}
+
+/// Measurements of the service (Storage Analytics): `$MetricsHourPrimaryTransactionsBlob`, by hour.
+#[tokio::test]
+async fn tbl_4_tables_of_measurements_are_read_and_never_created() {
+    let row = r#"{"PartitionKey":"20140423T0900","RowKey":"user;All","Timestamp":"2014-04-23T10:00:00Z","TotalRequests@odata.type":"Edm.Int64","TotalRequests":"7"}"#;
+    let server = Server::start([json(200, &format!(r#"{{"value":[{row}]}}"#))]).await;
+    let client = server.client(Options::new());
+    let metrics = TableName::new("$MetricsHourPrimaryTransactionsBlob").unwrap();
+    let query = Query::new(KeyRange::partition("20140423T0900"));
+    let page = client.query(&metrics, &query, None).await.unwrap();
+    assert_eq!(page.rows.get(0).unwrap().row_key, "user;All");
+    let refused = client.create_table(&metrics).await.unwrap_err();
+    assert_eq!(refused.code(), table_core::ErrorCode::InvalidResourceName);
+    let lines = server.lines();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("GET /$MetricsHourPrimaryTransactionsBlob()?"), "{lines:?}");
 }

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use crate::error::Result;
-use crate::key::codec::Form;
+use crate::key::codec::{DerivedPart, Form, KeyCodec};
 use crate::key::order;
 use crate::query::TextRange;
 use crate::selection::KeyBounds;
@@ -23,6 +23,18 @@ pub struct Place {
     pub form: Form,
     /// Whether it says less than its value: a range then holds both ends, as values beside an end may have its text.
     pub cut: bool,
+}
+
+/// The place of a value that its codec writes.
+#[must_use]
+pub const fn place<C: KeyCodec<T>, T>(literal: &'static str, end: bool) -> Place {
+    Place { literal, end, descending: C::DESCENDING, form: C::FORM, cut: false }
+}
+
+/// The place of a part that says less than its value.
+#[must_use]
+pub const fn derived_place<C: DerivedPart<T>, T>(literal: &'static str, end: bool) -> Place {
+    Place { literal, end, descending: false, form: C::FORM, cut: true }
 }
 
 /// The keys that begin so and go on with a value in a range. Its order is checked to be kept before this compiles (K3).
@@ -99,11 +111,10 @@ fn upper_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::codec::{Desc, Digits, KeyCodec, Text};
+    use crate::key::codec::{Desc, Digits, Text};
 
     fn of<C: KeyCodec<T>, T>(begin: &str, bounds: &impl KeyBounds<T>) -> TextRange {
-        let place = Place { literal: "", end: true, descending: C::DESCENDING, form: C::FORM, cut: false };
-        range(begin, "sequence", bounds, C::encode, place).unwrap()
+        range(begin, "sequence", bounds, C::encode, place::<C, T>("", true)).unwrap()
     }
 
     #[test]

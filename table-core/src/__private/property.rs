@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::column::{IsType, Projected};
+use crate::entity::Entity;
 use crate::error::{Error, ErrorCode, Result};
 use crate::query::{EntityRef, Select};
 use crate::row::{Row, RowWriter};
@@ -110,6 +111,25 @@ pub fn select<const N: usize>(properties: [Option<&'static str>; N]) -> Select {
 /// Those of the formatter.
 pub fn debug(f: &mut fmt::Formatter<'_>, name: &str, inside: &dyn fmt::Debug) -> fmt::Result {
     f.debug_tuple(name).field(inside).finish()
+}
+
+/// The value, if its keys are those that it was found under (`from_entity` of a key that is not read).
+///
+/// # Errors
+/// `EntityMismatch`, with both texts.
+pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
+    let (mut partition_key, mut row_key) = (String::new(), String::new());
+    value.encode_key(&mut partition_key, &mut row_key)?;
+    for (key, found, made) in
+        [("PartitionKey", entity.partition_key, &partition_key), ("RowKey", entity.row_key, &row_key)]
+    {
+        if found != made {
+            let message =
+                format!("the {key} is '{found}', and the properties make '{made}': write the entity again");
+            return Err(Error::new(ErrorCode::EntityMismatch, message));
+        }
+    }
+    Ok(value)
 }
 
 /// The body of the traits' methods where the declaration had mistakes, so that only these are told.

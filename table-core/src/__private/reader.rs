@@ -62,6 +62,11 @@ impl<'a> EntityReader<'a> {
         self.search.keep(text)
     }
 
+    /// Passes over a whole key, which is not read.
+    pub fn pass(&mut self) {
+        self.key = Splitter::new(&[], "");
+    }
+
     /// Passes over the next part of the key.
     pub fn skip(&mut self) {
         self.text();
@@ -110,6 +115,27 @@ impl<'a> EntityReader<'a> {
             Err(Error::new(ErrorCode::EntityMismatch, message).with_property(field))
         });
         self.search.keep(encoded).is_some()
+    }
+
+    /// Whether a key says the same of a field as its property.
+    pub fn is_also<T>(
+        &mut self,
+        field: &'static str,
+        property: &'static str,
+        value: &T,
+        text: &str,
+        encode: Encode<T>,
+    ) -> bool {
+        let mut expected = String::with_capacity(text.len());
+        let is_same = encode(value, &mut expected).is_ok() && expected == text;
+        if !is_same {
+            let message = format!(
+                "the key says '{text}' for `{field}`, and its property `{property}` would be '{expected}' there: one of them was changed alone"
+            );
+            let error = Error::new(ErrorCode::EntityMismatch, message).with_property(property);
+            self.search.keep::<()>(Err(error));
+        }
+        is_same
     }
 
     /// Whether a check of a field passed: that of its bucket.

@@ -2,6 +2,7 @@
 
 use crate::key::codec::Form;
 use crate::key::codec::compound::{self, Fault};
+use crate::limits;
 use crate::schema::KeyPiece;
 
 use super::key::KeyOf;
@@ -42,6 +43,30 @@ pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str)
     };
     let message = message.with(": ").with(fault.message());
     panic!("{}", message.as_str());
+}
+
+/// The same of a key whose text is not read, so that two values may have one: refuses to compile one that could be read.
+///
+/// # Panics
+/// While the declaration is compiled, if the pieces make no key, or one that is not ambiguous.
+pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str) {
+    match compound::fault(&of.forms) {
+        Some(Fault::Ambiguous { .. }) => {}
+        Some(_) => require_key(of, key, entity),
+        None => {
+            let message = Message::new()
+                .with("[T176] the ")
+                .with(key)
+                .with(" of `")
+                .with(entity)
+                .with("` is not ambiguous: its fields are read back from it, so remove the waiver");
+            panic!("{}", message.as_str());
+        }
+    }
+    if compound::shortest(&of.forms) > limits::KEY_UNITS_PORTABLE {
+        let message = Message::new().with("[T028] the ").with(key).with(" of `").with(entity);
+        panic!("{}", message.with("`: ").with(Fault::TooLong { units: 0 }.message()).as_str());
+    }
 }
 
 /// Refuses to compile an index whose look-up by a value would read the copies of other values, too: a part that is looked up by

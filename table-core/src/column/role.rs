@@ -5,20 +5,20 @@ use crate::error::Result;
 use crate::property::Property;
 use crate::query::EntityRef;
 
-/// The marker of a [`Column`] that feeds no index: a patch may set it.
+/// The marker of a [`Column`] that feeds no index and no key: a patch may set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
-/// The marker of a [`Column`] that feeds an index or is kept in its copies: a patch, which does not know the old value, would
+/// The marker of a [`Column`] that feeds an index or the key, or is kept in copies: a patch, which does not know the old value, would
 /// leave these behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexed {}
 
 /// Markers of columns that can be set without knowing their old value.
 #[diagnostic::on_unimplemented(
-    message = "[T131] a declared index holds this property: a patch would leave the index behind",
-    label = "this property is in an index or in its copies",
-    note = "a patch does not know the old value, which tells the index row to be removed",
+    message = "[T131] an index or the key is made of this property: a patch would leave it behind",
+    label = "this property is in an index, in its copies or in the key",
+    note = "a patch does not know the old value, which tells the index row to be removed; a key never changes (UPD-6)",
     note = "read, change and write the entity: `update`, through the patterns crate's `Entities`, which keeps its indexes right"
 )]
 pub trait SetAlone {}

@@ -274,6 +274,7 @@ impl Committer {
 
     fn create_table(&mut self, table: &TableName) -> Result<()> {
         self.check_writable()?;
+        table.require_creatable()?;
         let entry = self.state.catalog.prepare_create(table, self.steady.now(), self.timestamps.next()?)?;
         self.record(&Record::Create { entry: entry.clone() });
         self.state.catalog.add(entry);

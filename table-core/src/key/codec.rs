@@ -90,7 +90,7 @@ pub use code_point::CodePoint;
 pub use date::Date;
 pub use derived::DerivedPart;
 pub use desc::Desc;
-pub use digest::{Crc32, Digest, Fnv1a, Hasher, Sha256};
+pub use digest::{Crc32, Digest, Fnv1a, Hasher, Md5, Sha256};
 pub use digits::{Digits, digits_fit};
 pub use escaped::Escaped;
 pub use flag::Flag;

@@ -25,6 +25,12 @@ impl<'a> Search<'a> {
         self.row.expect(shape);
     }
 
+    /// The whole row.
+    #[must_use]
+    pub const fn view(&self) -> RowView<'a> {
+        self.row.row()
+    }
+
     /// Finds a property.
     ///
     /// # Errors

@@ -114,7 +114,11 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
         self,
         entities: impl IntoIterator<Item = T>,
     ) -> Result<Written, BulkError> {
-        self.put_all(entities, OperationKind::InsertOrMerge).await
+        let merge = |entity: T| {
+            let entity = entity.borrow();
+            Ok((entity.entity_key()?, OperationKind::InsertOrMerge(entity.merge_row()?)))
+        };
+        self.run(stream::iter(entities.into_iter().map(merge))).await
     }
 
     /// Inserts what a stream yields; an error of the stream stops the write as one of the store does.

@@ -91,7 +91,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// What the type's docs list.
     pub fn merge<M: ToEntity>(&mut self, entity: &M, if_match: impl Into<IfMatch>) -> Result<&mut Self> {
         let if_match = if_match.into();
-        self.put(entity, |row| OperationKind::Merge(row, if_match))
+        self.add(entity, M::merge_row, |row| OperationKind::Merge(row, if_match))
     }
 
     /// Adds an insert-or-replace (UPS-2).
@@ -107,7 +107,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// # Errors
     /// What the type's docs list.
     pub fn insert_or_merge<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
-        self.put(entity, OperationKind::InsertOrMerge)
+        self.add(entity, M::merge_row, OperationKind::InsertOrMerge)
     }
 
     /// Adds a delete: the entity must exist, in this version (DEL-2).
@@ -125,9 +125,18 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     }
 
     fn put<M: ToEntity>(&mut self, entity: &M, kind: impl FnOnce(Row) -> OperationKind) -> Result<&mut Self> {
+        self.add(entity, M::entity_row, kind)
+    }
+
+    fn add<M: ToEntity>(
+        &mut self,
+        entity: &M,
+        row: impl FnOnce(&M) -> Result<Row>,
+        kind: impl FnOnce(Row) -> OperationKind,
+    ) -> Result<&mut Self> {
         self.require_table::<M>()?;
         let key = entity.entity_key()?;
-        let row = entity.entity_row()?;
+        let row = row(entity)?;
         self.push(key, kind(row))
     }
 

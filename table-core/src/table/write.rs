@@ -46,7 +46,7 @@ impl<E, S: TableStore> Table<E, S> {
         E: ToEntity,
     {
         let if_match = if_match.into();
-        self.put(entity, |row| OperationKind::Merge(row, if_match)).await
+        self.write(entity, OperationKind::Merge(entity.merge_row()?, if_match)).await
     }
 
     /// Inserts the entity, or replaces the one of this key whatever its version (UPS-2, UPS-6).
@@ -68,7 +68,7 @@ impl<E, S: TableStore> Table<E, S> {
     where
         E: ToEntity,
     {
-        self.put(entity, OperationKind::InsertOrMerge).await
+        self.write(entity, OperationKind::InsertOrMerge(entity.merge_row()?)).await
     }
 
     /// Deletes an entity.
@@ -92,9 +92,15 @@ impl<E, S: TableStore> Table<E, S> {
     where
         E: ToEntity,
     {
+        self.write(entity, kind(entity.entity_row()?)).await
+    }
+
+    async fn write(&self, entity: &E, kind: OperationKind) -> Result<ETag>
+    where
+        E: ToEntity,
+    {
         let table = self.name()?;
-        let key = entity.entity_key()?;
-        let etag = request::write(&self.store, table, key, kind(entity.entity_row()?)).await?;
+        let etag = request::write(&self.store, table, entity.entity_key()?, kind).await?;
         written(table, etag)
     }
 }

@@ -6,10 +6,14 @@ use syn::{Ident, LitStr, parenthesized};
 
 use crate::attr::{Slot, words};
 use crate::ctxt::Ctxt;
-use crate::symbol::{self, ALLOW, HOT_PARTITION, LOW_CARDINALITY, MANY_BUCKETS, REASON, Symbol};
+use crate::symbol::{
+    self, ALLOW, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY, HOT_PARTITION, LOW_CARDINALITY, MANY_BUCKETS,
+    REASON, Symbol,
+};
 
 /// The rules of thumb that can be waived.
-const WORDS: [Symbol; 3] = [LOW_CARDINALITY, HOT_PARTITION, MANY_BUCKETS];
+const WORDS: [Symbol; 5] =
+    [LOW_CARDINALITY, HOT_PARTITION, MANY_BUCKETS, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY];
 
 /// The rules of thumb that a declaration waives.
 #[derive(Default)]

@@ -6,7 +6,9 @@ use crate::attr::words::{self, Words};
 use crate::attr::{Slot, foreign};
 use crate::codec::{self, Codec};
 use crate::ctxt::Ctxt;
-use crate::symbol::{ENTITY, INDEX, INDEX_ENTITY, JSON, PARTITION_KEY, PROPERTY, ROW_KEY};
+use crate::symbol::{
+    ALSO, CHUNKS, ENTITY, INDEX, INDEX_ENTITY, JSON, PARTITION_KEY, PROPERTY, REST, ROW_KEY, Symbol,
+};
 
 /// What the attributes of one field say.
 pub(crate) struct FieldAttrs {
@@ -16,13 +18,25 @@ pub(crate) struct FieldAttrs {
     pub(crate) name: Option<LitStr>,
     /// The word `json`.
     pub(crate) json: Option<Ident>,
+    /// The word `also`: a field of the key that is stored as a property, too.
+    pub(crate) also: Option<Ident>,
+    /// The word `rest`: what no other field is stored as.
+    pub(crate) rest: Option<Ident>,
+    /// The word `chunks`: a value in several properties.
+    pub(crate) chunks: Option<Ident>,
+}
+
+/// What `#[property(…)]` says, as it is read.
+struct Read {
+    name: Slot<LitStr>,
+    flags: [(Symbol, Slot<Ident>); 4],
 }
 
 /// The words of `#[property(…)]`, which may also give a name.
 const WORDS: Words = Words {
     of: PROPERTY,
     form: "#[property(\"Name\", json)]",
-    known: &[(JSON, "json")],
+    known: &[(JSON, "json"), (ALSO, "also"), (REST, "rest"), (CHUNKS, "chunks")],
     meant: &[
         ("name", "write `#[property(\"Name\")]`"),
         ("rename", "write `#[property(\"Name\")]`"),
@@ -42,8 +56,10 @@ const WORDS: Words = Words {
 /// Reads all attributes of a field that are ours.
 pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
     let mut own = Slot::empty("codec");
-    let mut name = Slot::empty("name");
-    let mut json = Slot::empty(JSON.0);
+    let mut read = Read {
+        name: Slot::empty("name"),
+        flags: [JSON, ALSO, REST, CHUNKS].map(|word| (word, Slot::empty(word.0))),
+    };
     for attr in &field.attrs {
         if let Some(word) = codec::word_of(attr) {
             let help = "a field has one codec of its own; another can be named in the key";
@@ -51,25 +67,35 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
                 own.set(ctxt, attr, (attr.clone(), codec), help);
             }
         } else if attr.path() == &PROPERTY {
-            parse_property(ctxt, attr, &mut name, &mut json);
+            parse_property(ctxt, attr, &mut read);
         } else {
             refuse_container_attribute(ctxt, attr);
             foreign::refuse(ctxt, attr);
         }
     }
-    FieldAttrs { codec: own.take(), name: name.take(), json: json.take() }
+    let Read { name, flags: [(_, json), (_, also), (_, rest), (_, chunks)] } = read;
+    FieldAttrs {
+        codec: own.take(),
+        name: name.take(),
+        json: json.take(),
+        also: also.take(),
+        rest: rest.take(),
+        chunks: chunks.take(),
+    }
 }
 
-fn parse_property(ctxt: &Ctxt, attr: &Attribute, name: &mut Slot<LitStr>, json: &mut Slot<Ident>) {
+fn parse_property(ctxt: &Ctxt, attr: &Attribute, read: &mut Read) {
     words::in_parentheses(ctxt, attr, WORDS.form, |input| {
         words::list(ctxt, PROPERTY.0, WORDS.form, input, |input| {
             if input.peek(LitStr) {
                 let text: LitStr = input.parse()?;
-                name.set(ctxt, &text, text.clone(), "a property has one name");
+                read.name.set(ctxt, &text, text.clone(), "a property has one name");
                 return Ok(());
             }
             WORDS.word(input, |word, _| {
-                json.set(ctxt, word, word.clone(), "write `json` once");
+                if let Some((known, slot)) = read.flags.iter_mut().find(|(known, _)| word == known) {
+                    slot.set(ctxt, word, word.clone(), format!("write `{known}` once"));
+                }
                 Ok(())
             })
         })

@@ -16,8 +16,10 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// A table is named with 3 to 63 ASCII letters and digits, the first a letter, and not `tables` (TBL-1, TBL-3).
+/// A table is named with 3 to 63 ASCII letters and digits, the first a letter, and not `tables` (TBL-1, TBL-3). Those of the service's
+/// measurements begin with `$Metrics`.
 fn table_name(ctxt: &Ctxt, name: &str, span: Span, help: &str) {
+    let name = name.strip_prefix('$').filter(|rest| rest.starts_with("Metrics")).unwrap_or(name);
     let wrong = if !name.bytes().all(|byte| byte.is_ascii_alphanumeric())
         || name.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
     {

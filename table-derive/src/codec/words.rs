@@ -74,8 +74,12 @@ const GUIDS: &[(&str, &str)] = &[
     ("braced", "'b'"),
     ("braced_upper", "'B'"),
 ];
-const HASHES: &[(&str, &str)] =
-    &[("sha256", "__table::Sha256"), ("crc32", "__table::Crc32"), ("fnv1a", "__table::Fnv1a")];
+const HASHES: &[(&str, &str)] = &[
+    ("sha256", "__table::Sha256"),
+    ("md5", "__table::Md5"),
+    ("crc32", "__table::Crc32"),
+    ("fnv1a", "__table::Fnv1a"),
+];
 const UNITS: &[(&str, &str)] = &[("millis", "true"), ("seconds", "false")];
 
 /// All of them.

@@ -15,10 +15,10 @@ use crate::model::{Entity, Field};
 /// `const AGE: Column<Self, i32> = Column::new("Age");` for each property, with the field's visibility and docs.
 pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().enumerate().filter_map(|(at, field)| {
-        let property = field.property.as_ref()?;
+        let property = field.property.as_ref().filter(|property| !property.chunks)?;
         let name = &property.name;
-        // A patch records nothing in a feed either.
-        let is_patched_elsewhere = entity.is_indexed(at) || entity.feed;
+        // A patch records nothing in a feed either, and changes no key.
+        let is_patched_elsewhere = entity.is_indexed(at) || entity.key_needs(at) || entity.feed;
         let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
         let column = constant(field);
         let (vis, ty) = (field.vis, schema::property_type(field));
@@ -38,7 +38,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
 /// `const ID: KeyColumn<Self, u32> = KeyColumn::of_row_key("id", …, Digits::<6>::decode);` for each field that the key gives.
 pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
     let fields = design.entity.fields.iter().enumerate();
-    let columns = fields.filter(|(_, field)| field.property.is_none()).filter_map(|(at, field)| {
+    let columns = fields.filter(|(_, field)| is_of_key_alone(field)).filter_map(|(at, field)| {
         let (key, forms, of) = if design.partition_key.gives(at) {
             (design.partition_key, quote!(__PARTITION_KEY), quote!(of_partition_key))
         } else {
@@ -64,7 +64,7 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
 
 /// The same without meaning, after a mistake.
 pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
-    let columns = entity.fields.iter().filter(|field| field.property.is_none()).map(|field| {
+    let columns = entity.fields.iter().filter(|field| is_of_key_alone(field)).map(|field| {
         let (vis, ty, column) = (field.vis, field.ty, constant(field));
         quote! {
             #vis const #column: __table::KeyColumn<Self, #ty> =
@@ -72,6 +72,11 @@ pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
         }
     });
     quote!(#(#columns)*)
+}
+
+/// Whether the key alone gives a field.
+fn is_of_key_alone(field: &Field<'_>) -> bool {
+    field.property.is_none() && field.attrs.rest.is_none()
 }
 
 /// The name of a field's constant.

@@ -62,6 +62,14 @@ impl KeyField<'_> {
         quote_spanned!(span=> <#codec as __table::#word<#ty>>::#name)
     }
 
+    /// A function of the runtime for the codec and its type: `place::<Digits<6>, u32>`.
+    pub(super) fn function(&self, name: &str) -> TokenStream {
+        let span = self.ty.span();
+        let name = Ident::new(name, span);
+        let (codec, ty) = &self.aliases;
+        quote_spanned!(span=> __table::#name::<#codec, #ty>)
+    }
+
     /// The argument that is a value of the field: `id: impl KeyArg<u32>`.
     pub(super) fn argument(&self) -> TokenStream {
         let (name, ty) = (self.field.ident, &self.ty);

@@ -21,7 +21,7 @@ use crate::model::key::{Key, Part};
 /// ```
 pub(super) fn functions(design: &Design<'_>) -> TokenStream {
     let key = design.partition_key;
-    if key.levels {
+    if key.levels || key.unread {
         return TokenStream::new();
     }
     key.ranged().filter_map(|(at, part)| Some(by(design, at, part, &design.field(part)?))).collect()

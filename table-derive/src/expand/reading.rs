@@ -23,22 +23,37 @@ use crate::model::property::Property;
 /// }
 /// ```
 ///
-/// A part that another place gives, and a bucket, is kept as text and compared once the value is known.
+/// A part that another place gives, a property too, and a bucket, is kept as text and compared once the value is known.
 pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
     let mut reading = Reading::new(design, schema::shape(design.entity), true);
-    let keys = reading.keys(&entity, &|_| true);
+    let is_from_key = |at: usize| design.entity.fields.get(at).is_some_and(|field| field.property.is_none());
+    let keys = reading.keys(&entity, &is_from_key);
     let properties = design.entity.properties().map(|(field, property)| read_property(field, property));
     let kind = design.entity.kind.as_ref().map(|kind| require(&quote!(#reader.is_kind(#kind))));
+    let rest = design.entity.rest().map(|field| {
+        let (ident, ty, reader) = (field.ident, field.ty, local("reader"));
+        let design = quote!(<Self as __table::Entity>::SCHEMA);
+        let value =
+            quote_spanned!(ty.span()=> <#ty as __table::Rest>::find_rest(&mut #reader.search, #design));
+        bind(ty.span(), &quote!(#ident), &value)
+    });
     let compared = &reading.compared;
     let fields = design.entity.fields.iter().map(|field| field.ident);
+    let value = quote!(Self { #(#fields),* });
+    let value = if design.entity.has_unread_key() {
+        quote!(__table::of_its_key(#value, #entity))
+    } else {
+        quote!(__table::Ok(#value))
+    };
     quote! {
         fn from_entity(#entity: __table::EntityRef<'_>) -> __table::Result<Self> {
             #keys
             #kind
             #(#properties)*
+            #rest
             #(#compared)*
-            __table::Ok(Self { #(#fields),* })
+            #value
         }
     }
 }
@@ -47,6 +62,11 @@ pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
 pub(super) fn read_property(field: &Field<'_>, property: &Property) -> TokenStream {
     let (name, ident, ty) = (&property.name, field.ident, schema::property_type(field));
     let reader = local("reader");
+    if property.chunks {
+        let value =
+            quote_spanned!(ty.span()=> <#ty as __table::Chunked>::read_chunks(&mut #reader.search, #name));
+        return bind(ty.span(), &quote!(#ident), &value);
+    }
     let pattern = if property.json { quote!(__table::Json(#ident)) } else { quote!(#ident) };
     bind(
         Span::call_site(),
@@ -103,6 +123,10 @@ impl<'d> Reading<'d> {
     }
 
     fn key(&mut self, key: &Key, wanted: &dyn Fn(usize) -> bool) -> TokenStream {
+        if key.unread {
+            let reader = local("reader");
+            return quote!(#reader.pass(););
+        }
         let parts = key.parts().filter_map(|part| Some((part, self.design.field(part)?)));
         let parts: Vec<_> = parts.collect();
         parts.iter().map(|(part, field)| self.part(part, field, wanted)).collect()
@@ -131,13 +155,18 @@ impl<'d> Reading<'d> {
         } else {
             quote!(&#ident)
         };
-        self.compared.push(require(&if part.codec.gives_back() {
-            let encode = field.item("encode");
-            quote_spanned!(span=> #reader.is_same(#name, #value, #kept, #encode))
-        } else {
+        let property = field.field.property.as_ref().filter(|_| !wanted(part.field));
+        let compared = if !part.codec.gives_back() {
             let check = field.item("check");
             quote_spanned!(span=> #reader.is_right(#name, #check(#value, #kept)))
-        }));
+        } else if let Some(Property { name: property, .. }) = property {
+            let encode = field.item("encode");
+            quote_spanned!(span=> #reader.is_also(#name, #property, #value, #kept, #encode))
+        } else {
+            let encode = field.item("encode");
+            quote_spanned!(span=> #reader.is_same(#name, #value, #kept, #encode))
+        };
+        self.compared.push(require(&compared));
         bind(span, &quote!(#kept), &quote!(#reader.text()))
     }
 }

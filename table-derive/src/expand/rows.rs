@@ -12,7 +12,7 @@ use crate::model::key::{Key, Part, Piece};
 
 /// `fn rows(department: …) -> EmployeeRows`, if the `RowKey` has a part.
 pub(super) fn entry(design: &Design<'_>) -> TokenStream {
-    if design.row_key.parts().next().is_none() {
+    if design.row_key.unread || design.row_key.parts().next().is_none() {
         return TokenStream::new();
     }
     let (vis, (entry, rows)) = (design.vis(), design.rows_names());
@@ -44,7 +44,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
 /// ```
 pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let parts: Vec<(usize, &Part)> = parts(design.row_key).collect();
-    if parts.is_empty() {
+    if design.row_key.unread || parts.is_empty() {
         return None;
     }
     let (vis, ident, runtime) = (design.vis(), design.ident(), &design.entity.runtime);
@@ -177,12 +177,8 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
 pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> TokenStream {
     let end = at + 1 == key.pieces.len();
     let until = key.literal_from(at + 1);
-    let is_derived = !part.codec.gives_back();
-    let descending = if is_derived { quote!(false) } else { field.item("DESCENDING") };
-    let form = field.item("FORM");
-    quote_spanned! {field.ty.span()=>
-        __table::Place { literal: #until, end: #end, descending: #descending, form: #form, cut: #is_derived }
-    }
+    let place = field.function(if part.codec.gives_back() { "place" } else { "derived_place" });
+    quote_spanned!(field.ty.span()=> #place(#until, #end))
 }
 
 /// `EmployeeRows` and then `EmployeeRows<1>`: the first one by its default, because each number costs the compiler.

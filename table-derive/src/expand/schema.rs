@@ -33,6 +33,8 @@ pub(super) fn keys(design: &Design<'_>) -> TokenStream {
         let at = key.original.path().span();
         let require = if key.levels {
             quote_spanned!(at=> const _: () = __table::require_levels(#constant, #levels_of);)
+        } else if key.unread {
+            quote_spanned!(at=> const _: () = __table::require_ambiguous(#constant, #word, #entity);)
         } else {
             quote_spanned!(at=> const _: () = __table::require_key(#constant, #word, #entity);)
         };
@@ -122,15 +124,26 @@ pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
 }
 
 fn list(entity: &Entity<'_>) -> TokenStream {
-    let properties = entity.properties().map(|(field, property)| self::property(field, property));
-    quote!(&[#(#properties),*])
+    let properties =
+        entity.properties().map(|(field, property)| self::property(field, property, &property.name, false));
+    // Last, so that the places of the others are those of their fields.
+    let chunks = entity.properties().flat_map(|(field, property)| {
+        property.more_chunks().map(move |name| self::property(field, property, &name, true))
+    });
+    let all = properties.chain(chunks);
+    quote!(&[#(#all),*])
 }
 
-/// One property of a schema.
-fn property(field: &Field<'_>, property: &Property) -> TokenStream {
-    let name = &property.name;
+/// One property of a schema; a chunk after the first may be absent.
+fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -> TokenStream {
     let ident = field.ident.unraw().to_string();
     let ty = property_type(field);
+    if property.chunks {
+        let optional = if is_more { quote!(true) } else { quote!(<#ty as __table::Chunked>::OPTIONAL) };
+        return quote_spanned! {field.ty.span()=>
+            __table::property_schema(#name, #ident, <#ty as __table::Chunked>::EDM, #optional, false)
+        };
+    }
     // At the field's type: rustc shows the place where the constant is computed.
     quote_spanned! {field.ty.span()=>
         __table::property_schema(

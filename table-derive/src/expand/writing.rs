@@ -70,6 +70,10 @@ pub(super) fn encode(
 pub(super) fn to_row(entity: &Entity<'_>) -> TokenStream {
     let row = local("row");
     let count = entity.properties().count() + usize::from(entity.kind.is_some());
+    let rest = entity.rest().map(|field| {
+        let (ident, ty) = (field.ident, field.ty);
+        quote_spanned!(ty.span()=> <#ty as __table::Rest>::write_rest(&self.#ident, <Self as __table::Entity>::SCHEMA, &mut #row))
+    });
     let kind = entity.kind.as_ref().map(|kind| quote!(__table::write_kind(#kind, &mut #row),));
     let writes = entity.properties().map(|(field, property)| {
         let ident = field.ident;
@@ -78,7 +82,7 @@ pub(super) fn to_row(entity: &Entity<'_>) -> TokenStream {
     quote! {
         fn to_row(&self) -> __table::Result<__table::Row> {
             let mut #row = __table::RowWriter::with_capacity(#count);
-            __table::written([#kind #(#writes),*], #row)
+            __table::written([#kind #(#writes,)* #rest], #row)
         }
     }
 }
@@ -93,6 +97,9 @@ pub(super) fn write_property(
     let name = &property.name;
     if property.json {
         quote!(__table::Json::write_ref(#value, #name, &mut #row))
+    } else if property.chunks {
+        let ty = field.ty;
+        quote_spanned!(ty.span()=> <#ty as __table::Chunked>::write_chunks(#value, #name, &mut #row))
     } else {
         let ty = schema::property_type(field);
         quote!(<#ty as __table::Property>::write_to(#value, #name, &mut #row))

@@ -51,7 +51,8 @@ impl Index {
         self.keys(entity).any(|key| key.gives(field))
     }
 
-    /// Whether a copy stores a field of the entity's own key, because its own key does not say it.
+    /// Whether a copy stores a field of the entity's own key, because its own key does not say it. One that is a property as well is
+    /// stored as that, any other one as its text.
     pub(crate) fn stores_key_field(&self, entity: &Entity<'_>, field: usize) -> bool {
         entity.key_gives(field) && !self.gives(entity, field)
     }
@@ -63,14 +64,15 @@ impl Index {
             Some(keep) => keep.iter().any(|name| name == field.ident),
             None => !self.attr.list,
         };
-        field.property.is_some() && (is_kept || self.gives(entity, at) || entity.key_needs(at))
+        let is_one = field.property.as_ref().is_some_and(|property| !property.chunks);
+        is_one && (is_kept || self.gives(entity, at) || entity.key_needs(at))
     }
 
     /// The properties that a copy stores, or a member of a list: those of the entity's own key, then those kept.
     pub(crate) fn stored<'m, 'a>(&self, entity: &'m Entity<'a>) -> Vec<(usize, &'m Field<'a>, Stored)> {
         let fields = || entity.fields.iter().enumerate();
         let own = fields()
-            .filter(|(at, _)| self.stores_key_field(entity, *at))
+            .filter(|(at, field)| self.stores_key_field(entity, *at) && field.property.is_none())
             .map(|(at, field)| (at, field, Stored::KeyText(Property::of(field.ident, &field.attrs).name)));
         let kept = fields().filter(|(at, field)| self.has(entity, *at, field) && !self.gives(entity, *at));
         own.chain(kept.map(|(at, field)| (at, field, Stored::Property))).collect()

@@ -21,6 +21,8 @@ pub(crate) struct Key {
     pub(crate) lost: usize,
     /// Whether the parts are levels, each with its end after it.
     pub(crate) levels: bool,
+    /// Whether its text is not read, because two values may have one: its fields are properties.
+    pub(crate) unread: bool,
 }
 
 /// One piece.
@@ -58,8 +60,7 @@ impl Key {
             pieces: Vec::new(),
             broken: list.broken || list.pieces.is_empty(),
             lost: 0,
-            levels: false,
-        };
+            levels: false, unread: false };
         let is_named = |at: usize| {
             let names = list.pieces.iter().filter_map(|piece| match piece {
                 PieceAttr::Part { field, .. } => Some(field),
@@ -92,7 +93,7 @@ impl Key {
 
     /// What stands for a key that is missing, which is reported.
     pub(crate) fn lost(original: &Attribute) -> Self {
-        Self { original: original.clone(), pieces: Vec::new(), broken: true, lost: 1, levels: false }
+        Self { original: original.clone(), pieces: Vec::new(), broken: true, lost: 1, levels: false, unread: false }
     }
 
     /// A piece that is wrong, for the functions that are made nevertheless: perhaps the field that is meant.
@@ -134,7 +135,7 @@ impl Key {
 
     /// Whether the value of a field can be read back from the key.
     pub(crate) fn gives(&self, field: usize) -> bool {
-        self.parts().any(|part| part.field == field && part.codec.gives_back())
+        !self.unread && self.parts().any(|part| part.field == field && part.codec.gives_back())
     }
 
     /// The text that always stands from a place up to the next part or the end; it may be empty.

@@ -15,7 +15,12 @@ pub(crate) struct Property {
     pub(crate) span: Span,
     /// Whether it is stored as JSON.
     pub(crate) json: bool,
+    /// Whether it is the first of several chunks.
+    pub(crate) chunks: bool,
 }
+
+/// The chunks of a value: as the runtime has it.
+const MOST_CHUNKS: usize = 16;
 
 impl Property {
     /// The property of a field.
@@ -24,7 +29,18 @@ impl Property {
             Some(name) => (name.value(), name.span()),
             None => (pascal_case(&field.unraw().to_string()), field.span()),
         };
-        Self { name, span, json: attrs.json.is_some() }
+        Self { name, span, json: attrs.json.is_some(), chunks: attrs.chunks.is_some() }
+    }
+
+    /// All names that it is stored under.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+        std::iter::once(self.name.clone()).chain(self.more_chunks())
+    }
+
+    /// The names of the chunks after the first: `Data1`, `Data2` and so on; none if it is no chunk.
+    pub(crate) fn more_chunks(&self) -> impl Iterator<Item = String> {
+        let count = if self.chunks { MOST_CHUNKS } else { 1 };
+        (1..count).map(|at| format!("{}{at}", self.name))
     }
 }
 

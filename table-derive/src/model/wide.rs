@@ -4,6 +4,7 @@ use quote::format_ident;
 use syn::ext::IdentExt;
 use syn::{Attribute, Data, DeriveInput, Fields, Ident, Path};
 
+use crate::attr::field::FieldAttrs;
 use crate::attr::wide::{self, PartAttr, SlotsAttr};
 use crate::ctxt::Ctxt;
 use crate::model::property::Property;
@@ -94,6 +95,11 @@ impl<'a> Wide<'a> {
             let Some(field) = entity.fields.get_mut(at) else { continue };
             let place = wide::parse(ctxt, &field.original.attrs);
             misplaced(ctxt, field.ident, in_key, &place);
+            let FieldAttrs { also, rest, chunks, .. } = &field.attrs;
+            if let Some(word) = [also, rest, chunks].into_iter().flatten().next() {
+                let help = "remove it: the parts of a wide entity hold one property for each field or slot";
+                ctxt.error("T177", word, format!("a wide entity has no `{word}`"), help);
+            }
             if place.slots.is_some() {
                 field.property = None;
                 let name = field.attrs.name.take().map(|name| name.span());

@@ -58,13 +58,13 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     pub async fn merge(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, if_match.into());
         if self.is_blind() {
-            let kind = OperationKind::Merge(entity.to_row()?, if_match);
+            let kind = OperationKind::Merge(entity.to_merge()?, if_match);
             return self.written(self.write_blind(key, kind).await?);
         }
         let written = self
             .write(&key, true, None, |current| {
                 let current = self.expected(&key, current, &if_match)?;
-                self.merged(&key, &current, entity.to_row()?).map(Some)
+                self.merged(&key, &current, entity.to_merge()?).map(Some)
             })
             .await?;
         self.written(written)
@@ -106,12 +106,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
         let key = entity.key_of()?;
         if self.is_blind() {
-            let kind = OperationKind::InsertOrMerge(entity.to_row()?);
+            let kind = OperationKind::InsertOrMerge(entity.to_merge()?);
             return self.written(self.write_blind(key, kind).await?);
         }
         let written = self
             .write(&key, true, None, |current| match current {
-                Some(current) => self.merged(&key, &current, entity.to_row()?).map(Some),
+                Some(current) => self.merged(&key, &current, entity.to_merge()?).map(Some),
                 None => self
                     .write_of(key.clone(), OperationKind::Insert(entity.to_row()?), None, Some(entity))
                     .map(Some),

@@ -4,6 +4,7 @@ mod adopted;
 mod catalogue;
 mod convergence;
 mod employee;
+mod forms;
 mod generics;
 mod indexes;
 mod layout;

@@ -3,13 +3,17 @@
 use std::fmt::Write;
 use std::marker::PhantomData;
 
-use sha2::{Digest as _, Sha256 as Sha2};
-
 use crate::error::Result;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, DerivedPart, Form, KeyCodec};
 
 /// A hash of bytes.
+#[diagnostic::on_unimplemented(
+    message = "[T178] the hash `{Self}` needs the feature `hashes`",
+    label = "this hash is not compiled",
+    note = "in Cargo.toml, add `features = [\"hashes\"]` to `table-core`, or to `table-patterns`",
+    note = "`crc32` and `fnv1a` need no feature"
+)]
 pub trait Hasher {
     /// Its word: once written, never changed.
     const NAME: &'static str;
@@ -20,9 +24,13 @@ pub trait Hasher {
     fn hash(bytes: &[u8], out: &mut String);
 }
 
-/// SHA-256: 64 digits.
+/// SHA-256: 64 digits. With the feature `hashes`.
 #[derive(Debug)]
 pub enum Sha256 {}
+
+/// MD5: 32 digits, to read what others made; it is no protection. With the feature `hashes`.
+#[derive(Debug)]
+pub enum Md5 {}
 
 /// CRC-32 as zip files have it (IEEE 802.3): 8 digits.
 #[derive(Debug)]
@@ -32,14 +40,32 @@ pub enum Crc32 {}
 #[derive(Debug)]
 pub enum Fnv1a {}
 
+#[cfg(feature = "hashes")]
 impl Hasher for Sha256 {
     const NAME: &'static str = "sha256";
     const DIGITS: usize = 64;
 
     fn hash(bytes: &[u8], out: &mut String) {
-        for byte in Sha2::digest(bytes) {
-            let _ = write!(out, "{byte:02x}");
-        }
+        use sha2::Digest as _;
+        print(&sha2::Sha256::digest(bytes), out);
+    }
+}
+
+#[cfg(feature = "hashes")]
+impl Hasher for Md5 {
+    const NAME: &'static str = "md5";
+    const DIGITS: usize = 32;
+
+    fn hash(bytes: &[u8], out: &mut String) {
+        use md5::Digest as _;
+        print(&md5::Md5::digest(bytes), out);
+    }
+}
+
+#[cfg(feature = "hashes")]
+fn print(hash: &[u8], out: &mut String) {
+    for byte in hash {
+        let _ = write!(out, "{byte:02x}");
     }
 }
 
@@ -75,10 +101,10 @@ impl Hasher for Fnv1a {
 /// Fixed width, no order. Different values may have the same digits: a key of few of them spreads, and does not tell apart.
 ///
 /// ```
-/// use table_core::key::codec::{DerivedPart, Digest, Sha256, Text};
+/// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};
 ///
 /// let mut key = String::new();
-/// Digest::<Text, Sha256, 8>::encode(&"ada@contoso.com".to_owned(), &mut key)?;
+/// Digest::<Text, Crc32, 8>::encode(&"ada@contoso.com".to_owned(), &mut key)?;
 /// assert_eq!(key.len(), 8);
 /// # Ok::<(), table_core::Error>(())
 /// ```
@@ -130,6 +156,13 @@ mod tests {
     fn hashes_are_those_of_their_definitions() {
         assert_eq!(hash::<Crc32>("123456789"), "cbf43926");
         assert_eq!(hash::<Fnv1a>("foobar"), "85944171f73967e8");
-        assert_eq!(hash::<Sha256>("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        #[cfg(feature = "hashes")]
+        {
+            assert_eq!(
+                hash::<Sha256>("abc"),
+                "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+            );
+            assert_eq!(hash::<Md5>("abc"), "900150983cd24fb0d6963f7d28e17f72");
+        }
     }
 }

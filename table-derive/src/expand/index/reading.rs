@@ -9,6 +9,7 @@ use crate::expand::key::{Design, KeyField};
 use crate::expand::reading::{Reading, bind, read_property};
 use crate::expand::schema::shape_of;
 use crate::expand::writing::{encode, local, write_property};
+use crate::model::Field;
 use crate::model::index::{Index, Stored};
 
 /// ```text
@@ -43,7 +44,11 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
     let (ident, marker) = (design.ident(), index.marker(design.entity));
     let (entity, row) = (local("entity"), local("row"));
     let fields = || design.entity.fields.iter().enumerate();
-    let is_given = |at: usize| !design.entity.key_gives(at) && index.gives(design.entity, at);
+    // A field of the entity's own key is one of these if it is a property, too.
+    let is_given = |at: usize| {
+        let is_property = design.entity.fields.get(at).is_some_and(|field| field.property.is_some());
+        is_property && index.gives(design.entity, at)
+    };
     let given: Vec<_> = fields()
         .filter(|(at, _)| is_given(*at))
         .filter_map(|(_, field)| Some((field, field.property.as_ref()?)))
@@ -74,7 +79,11 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
         .peek()
         .is_some()
         .then(|| quote!(const OWNER: &'static [&'static ::core::primitive::str] = &[#(#names),*];));
-    let all = fields().all(|(at, field)| field.property.is_none() || index.has(design.entity, at, field));
+    let is_kept = |(at, field): (usize, &Field<'_>)| {
+        let is_of_key_alone = field.property.is_none() && field.attrs.rest.is_none();
+        is_of_key_alone || index.has(design.entity, at, field)
+    };
+    let all = fields().all(is_kept);
     let keeps = if all {
         quote! {
             #[automatically_derived]

@@ -1,7 +1,7 @@
 use table_core::Entity;
 
 #[derive(Entity)]
-#[partition_key(hash(sha256, 4, user), department)]
+#[partition_key(hash(crc32, 4, user), department)]
 #[row_key(user)]
 struct Event {
     department: String,

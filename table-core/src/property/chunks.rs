@@ -1,0 +1,278 @@
+//! Chunked properties: one value in several properties of 64 KiB, `Data`, `Data1`, `Data2` and so on.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::limits::Limits;
+use crate::property::{Search, mismatch};
+use crate::row::{RowView, RowWriter};
+use crate::value::{EdmType, ValueRef};
+
+/// The most chunks of a value: an entity holds 1 MiB in all (SIZE-1).
+pub const MOST_CHUNKS: usize = 16;
+
+/// A type that is stored in chunks: `Vec<u8>`, `String`, and `Option` of them. `#[property(chunks)]` stores a field so.
+///
+/// - The first chunk has the name of the property, the others that name and a number from 1 on; an empty value is one empty chunk.
+///   A chunk holds 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all but the last one are full: a text has one code
+///   unit less where a character would be cut.
+/// - At most 16 chunks, and with all else in the entity at most 1 MiB (SIZE-1).
+/// - What is stored otherwise, with a gap or with other sizes, is an error when it is read, so that no update leaves a part of it behind.
+/// - A merge cannot remove the chunks of a longer value (MRG-3) and is refused; `update`, `replace` and upserts by replace are not.
+///
+/// ```
+/// use table_core::property::Chunked;
+/// use table_core::row::RowWriter;
+///
+/// let mut row = RowWriter::new();
+/// vec![7_u8; 100_000].write_chunks("Data", &mut row)?;
+/// let row = row.finish();
+/// let names: Vec<_> = row.view().properties().flatten().map(|property| property.name).collect();
+/// assert_eq!(names, ["Data", "Data1"]);
+/// assert_eq!(Vec::<u8>::read_all(row.view(), "Data")?.len(), 100_000);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T173] `{Self}` is not stored in chunks",
+    label = "chunks are of bytes or of text",
+    note = "`#[property(chunks)]` is for `Vec<u8>`, `String` and `Option` of them; any other value is one property"
+)]
+pub trait Chunked: Sized {
+    /// The type of each chunk.
+    const EDM: EdmType;
+    /// Whether the value can be absent.
+    const OPTIONAL: bool = false;
+
+    /// Appends the value to a row, one property a chunk.
+    ///
+    /// # Errors
+    /// `PropertyValueTooLarge`, with the name, if the value needs more than [`MOST_CHUNKS`].
+    fn write_chunks(&self, name: &str, row: &mut RowWriter) -> Result<()>;
+
+    /// Reads the value of a row.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if it is absent, of another type, or not stored in these chunks; `Corrupted` if the bytes are no
+    /// row.
+    fn read_all(row: RowView<'_>, name: &str) -> Result<Self>;
+
+    /// The same for generated code: `None`, and the search keeps the error.
+    #[doc(hidden)]
+    fn read_chunks(search: &mut Search<'_>, name: &'static str) -> Option<Self> {
+        let read = Self::read_all(search.view(), name).map_err(|error| error.with_property(name));
+        search.keep(read)
+    }
+}
+
+/// The name of a chunk.
+fn chunk(name: &str, at: usize) -> String {
+    if at == 0 { name.to_owned() } else { format!("{name}{at}") }
+}
+
+/// Writes chunks that are cut already.
+fn write<'a>(name: &str, row: &mut RowWriter, chunks: impl Iterator<Item = ValueRef<'a>>) -> Result<()> {
+    for (at, value) in chunks.enumerate() {
+        if at == MOST_CHUNKS {
+            let message =
+                format!("the value needs more than {MOST_CHUNKS} chunks of 64 KiB: store it as a blob");
+            return Err(Error::new(ErrorCode::PropertyValueTooLarge, message)
+                .with_rule("SIZE-1")
+                .with_property(name));
+        }
+        row.property(&chunk(name, at), value);
+    }
+    Ok(())
+}
+
+/// The chunks of a row in order; none if the value is absent.
+fn read<'a>(row: RowView<'a>, name: &str) -> Result<Vec<ValueRef<'a>>> {
+    let mut found = Vec::new();
+    let mut hint = 0;
+    for at in 0..=MOST_CHUNKS {
+        match row.find(&chunk(name, at), &mut hint)? {
+            Some(_) if found.len() < at => {
+                let (missing, there) = (chunk(name, found.len()), chunk(name, at));
+                return Err(otherwise(&format!("`{there}` is there and `{missing}` is not")));
+            }
+            Some(_) if at == MOST_CHUNKS => {
+                return Err(otherwise(&format!("there are more than {MOST_CHUNKS}")));
+            }
+            Some(value) => found.push(value),
+            None => {}
+        }
+    }
+    Ok(found)
+}
+
+fn otherwise(how: &str) -> Error {
+    let message = format!(
+        "the value is not stored in whole chunks: {how}; read the entity as a bag and write it again"
+    );
+    Error::new(ErrorCode::EntityMismatch, message)
+}
+
+/// Refuses chunks that would be cut elsewhere, which is how the rest of a longer value shows.
+fn require_full(index: usize) -> Error {
+    otherwise(&format!("chunk {index} is not full, and more follow"))
+}
+
+impl Chunked for Vec<u8> {
+    const EDM: EdmType = EdmType::Binary;
+
+    fn write_chunks(&self, name: &str, row: &mut RowWriter) -> Result<()> {
+        let empty = self.is_empty().then_some(ValueRef::Binary(&[]));
+        write(
+            name,
+            row,
+            empty.into_iter().chain(self.chunks(Limits::PORTABLE.binary_bytes).map(ValueRef::Binary)),
+        )
+    }
+
+    fn read_all(row: RowView<'_>, name: &str) -> Result<Self> {
+        let chunks = read(row, name)?;
+        let mut whole = Self::new();
+        for (at, chunk) in chunks.iter().enumerate() {
+            let ValueRef::Binary(bytes) = *chunk else { return Err(mismatch(Self::EDM, Some(*chunk))) };
+            if at + 1 < chunks.len() && bytes.len() != Limits::PORTABLE.binary_bytes {
+                return Err(require_full(at));
+            }
+            whole.extend_from_slice(bytes);
+        }
+        if chunks.is_empty() { Err(mismatch(Self::EDM, None)) } else { Ok(whole) }
+    }
+}
+
+impl Chunked for String {
+    const EDM: EdmType = EdmType::String;
+
+    fn write_chunks(&self, name: &str, row: &mut RowWriter) -> Result<()> {
+        let mut rest = Some(self.as_str());
+        let chunks = std::iter::from_fn(|| {
+            let (chunk, after) = cut(rest?);
+            rest = Some(after).filter(|after| !after.is_empty());
+            Some(ValueRef::String(chunk))
+        });
+        write(name, row, chunks)
+    }
+
+    fn read_all(row: RowView<'_>, name: &str) -> Result<Self> {
+        let chunks = read(row, name)?;
+        let mut whole = Self::new();
+        let mut ends = Vec::with_capacity(chunks.len());
+        for chunk in &chunks {
+            let ValueRef::String(text) = *chunk else { return Err(mismatch(Self::EDM, Some(*chunk))) };
+            whole.push_str(text);
+            ends.push(whole.len());
+        }
+        let mut rest = whole.as_str();
+        for (at, end) in ends.iter().enumerate() {
+            rest = cut(rest).1;
+            if whole.len() - rest.len() != *end {
+                return Err(require_full(at));
+            }
+        }
+        if chunks.is_empty() { Err(mismatch(Self::EDM, None)) } else { Ok(whole) }
+    }
+}
+
+/// What fits a chunk of a text, and what is left.
+fn cut(text: &str) -> (&str, &str) {
+    let most = Limits::PORTABLE.string_units;
+    // No character has more code units than bytes.
+    if text.len() <= most {
+        return (text, "");
+    }
+    let mut units = 0;
+    let end = text.char_indices().find(|(_, character)| {
+        units += character.len_utf16();
+        units > most
+    });
+    end.and_then(|(end, _)| text.split_at_checked(end)).unwrap_or((text, ""))
+}
+
+impl<T: Chunked> Chunked for Option<T> {
+    const EDM: EdmType = T::EDM;
+    const OPTIONAL: bool = true;
+
+    fn write_chunks(&self, name: &str, row: &mut RowWriter) -> Result<()> {
+        self.as_ref().map_or(Ok(()), |value| value.write_chunks(name, row))
+    }
+
+    fn read_all(row: RowView<'_>, name: &str) -> Result<Self> {
+        if read(row, name)?.is_empty() { Ok(None) } else { T::read_all(row, name).map(Some) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Debug;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::row::Row;
+
+    fn stored(value: &impl Chunked) -> Row {
+        let mut row = RowWriter::new();
+        value.write_chunks("Data", &mut row).unwrap();
+        row.finish()
+    }
+
+    fn round_trip<T: Chunked + PartialEq + Debug>(value: &T, chunks: usize) {
+        let row = stored(value);
+        assert_eq!(row.view().len(), chunks);
+        Limits::PORTABLE.check_row(row.view()).unwrap();
+        assert_eq!(&T::read_all(row.view(), "Data").unwrap(), value);
+    }
+
+    #[test]
+    fn chunks_are_cut_at_the_limits() {
+        for (bytes, chunks) in [(0, 1), (1, 1), (65_536, 1), (65_537, 2), (131_072, 2), (1 << 20, 16)] {
+            round_trip(&vec![7_u8; bytes], chunks);
+        }
+        for (units, chunks) in [(0, 1), (32_768, 1), (32_769, 2), (65_536, 2), (16 * 32_768, 16)] {
+            round_trip(&"x".repeat(units), chunks);
+            round_trip(&"é".repeat(units), chunks);
+        }
+        // A character of two code units is not cut: 32,767 of them stand before it.
+        let odd = format!("x{}", "\u{1F600}".repeat(16_384));
+        round_trip(&odd, 2);
+        round_trip(&None::<String>, 0);
+        round_trip(&Some(String::new()), 1);
+        let refused = vec![0_u8; (1 << 20) + 1].write_chunks("Data", &mut RowWriter::new()).unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::PropertyValueTooLarge);
+        assert!(refused.to_string().contains("property `Data`"), "{refused}");
+    }
+
+    #[test]
+    fn what_is_stored_otherwise_is_told() {
+        let full = vec![0_u8; 65_536];
+        let code = |chunks: &[(&str, &[u8])]| {
+            let mut row = RowWriter::new();
+            for (name, bytes) in chunks {
+                row.property(name, ValueRef::Binary(bytes));
+            }
+            Vec::<u8>::read_all(row.finish().view(), "Data").map_err(|error| error.to_string())
+        };
+        assert!(code(&[]).unwrap_err().contains("absent"));
+        assert!(code(&[("Data1", &[1])]).unwrap_err().contains("`Data1` is there and `Data` is not"));
+        assert!(code(&[("Data", &full), ("Data2", &[1])]).unwrap_err().contains("`Data1` is not"));
+        // What a merge of another program left of a longer value.
+        assert!(code(&[("Data", &[1]), ("Data1", &[2])]).unwrap_err().contains("chunk 0 is not full"));
+        assert!(code(&[("Data", &full), ("Data16", &[1])]).unwrap_err().contains("`Data16` is there"));
+        let mut row = RowWriter::new();
+        row.property("Data", ValueRef::String("text"));
+        assert!(Vec::<u8>::read_all(row.finish().view(), "Data").is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn every_text_round_trips(parts in prop::collection::vec(("[a\u{e9}\u{20AC}\u{1F600}]{1,3}", 1..30_000_usize), 0..4)) {
+            let text: String = parts.iter().map(|(text, times)| text.repeat(*times)).collect();
+            prop_assume!(text.encode_utf16().count() < 15 * 32_768);
+            let row = stored(&text);
+            Limits::PORTABLE.check_row(row.view()).unwrap();
+            prop_assert_eq!(String::read_all(row.view(), "Data").unwrap(), text);
+        }
+    }
+}

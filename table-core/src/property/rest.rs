@@ -1,0 +1,103 @@
+//! The rest of an entity: properties that its declaration does not name.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::property::Search;
+use crate::row::{RowView, RowWriter};
+use crate::schema::{ENTITY_TYPE, EntitySchema};
+use crate::value::{Value, edm_ticks};
+
+/// A type that holds the properties which a declaration does not name: `BTreeMap<String, Value>`. `#[property(rest)]` makes a field
+/// one.
+///
+/// What was read is written again, by replace and update too, so that the data of another program stays. Names are compared as the
+/// store does, with their case (PROP-1).
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use table_core::{Engine, Entity, TableEntity, TableStoreExt, Value};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company")]
+/// #[partition_key(department)]
+/// #[row_key(id)]
+/// struct Employee {
+///     department: String,
+///     id: u16,
+///     age: i32,
+///     #[property(rest)]
+///     rest: BTreeMap<String, Value>,
+/// }
+///
+/// # pollster::block_on(async {
+/// let store = Engine::in_memory();
+/// let employees = store.table::<Employee>().create_if_missing().await?;
+/// let other = TableEntity::new("Sales", "00223")?.with("Age", 36).with("Badge", 7_i64);
+/// store.untyped("Company")?.insert(&other).await?;
+/// let ada = employees.update(Employee::key("Sales", 223_u16), |ada| ada.age += 1).await?;
+/// assert_eq!(ada.rest.get("Badge"), Some(&Value::Int64(7)));
+/// employees.replace(ada.value(), ada.etag().clone()).await?;          // the badge stays
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T171] `{Self}` cannot hold the rest of the properties",
+    label = "the rest is a map of names and values",
+    note = "write `BTreeMap<String, Value>`, with `std::collections::BTreeMap` and `table_core::Value`"
+)]
+pub trait Rest: Sized {
+    /// Collects what a design does not name.
+    ///
+    /// # Errors
+    /// `Corrupted` if the bytes are no row.
+    fn read_rest(row: RowView<'_>, design: &EntitySchema) -> Result<Self>;
+
+    /// Appends it to a row.
+    ///
+    /// # Errors
+    /// `DuplicatePropertiesSpecified` for a name that the design has already; `OutOfRangeInput` for an instant outside of the years 1601
+    /// to 9999 (TYPE-6). Both with the name.
+    fn write_rest(&self, design: &EntitySchema, row: &mut RowWriter) -> Result<()>;
+
+    /// The same as [`read_rest`](Self::read_rest) for generated code: `None`, and the search keeps the error.
+    #[doc(hidden)]
+    fn find_rest(search: &mut Search<'_>, design: &EntitySchema) -> Option<Self> {
+        let read = Self::read_rest(search.view(), design);
+        search.keep(read)
+    }
+}
+
+fn names(design: &EntitySchema, name: &str) -> bool {
+    design.declares(name) || (design.kind.is_some() && name == ENTITY_TYPE)
+}
+
+impl Rest for BTreeMap<String, Value> {
+    fn read_rest(row: RowView<'_>, design: &EntitySchema) -> Result<Self> {
+        let mut rest = Self::new();
+        for property in row.properties() {
+            let property = property?;
+            if !names(design, property.name) {
+                rest.insert(property.name.to_owned(), property.value.to_owned());
+            }
+        }
+        Ok(rest)
+    }
+
+    fn write_rest(&self, design: &EntitySchema, row: &mut RowWriter) -> Result<()> {
+        for (name, value) in self {
+            if names(design, name) {
+                let message = "the rest holds a property that a field of its own is stored as: take it out, and set the field";
+                return Err(Error::new(ErrorCode::DuplicatePropertiesSpecified, message)
+                    .with_rule("PROP-6")
+                    .with_property(name));
+            }
+            if let Value::DateTime(instant) = value {
+                edm_ticks(name, *instant)?;
+            }
+            row.property(name, value.as_ref());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,10 @@
+use table_core::Entity;
+
+#[derive(Entity)]
+#[partition_key(hash(md5, 8, user))]
+#[row_key(user)]
+struct Cart {
+    user: String,
+}
+
+fn main() {}
