@@ -2,6 +2,7 @@
 //! that are not read.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+#![expect(clippy::struct_field_names, reason = "names of layouts")]
 
 use std::collections::BTreeMap;
 
@@ -85,6 +86,18 @@ fn a_field_of_the_key_is_a_property_too() {
     });
 }
 
+/// Somebody who is found by address.
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key("empid_", digits(6, id))]
+#[index(ByEmail, unique, partition_key("email_", email), row_key(""))]
+struct Employee {
+    department: String,
+    #[property("EmployeeId", also)]
+    id: u32,
+    email: String,
+}
+
 #[test]
 fn copies_store_it_with_its_type() {
     let index = Event::SCHEMA.indexes.first().unwrap();
@@ -93,16 +106,6 @@ fn copies_store_it_with_its_type() {
         "the key of the copy says it"
     );
 
-    #[derive(Entity)]
-    #[partition_key(department)]
-    #[row_key("empid_", digits(6, id))]
-    #[index(ByEmail, unique, partition_key("email_", email), row_key(""))]
-    struct Employee {
-        department: String,
-        #[property("EmployeeId", also)]
-        id: u32,
-        email: String,
-    }
     let by_email = Employee::SCHEMA.indexes.first().unwrap();
     let of = |name| by_email.properties.iter().find(|property| property.name == name).map(|found| found.edm);
     assert_eq!((of("Department"), of("EmployeeId")), (Some(EdmType::String), Some(EdmType::Int64)));

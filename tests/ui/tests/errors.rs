@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = include_str!("../../../docs/errors.md");
 
 /// The cases that rustc tells in its own words: arity, names and plain types, which no trait of ours is asked about.
-const RUSTC: [&str; 13] = [
+const RUSTC: [&str; 14] = [
     "blob/of_another_entity",
     "blob/without_derive",
     "group/partition_of_owner",
     "index/when_of_wrong_type",
+    "key/ambiguous_not_narrowed",
     "level/left_out_of_key",
     "level/skipped",
     "patch/wrong_type",
