@@ -2,9 +2,7 @@
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
-use table_core::{
-    ETag, EntityKey, ErrorCode, Filter, Operation, OperationKind, PartitionKey, RowKey, TableName,
-};
+use table_core::{ETag, EntityKey, Filter, Operation, OperationKind, PartitionKey, RowKey, TableName};
 use table_core::{TableStore, Transaction};
 
 use super::server::*;
