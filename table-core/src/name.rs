@@ -19,7 +19,7 @@ const METRICS: &str = "$Metrics";
 /// Comparison ignores case, as the service's does; the case given at creation is kept (TBL-2).
 ///
 /// A name that begins with `$Metrics` is that of a table of the service's own measurements: it is read like any other one, and never
-/// created.
+/// created (TBL-5).
 ///
 /// ```
 /// use table_core::TableName;
@@ -77,14 +77,14 @@ impl TableName {
     /// Refuses the name of a table that only the service makes: for stores, before they create one.
     ///
     /// # Errors
-    /// `InvalidResourceName` (TBL-4).
+    /// `InvalidResourceName` (TBL-5).
     pub fn require_creatable(&self) -> Result<()> {
         if !self.text.starts_with(METRICS) {
             return Ok(());
         }
         let message =
             "tables of measurements are made by the service alone: they are read, and never created";
-        Err(Error::new(ErrorCode::InvalidResourceName, message).with_rule("TBL-4").with_table(self.as_str()))
+        Err(Error::new(ErrorCode::InvalidResourceName, message).with_rule("TBL-5").with_table(self.as_str()))
     }
 
     /// The name of a table that a store keeps for itself: it begins with `$`, as no program's can (TBL-4).

@@ -303,7 +303,7 @@ async fn lit_5_a_plus_is_encoded_and_a_space_is_no_plus() {
 
 /// Measurements of the service (Storage Analytics): `$MetricsHourPrimaryTransactionsBlob`, by hour.
 #[tokio::test]
-async fn tbl_4_tables_of_measurements_are_read_and_never_created() {
+async fn tbl_5_tables_of_measurements_are_read_and_never_created() {
     let row = r#"{"PartitionKey":"20140423T0900","RowKey":"user;All","Timestamp":"2014-04-23T10:00:00Z","TotalRequests@odata.type":"Edm.Int64","TotalRequests":"7"}"#;
     let server = Server::start([json(200, &format!(r#"{{"value":[{row}]}}"#))]).await;
     let client = server.client(Options::new());

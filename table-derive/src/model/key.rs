@@ -60,7 +60,9 @@ impl Key {
             pieces: Vec::new(),
             broken: list.broken || list.pieces.is_empty(),
             lost: 0,
-            levels: false, unread: false };
+            levels: false,
+            unread: false,
+        };
         let is_named = |at: usize| {
             let names = list.pieces.iter().filter_map(|piece| match piece {
                 PieceAttr::Part { field, .. } => Some(field),
@@ -93,7 +95,14 @@ impl Key {
 
     /// What stands for a key that is missing, which is reported.
     pub(crate) fn lost(original: &Attribute) -> Self {
-        Self { original: original.clone(), pieces: Vec::new(), broken: true, lost: 1, levels: false, unread: false }
+        Self {
+            original: original.clone(),
+            pieces: Vec::new(),
+            broken: true,
+            lost: 1,
+            levels: false,
+            unread: false,
+        }
     }
 
     /// A piece that is wrong, for the functions that are made nevertheless: perhaps the field that is meant.

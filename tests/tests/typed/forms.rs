@@ -365,7 +365,7 @@ struct Requests {
 }
 
 #[test]
-fn tbl_4_measurements_of_the_service_by_time() {
+fn tbl_5_measurements_of_the_service_by_time() {
     block_on(async {
         let store = Engine::in_memory();
         let refused = store.table::<Requests>().create_if_missing().await.unwrap_err();

@@ -15,7 +15,9 @@ const SEVERAL: &[(&str, usize)] = &[
     ("attribute/all_at_once", 6),
     ("key/missing", 2),
     ("projection/of_another_entity", 2),
+    ("property/chunks_misused", 3),
     ("property/kind", 2),
+    ("property/rest_misused", 4),
     ("set/type_twice", 2),
     // Types that have no place where they stand, which rustc finds in more than one use of them.
     ("group/field_type", 2),
