@@ -3,6 +3,7 @@
 //! | module | pattern |
 //! |---|---|
 //! | [`advice`] | a workload replayed without a service: heat, throttling, cost (PAT-ANTI-1, SCL-1) |
+//! | [`backup`] | backups of an embedded engine in a store of blobs, full and incremental |
 //! | [`denormal`] | properties of one entity copied into others, in agreement (PAT-DEN) |
 //! | [`feed`] | every change of a partition, in order, from any place (PAT-EC-8) |
 //! | [`index`](mod@index) | indexes that look after themselves (PAT-INTRA, PAT-INTER, PAT-IX) |
@@ -37,6 +38,8 @@
 extern crate self as table_patterns;
 
 pub mod advice;
+#[cfg(all(feature = "blobs", feature = "embedded"))]
+pub mod backup;
 pub mod blob;
 pub mod denormal;
 #[cfg(test)]

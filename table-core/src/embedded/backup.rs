@@ -1,5 +1,7 @@
 //! Backups of an engine in use, and engines restored from them.
 
+mod image;
+
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -11,6 +13,7 @@ use crate::embedded::journal::{Journal, failed};
 use crate::embedded::manifest::{self, BACKUP, FORMAT, Folder, LOCK};
 use crate::embedded::options::EngineOptions;
 use crate::error::{Error, ErrorCode, Result};
+pub use image::{BackupImage, Restoration};
 
 impl Engine {
     /// Copies everything that was acknowledged before the call into a folder that is empty or missing, or holds an earlier backup of
@@ -40,19 +43,23 @@ impl Engine {
     /// one, or one of this engine after which an older state was restored; `FolderLocked` where another backup goes there;
     /// `Corrupted` where the base cannot be read; those of [`checkpoint`](Self::checkpoint); `Io`, `DiskFull`.
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
+        let base = self.base_to_back_up().await?;
+        back_up(&*self.inner.options.disk, &base, folder.as_ref())
+    }
+
+    async fn base_to_back_up(&self) -> Result<BaseView> {
         self.checkpoint().await?;
-        let state = self.inner.shared.state_to_keep()?;
-        let Some(base) = &state.base else {
+        self.inner.shared.state_to_keep()?.base.clone().ok_or_else(|| {
             let message = "an engine in memory has no files to copy: read its tables instead";
-            return Err(Error::new(ErrorCode::InvalidInput, message));
-        };
-        back_up(&*self.inner.options.disk, base, folder.as_ref())
+            Error::new(ErrorCode::InvalidInput, message)
+        })
     }
 
     /// Makes an engine's folder of a backup, in a folder that is empty or missing. The backup is left as it is, and need not be
     /// writable.
     ///
-    /// Every block is checked. A restore that was cut short, or met damage, leaves a folder that is refused: empty it first.
+    /// Every block is checked. A restore that was cut short, or met damage, leaves a folder without any file of rows, or one that is refused: empty it
+    /// first.
     /// It blocks for as long as the disk takes.
     ///
     /// # Errors
@@ -79,20 +86,30 @@ impl EngineOptions {
             return Err(not_ours(from, "a backup that was cut short, and no earlier one: make it again"));
         }
         let (base, ()) = BaseView::open_beside_writers(&self.place(from), |_| Ok(()))?;
-        if manifest::check(disk, to)? != Folder::Empty {
-            return Err(not_ours(to, "an engine or a backup: choose an empty folder"));
-        }
-        folder::make(disk, to)?;
-        let _lock = lock(disk, to)?;
+        let _lock = make_empty(disk, to)?;
         let report = base.restore_to(to)?;
-        let meta = base.meta();
-        Journal::create(disk, to, meta.journal, meta.sequence)?;
-        disk.sync_dir(to)
-            .map_err(|error| failed(&format!("the folder {} cannot be written", to.display()), error))?;
-        // IMPORTANT: last: without it a folder that holds something is refused.
-        manifest::write(disk, to, FORMAT)?;
+        end_restore(disk, to, &base)?;
         Ok(report)
     }
+}
+
+/// Makes a folder for an engine to be restored to, and locks it.
+fn make_empty(disk: &dyn Disk, folder: &Path) -> Result<Box<dyn DiskLock>> {
+    if manifest::check(disk, folder)? != Folder::Empty {
+        return Err(not_ours(folder, "an engine or a backup: choose an empty folder"));
+    }
+    folder::make(disk, folder)?;
+    lock(disk, folder)
+}
+
+/// Makes an engine's folder of one that has a base.
+fn end_restore(disk: &dyn Disk, folder: &Path, base: &BaseView) -> Result<()> {
+    let meta = base.meta();
+    Journal::create(disk, folder, meta.journal, meta.sequence)?;
+    disk.sync_dir(folder)
+        .map_err(|error| failed(&format!("the folder {} cannot be written", folder.display()), error))?;
+    // IMPORTANT: last: without it a folder that holds something is refused.
+    manifest::write(disk, folder, FORMAT)
 }
 
 fn not_ours(folder: &Path, what: &str) -> Error {

@@ -34,7 +34,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::row::{Row, RowView};
 
 use block::Found;
-pub use copy::CopyReport;
+pub use copy::{BackupFile, CopyReport};
 pub(crate) use cursor::BaseCursor;
 pub(crate) use merge::{Debt, Merged};
 pub(crate) use meta::Meta;
@@ -44,8 +44,8 @@ pub(crate) use version::stored::{BASE, BASE_NEW};
 use merge::Merges;
 use pool::Pool;
 use run::{Run, RunWriter};
-use version::Version;
 use version::stored::Stored;
+use version::{Layer, Segment, Version};
 
 /// Where a base is, and how it is to behave.
 #[derive(Clone)]
@@ -178,6 +178,15 @@ impl Base {
         let bytes = runs.iter().map(|run| run.length).sum();
         self.record(Stored { engine: self.stored.engine, meta, next, version: Arc::new(version) })?;
         self.pool.counters.flush(bytes);
+        tracing::debug!(
+            target: "table_core::engine",
+            written_runs = runs.len(),
+            written_bytes = bytes,
+            runs = self.version.runs().len(),
+            segments = self.version.segments().len(),
+            tables = self.stored.meta.catalog.len(),
+            "checkpoint recorded"
+        );
         Ok(())
     }
 
@@ -312,7 +321,32 @@ impl BaseView {
 
     /// The rows of a span.
     pub(crate) fn range(&self, span: &Span) -> Result<BaseCursor> {
-        BaseCursor::new(&self.stored.version, span)
+        BaseCursor::new(&self.stored.version, span, true)
+    }
+
+    /// The rows of a span that are not likely to be read again soon: the cache is left to others.
+    pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
+        BaseCursor::new(&self.stored.version, span, false)
+    }
+
+    /// About how many bytes it has of a table. Looks at no file: tables that share a run count alike.
+    pub(crate) fn bytes_of(&self, table: u32) -> u64 {
+        let span = Span::table(table);
+        let share = |layer: &Layer| {
+            let (first, last) = (key::table_of(&layer.run.first), key::table_of(&layer.run.last));
+            let tables = last.unwrap_or_default().saturating_sub(first.unwrap_or_default());
+            layer.bytes / (u64::from(tables) + 1)
+        };
+        self.layers_of(&span).map(share).sum()
+    }
+
+    /// The layers of segments that may have rows of a span.
+    fn layers_of(&self, span: &Span) -> impl Iterator<Item = &Layer> {
+        let version = &self.stored.version;
+        let segments = version.segments().get(version.find(&span.start)..).unwrap_or_default();
+        let within = |segment: &&Arc<Segment>| *segment.start < *span.end;
+        let layers = segments.iter().take_while(within).flat_map(|segment| &segment.layers);
+        layers.filter(|layer| *layer.run.first < *span.end && *layer.run.last >= *span.start)
     }
 
     /// What it has, and what was done with it.
@@ -329,12 +363,7 @@ impl BaseView {
 
     /// Whether it may have rows of a span. Looks at no file.
     pub(crate) fn may_hold(&self, span: &Span) -> bool {
-        let index = self.stored.version.find(&span.start);
-        let segments = self.stored.version.segments().get(index..).unwrap_or_default();
-        segments.iter().take_while(|segment| *segment.start < *span.end).any(|segment| {
-            let within = |run: &Run| *run.first < *span.end && *run.last >= *span.start;
-            segment.layers.iter().any(|layer| within(&layer.run))
-        })
+        self.layers_of(span).next().is_some()
     }
 }
 

@@ -138,6 +138,11 @@ impl Catalog {
         !ids.is_empty() && self.names.range(ids).next().is_some()
     }
 
+    /// How many tables there are.
+    pub(crate) fn len(&self) -> usize {
+        self.tables.len()
+    }
+
     /// The id that the next table gets.
     pub(crate) fn next_id(&self) -> u32 {
         self.next_id

@@ -338,6 +338,9 @@ impl Committer {
             self.shared.poison(error);
         }
         let failure = self.shared.check_writable().and(outcome).err();
+        if failure.is_none() {
+            self.shared.groups.add(answers.len());
+        }
         for answer in answers.drain(..) {
             answer.send(failure.as_ref());
         }

@@ -127,12 +127,13 @@ impl Engine {
         let thread = options.threads.spawn("tables-checkpoint", move || checkpointer.run())?;
         let thresholds =
             Thresholds { checkpoint_bytes: options.checkpoint_bytes, recent_bytes: options.recent_bytes };
-        let checkpoints = Checkpoints::new(
+        let mut checkpoints = Checkpoints::new(
             thresholds,
             (jobs, done_queue),
             (options.threads.clone(), thread, stop),
             dropped,
         );
+        checkpoints.count_dropped(&state);
         let disk = OnDisk { journal, checkpoints, _lock: lock };
         let steady = steady(options.clock.clone(), timestamp);
         let committer = Committer::new(&options, queue, state, timestamp, steady.clone(), Some(disk));
@@ -212,12 +213,14 @@ impl Engine {
         self.ask(|answer| Request::Checkpoint { compact: true, answer }).await
     }
 
-    /// Figures of what the engine holds, and of what it has done since it was opened.
+    /// Figures of what the engine holds, and of what it has done since it was opened. Those of one table are
+    /// [`table_statistics`](Self::table_statistics).
     ///
     /// # Errors
     /// `EngineClosed`.
     pub fn statistics(&self) -> Result<Statistics> {
-        Ok(Statistics::of(&*self.inner.shared.state()?))
+        let shared = &self.inner.shared;
+        Ok(Statistics::of(&*shared.state()?, &shared.groups))
     }
 
     /// Reads all that the base has from the disk and checks it: every checksum, the order of keys, every row. Readers and writers

@@ -47,7 +47,8 @@ impl Version {
     }
 }
 
-fn bytes() -> Vec<u8> {
+/// The bytes of a manifest of the version that is written.
+pub(crate) fn bytes() -> Vec<u8> {
     let mut out = Writer::default();
     out.raw(MAGIC);
     out.u32(VERSION);
@@ -87,6 +88,11 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     }
     let message = format!("the folder {} holds something else: choose an empty one", folder.display());
     Err(Error::new(ErrorCode::FolderNotOurs, message))
+}
+
+/// Checks the bytes of a backup's manifest that is not in a folder.
+pub(crate) fn check_backup(bytes: &[u8], to: &Path) -> Result<()> {
+    version(bytes, BACKUP, to).map(drop)
 }
 
 /// The version that a manifest says.

@@ -7,6 +7,7 @@ use arc_swap::{ArcSwap, Guard};
 use std::sync::Arc;
 
 use crate::embedded::state::State;
+use crate::embedded::statistics::Groups;
 use crate::error::{Error, ErrorCode, Result};
 
 /// Shared between handles, committer and snapshots.
@@ -15,12 +16,20 @@ pub(crate) struct Shared {
     failure: OnceLock<Error>,
     closed: AtomicBool,
     read_only: bool,
+    /// Counts what the committer does.
+    pub(crate) groups: Groups,
 }
 
 impl Shared {
     pub(crate) fn new(state: State) -> Self {
         let (failure, closed) = (OnceLock::new(), AtomicBool::new(false));
-        Self { state: ArcSwap::from_pointee(state), failure, closed, read_only: false }
+        Self {
+            state: ArcSwap::from_pointee(state),
+            failure,
+            closed,
+            read_only: false,
+            groups: Groups::default(),
+        }
     }
 
     /// Of an engine that nothing is written to.

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::ops::ControlFlow;
 
-use crate::embedded::base::BaseView;
+use crate::embedded::base::{BaseCursor, BaseView};
 use crate::embedded::catalog::Catalog;
 use crate::embedded::key::{Key, Span};
 use crate::embedded::recent::Recent;
@@ -38,6 +38,26 @@ impl State {
     pub(crate) fn scan(
         &self,
         span: &Span,
+        visit: impl FnMut(&[u8], Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let base = self.base.as_ref().map(|base| base.range(span)).transpose()?;
+        self.scan_over(base, span, visit)
+    }
+
+    /// The same for rows that are not likely to be read again soon.
+    pub(crate) fn sweep(
+        &self,
+        span: &Span,
+        visit: impl FnMut(&[u8], Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let base = self.base.as_ref().map(|base| base.sweep(span)).transpose()?;
+        self.scan_over(base, span, visit)
+    }
+
+    fn scan_over(
+        &self,
+        mut base: Option<BaseCursor>,
+        span: &Span,
         mut visit: impl FnMut(&[u8], Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         if span.is_empty() {
@@ -45,7 +65,6 @@ impl State {
         }
         let frozen = self.frozen.iter().flat_map(|frozen| frozen.range(span));
         let mut newer = Overlay { newer: self.recent.range(span).peekable(), older: frozen.peekable() };
-        let mut base = self.base.as_ref().map(|base| base.range(span)).transpose()?;
         loop {
             let next = newer.next();
             if let Some(base) = &mut base {

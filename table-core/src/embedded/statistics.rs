@@ -51,6 +51,12 @@ pub struct Statistics {
     pub merges: u64,
     /// Bytes that these wrote.
     pub merged_bytes: u64,
+    /// Groups of writes that were made durable together.
+    pub groups: u64,
+    /// Writes of these groups.
+    pub grouped_writes: u64,
+    /// Writes of the largest group.
+    pub largest_group: u64,
     /// Blocks of the base that were found in memory.
     pub cache_hits: u64,
     /// Blocks of the base that were read from a file for a reader.
@@ -58,9 +64,12 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    pub(crate) fn of(state: &State) -> Self {
+    pub(crate) fn of(state: &State, groups: &Groups) -> Self {
         let mut statistics = Self {
-            tables: state.catalog.iter().count(),
+            groups: groups.made.load(Ordering::Relaxed),
+            grouped_writes: groups.writes.load(Ordering::Relaxed),
+            largest_group: groups.largest.load(Ordering::Relaxed),
+            tables: state.catalog.len(),
             recent_rows: state.recent.len() + state.frozen.as_ref().map_or(0, Recent::len),
             recent_bytes: state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes),
             ..Self::default()
@@ -69,6 +78,23 @@ impl Statistics {
             base.describe(&mut statistics);
         }
         statistics
+    }
+}
+
+/// Counts groups of writes.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    made: AtomicU64,
+    writes: AtomicU64,
+    largest: AtomicU64,
+}
+
+impl Groups {
+    /// A group of so many writes.
+    pub(crate) fn add(&self, writes: usize) {
+        self.made.fetch_add(1, Ordering::Relaxed);
+        self.writes.fetch_add(writes as u64, Ordering::Relaxed);
+        self.largest.fetch_max(writes as u64, Ordering::Relaxed);
     }
 }
 

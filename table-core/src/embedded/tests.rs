@@ -16,6 +16,7 @@ mod read_only;
 mod recovery;
 mod room;
 mod sim;
+mod statistics;
 mod tables;
 mod writes;
 

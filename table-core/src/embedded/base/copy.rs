@@ -10,8 +10,9 @@ use crate::embedded::base::pool::{self, Pool};
 use crate::embedded::base::run::Run;
 use crate::embedded::base::verify::verify_run;
 use crate::embedded::base::version::stored::{BASE, BASE_NEW, Stored};
-use crate::embedded::base::{BaseView, Meta, Verification};
+use crate::embedded::base::{BaseView, Meta, Place, Verification};
 use crate::embedded::folder;
+use crate::embedded::journal::{failed, refused};
 use crate::error::{Error, ErrorCode, Result};
 
 /// What a backup or a restore did.
@@ -28,6 +29,25 @@ pub struct CopyReport {
     pub kept_bytes: u64,
     /// Files of an earlier backup that are no longer needed, and were removed.
     pub removed_files: u64,
+}
+
+/// A file of rows of a backup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BackupFile {
+    /// Its name.
+    pub name: String,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Whether the earlier backup has it.
+    pub kept: bool,
+    number: u64,
+}
+
+impl BackupFile {
+    fn of(run: &Run) -> Self {
+        Self { name: pool::name(run.number), bytes: run.length, kept: false, number: run.number }
+    }
 }
 
 /// The runs of an earlier backup in a folder, by number.
@@ -75,20 +95,98 @@ impl BaseView {
     /// `FolderNotOurs` if it is of another engine, or of another history of this one.
     fn earlier(&self, pool: &Arc<Pool>) -> Result<Earlier> {
         let names = pool.disk.list(&pool.folder).map_err(|error| {
-            let what = format!("the folder {} cannot be read", pool.folder.display());
-            crate::embedded::journal::failed(&what, error)
+            failed(&format!("the folder {} cannot be read", pool.folder.display()), error)
         })?;
         // The first backup into the folder was cut short.
         if !names.iter().any(|name| name == BASE) {
             return Ok(Earlier::new());
         }
-        let earlier = Stored::read(pool)?;
-        self.stored.check_follows(&earlier).map_err(|what| {
-            let message = format!("the folder {} holds {what}: choose an empty one", pool.folder.display());
+        self.runs_of(&Stored::read(pool)?, &pool.folder)
+    }
+
+    fn runs_of(&self, earlier: &Stored, place: &Path) -> Result<Earlier> {
+        self.stored.check_follows(earlier).map_err(|what| {
+            let message = format!("{} holds {what}: choose an empty place", place.display());
             Error::new(ErrorCode::FolderNotOurs, message)
         })?;
         let runs = earlier.version.runs();
         Ok(runs.iter().map(|run| (run.number, (run.identity, run.length))).collect())
+    }
+
+    /// Its files, and whether a backup in another place has them, whose `BASE` has these bytes.
+    pub(crate) fn files(&self, earlier: Option<&[u8]>, place: &Path) -> Result<Vec<BackupFile>> {
+        let earlier = match earlier {
+            None => Earlier::new(),
+            Some(bytes) => {
+                self.runs_of(&Stored::parse(bytes, &place.join(BASE), &self.pool_in(place))?, place)?
+            }
+        };
+        let mut files = self.all_files();
+        for (file, run) in files.iter_mut().zip(self.stored.version.runs()) {
+            file.kept = earlier.get(&run.number) == Some(&(run.identity, run.length));
+        }
+        Ok(files)
+    }
+
+    /// Its files.
+    pub(crate) fn all_files(&self) -> Vec<BackupFile> {
+        self.stored.version.runs().iter().map(|run| BackupFile::of(run)).collect()
+    }
+
+    /// The bytes of its `BASE`.
+    pub(crate) fn base_bytes(&self) -> Vec<u8> {
+        self.stored.bytes()
+    }
+
+    fn run(&self, file: &BackupFile) -> Result<Arc<Run>> {
+        let run = self.stored.version.runs().into_iter().find(|run| run.number == file.number);
+        run.ok_or_else(|| {
+            Error::new(ErrorCode::InvalidInput, format!("{} is a file of another backup", file.name))
+        })
+    }
+
+    /// Reads everything of a file and checks it.
+    pub(crate) fn check_file(&self, file: &BackupFile) -> Result<()> {
+        check(&*self.run(file)?)
+    }
+
+    /// Reads a part of a file.
+    pub(crate) fn read_file(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        let run = self.run(file)?;
+        let read = run.file()?.read_at(offset, buffer);
+        read.map_err(|error| failed(&format!("{} cannot be read", file.name), error))
+    }
+
+    /// A version whose files are to be written to a folder, by the bytes of its `BASE`.
+    pub(crate) fn to_be_fetched(place: &Place, base: &[u8]) -> Result<Self> {
+        let pool = Arc::new(place.new_pool());
+        let stored = Stored::parse(base, &place.folder.join(BASE), &pool)?;
+        Ok(Self { pool, stored: Arc::new(stored) })
+    }
+
+    /// Writes a part of a file of such a version. The first part makes the file.
+    pub(crate) fn write_file(&self, file: &BackupFile, offset: u64, bytes: &[u8]) -> Result<()> {
+        let run = self.run(file)?;
+        let opened = match offset {
+            0 => self.pool.create(run.number),
+            _ => self.pool.open_to_write(run.number),
+        };
+        let written = opened.and_then(|to| to.write_at(offset, bytes));
+        written.map_err(|error| refused(&format!("{} cannot be written", file.name), error))
+    }
+
+    /// Checks what was written, and records it durably.
+    pub(crate) fn end_fetch(&self) -> Result<CopyReport> {
+        let mut report = CopyReport::default();
+        for run in self.stored.version.runs() {
+            check(&run)?;
+            let synced = self.pool.open_to_write(run.number).and_then(|file| file.sync_data());
+            synced.map_err(|error| failed("a run cannot be synced", error))?;
+            report.copied_files += 1;
+            report.copied_bytes += run.length;
+        }
+        self.stored.write(&*self.pool.disk, &self.pool.folder)?;
+        Ok(report)
     }
 
     fn copy_runs(&self, pool: &Arc<Pool>, earlier: &Earlier) -> Result<CopyReport> {
@@ -113,10 +211,12 @@ impl BaseView {
 
 /// Reads a copy back. Where it is broken, the error names the file that was broken first.
 fn check_copy(run: &Run, copy: &Run) -> Result<()> {
-    let check = |run: &Run| {
-        let mut found = Verification::default();
-        verify_run(run, &mut found)?;
-        found.damage.into_iter().next().map_or(Ok(()), Err)
-    };
     check(copy).or_else(|error| check(run).and(Err(error)))
+}
+
+/// Reads everything of a run and checks it.
+fn check(run: &Run) -> Result<()> {
+    let mut found = Verification::default();
+    verify_run(run, &mut found)?;
+    found.damage.into_iter().next().map_or(Ok(()), Err)
 }

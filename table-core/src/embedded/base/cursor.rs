@@ -19,6 +19,8 @@ pub(crate) struct BaseCursor {
     index: usize,
     layers: Layers,
     end: Vec<u8>,
+    /// Whether blocks are likely to be read again.
+    keep: bool,
 }
 
 fn within<'k>(segment_end: Option<&'k [u8]>, end: &'k [u8]) -> &'k [u8] {
@@ -27,11 +29,11 @@ fn within<'k>(segment_end: Option<&'k [u8]>, end: &'k [u8]) -> &'k [u8] {
 
 impl BaseCursor {
     /// Before the first entry of a span.
-    pub(super) fn new(version: &Arc<Version>, span: &Span) -> Result<Self> {
+    pub(super) fn new(version: &Arc<Version>, span: &Span, keep: bool) -> Result<Self> {
         let index = version.find(&span.start);
         let layers = version.segments().get(index).map_or(&[][..], |segment| &segment.layers);
-        let layers = Layers::new(layers, &span.start, Some(within(version.end(index), &span.end)), true)?;
-        Ok(Self { version: Arc::clone(version), index, layers, end: span.end.clone() })
+        let layers = Layers::new(layers, &span.start, Some(within(version.end(index), &span.end)), keep)?;
+        Ok(Self { version: Arc::clone(version), index, layers, end: span.end.clone(), keep })
     }
 
     /// Visits the entries up to a key, without it, a deletion as `None`; and is before the next one. Or is told to stop, and has no
@@ -63,7 +65,7 @@ impl BaseCursor {
             return Ok(false);
         }
         let end = within(self.version.end(self.index), &self.end);
-        self.layers = Layers::new(&segment.layers, &segment.start, Some(end), true)?;
+        self.layers = Layers::new(&segment.layers, &segment.start, Some(end), self.keep)?;
         Ok(true)
     }
 }

@@ -271,10 +271,12 @@ impl Base {
         match self.write_slice(&task) {
             Ok(stored) => {
                 reach(self.hook.as_ref(), Step::MergeCommit)?;
+                let written = stored.next - self.stored.next;
                 match self.record(stored) {
                     Err(error) if error.code() == ErrorCode::DiskFull => return Ok(Merged::Failed(error)),
                     outcome => outcome?,
                 }
+                self.tell_of_slice(written);
             }
             Err(error) => {
                 if error.code() == ErrorCode::Corrupted {
@@ -289,6 +291,19 @@ impl Base {
             *sweep = end.unwrap_or(&ABOVE_ALL).to_vec();
         }
         Ok(Merged::Slice)
+    }
+
+    fn tell_of_slice(&self, written: u64) {
+        let (newer, oldest) = self.newer_and_oldest();
+        tracing::debug!(
+            target: "table_core::engine",
+            written_runs = written,
+            unmerged_bytes = newer,
+            merged_bytes = oldest,
+            runs = self.version.runs().len(),
+            segments = self.version.segments().len(),
+            "slice of a merge recorded"
+        );
     }
 
     /// Makes a segment of the first block that cannot be read, so that the rest around it can be merged; and merges it no more.

@@ -67,6 +67,11 @@ impl Pool {
         self.disk.open(&self.folder.join(name(number)), true)
     }
 
+    /// The file of a run that is being made, open for writing.
+    pub(super) fn open_to_write(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
+        self.disk.open(&self.folder.join(name(number)), false)
+    }
+
     /// The file of a run, open.
     pub(super) fn file(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);

@@ -21,6 +21,12 @@ use crate::error::{Error, ErrorCode, Result};
 /// How long a group waits, at most, before writers wait for a checkpoint.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
+/// About what a checkpoint for the sake of dropped tables writes: the first piece of a journal file, and twice a line for each table in
+/// `BASE`, twice over because a merge may follow. One begins when as much is given back.
+const fn worth_reclaiming(tables: usize) -> u64 {
+    (1 << 20) + 256 * tables as u64
+}
+
 type Waiting = Vec<oneshot::Sender<Result<()>>>;
 
 /// When a checkpoint begins, and when writers wait for one.
@@ -41,6 +47,8 @@ pub(crate) struct Checkpoints {
     stop: Arc<AtomicBool>,
     /// Tables dropped since the last checkpoint began, which may have rows in the base.
     dropped: Vec<u32>,
+    /// About how many bytes the base has of them.
+    dropped_bytes: u64,
     /// Why what is frozen is not in the base yet, where the disk is full.
     no_room: Option<Error>,
     /// A checkpoint is wanted whatever the size of what is recent.
@@ -69,6 +77,7 @@ impl Checkpoints {
             thread: Some(thread),
             stop,
             dropped,
+            dropped_bytes: 0,
             no_room: None,
             wanted: false,
             next: Waiting::new(),
@@ -90,14 +99,27 @@ impl Checkpoints {
         all.into_iter().flat_map(std::mem::take)
     }
 
-    /// A table was dropped: its rows in the base go, if it has any.
+    /// A table was dropped: its rows in the base go, if it has any, with the next checkpoint. Small tables alone do not begin one.
     pub(super) fn dropped(&mut self, id: u32, state: &State) {
         let in_base = state.base.as_ref().is_some_and(|base| base.may_hold(&Span::table(id)));
         // What is frozen is on its way into the base.
         if in_base || state.frozen.is_some() {
             self.dropped.push(id);
-            self.wanted = true;
+            self.dropped_bytes += state.base.as_ref().map_or(0, |base| base.bytes_of(id));
+            self.want_reclaimed(state);
         }
+    }
+
+    /// Begins a checkpoint if it gives back what it costs, or where there is no room.
+    fn want_reclaimed(&mut self, state: &State) {
+        self.wanted |= self.dropped_bytes >= worth_reclaiming(state.catalog.len()) || self.no_room.is_some();
+    }
+
+    /// What was frozen is in the base now: tables that were dropped meanwhile may have rows there.
+    pub(crate) fn count_dropped(&mut self, state: &State) {
+        let bytes = |id: &u32| state.base.as_ref().map_or(0, |base| base.bytes_of(*id));
+        self.dropped_bytes = self.dropped.iter().map(bytes).sum();
+        self.want_reclaimed(state);
     }
 
     /// No checkpoint can begin. Writes go on as long as there is room.
@@ -223,6 +245,7 @@ impl Committer {
                 reach(self.hook.as_ref(), Step::CheckpointPublish)?;
                 let view = self.state.base.replace(view);
                 let frozen = self.state.frozen.take();
+                disk.checkpoints.count_dropped(&self.state);
                 self.shared.publish(self.state.clone());
                 // Freeing large maps takes a while: not on this thread.
                 disk.checkpoints.send(Job::Discard(frozen, view))?;
@@ -255,6 +278,7 @@ impl OnDisk {
         let checkpoints = &mut self.checkpoints;
         let frozen = std::mem::take(&mut state.recent);
         let dropped = std::mem::take(&mut checkpoints.dropped);
+        checkpoints.dropped_bytes = 0;
         let meta = Meta { journal, sequence, timestamp, catalog: state.catalog.clone(), dropped };
         let compact = !checkpoints.next_compaction.is_empty();
         checkpoints.compacting.append(&mut checkpoints.next_compaction);

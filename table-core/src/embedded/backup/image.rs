@@ -1,0 +1,138 @@
+//! Backups in other places than folders: the files to put there, and a folder made of what comes from there.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::embedded::backup::{end_restore, make_empty};
+use crate::embedded::base::{BackupFile, BaseView, CopyReport};
+use crate::embedded::disk::{Disk, DiskLock};
+use crate::embedded::engine::Engine;
+use crate::embedded::manifest;
+use crate::embedded::options::EngineOptions;
+use crate::error::Result;
+
+/// The files of an engine at one moment, for a backup in a place that is not a folder, such as a store of objects
+/// (`docs/format.md`, "Backup"). While it lives they stay readable.
+///
+/// Put [`manifest`](Self::manifest) there as `BACKUP` first, then each of [`files`](Self::files) that is not kept, and then [`base`](Self::base)
+/// as `BASE`, which makes the backup. Files that this backup does not have may go afterwards.
+///
+/// ```
+/// use table_core::embedded::Engine;
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(folder.path())?;
+/// let image = pollster::block_on(engine.backup_image())?;
+/// assert!(image.files(None, "the archive")?.is_empty()); // no rows yet
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct BackupImage(BaseView);
+
+impl std::fmt::Debug for BackupImage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BackupImage").finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// The files of a backup of everything that was acknowledged before the call. It begins with a checkpoint.
+    ///
+    /// # Errors
+    /// `InvalidInput` for an engine in memory; those of [`checkpoint`](Self::checkpoint).
+    pub async fn backup_image(&self) -> Result<BackupImage> {
+        self.base_to_back_up().await.map(BackupImage)
+    }
+}
+
+impl BackupImage {
+    /// The bytes of the file `BACKUP`.
+    #[must_use]
+    pub fn manifest(&self) -> Vec<u8> {
+        manifest::bytes()
+    }
+
+    /// The bytes of the file `BASE`.
+    #[must_use]
+    pub fn base(&self) -> Vec<u8> {
+        self.0.base_bytes()
+    }
+
+    /// The files of rows. `earlier` is the `BASE` of the backup that is in the place now; errors name the place.
+    ///
+    /// # Errors
+    /// `FolderNotOurs` if the place holds a backup of another engine, or one after which an older state was restored; `Corrupted`.
+    pub fn files(&self, earlier: Option<&[u8]>, place: &str) -> Result<Vec<BackupFile>> {
+        self.0.files(earlier, Path::new(place))
+    }
+
+    /// Reads everything of a file and checks it.
+    ///
+    /// # Errors
+    /// `Corrupted` with the place; `Io`.
+    pub fn check(&self, file: &BackupFile) -> Result<()> {
+        self.0.check_file(file)
+    }
+
+    /// Fills the buffer with bytes of a file.
+    ///
+    /// # Errors
+    /// `Io`; `InvalidInput` for a file of another image.
+    pub fn read(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.0.read_file(file, offset, buffer)
+    }
+}
+
+/// An engine's folder that is being made of a backup elsewhere. With the first file written, and until [`finish`](Self::finish) has
+/// done its work, the folder is refused by `open`.
+pub struct Restoration {
+    base: BaseView,
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+    _lock: Box<dyn DiskLock>,
+}
+
+impl std::fmt::Debug for Restoration {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Restoration").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl EngineOptions {
+    /// Begins to restore a backup that is not in a folder, given by its `BACKUP` and its `BASE`, to one that is empty or missing.
+    ///
+    /// # Errors
+    /// `FolderNotOurs` where `to` holds something, or the backup is none; `FormatTooNew`, `FormatTooOld`; `Corrupted`; `Io`.
+    pub fn restoration(&self, manifest: &[u8], base: &[u8], to: impl AsRef<Path>) -> Result<Restoration> {
+        let (disk, folder) = (Arc::clone(&self.disk), to.as_ref().to_owned());
+        manifest::check_backup(manifest, &folder)?;
+        let base = BaseView::to_be_fetched(&self.place(&folder), base)?;
+        let lock = make_empty(&*disk, &folder)?;
+        Ok(Restoration { base, disk, folder, _lock: lock })
+    }
+}
+
+impl Restoration {
+    /// The files to write.
+    #[must_use]
+    pub fn files(&self) -> Vec<BackupFile> {
+        self.base.all_files()
+    }
+
+    /// Writes bytes of a file, from the beginning on.
+    ///
+    /// # Errors
+    /// `Io`, `DiskFull`; `InvalidInput` for a file of another backup.
+    pub fn write(&self, file: &BackupFile, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.base.write_file(file, offset, bytes)
+    }
+
+    /// Checks every block that was written and makes the folder an engine's.
+    ///
+    /// # Errors
+    /// `Corrupted` with the file and the place; `Io`, `DiskFull`.
+    pub fn finish(self) -> Result<CopyReport> {
+        let report = self.base.end_fetch()?;
+        end_restore(&*self.disk, &self.folder, &self.base)?;
+        Ok(report)
+    }
+}

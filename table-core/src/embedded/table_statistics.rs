@@ -1,0 +1,127 @@
+//! Figures of one table and of its partitions, counted by reading it.
+
+use std::ops::ControlFlow;
+
+use crate::embedded::engine::Engine;
+use crate::embedded::key::{KeyReader, Span};
+use crate::error::Result;
+use crate::name::TableName;
+
+/// Figures of one table. Bytes are those of keys and encoded rows, without what blocks and indexes of files add.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableStatistics {
+    /// Rows.
+    pub rows: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Partitions.
+    pub partitions: u64,
+    /// Rows of the partition that has most.
+    pub most_rows: u64,
+    /// Bytes of the partition that has most.
+    pub most_bytes: u64,
+}
+
+/// Figures of one partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PartitionStatistics<'a> {
+    /// Its `PartitionKey`.
+    pub partition_key: &'a str,
+    /// Rows.
+    pub rows: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Engine {
+    /// Counts the rows and bytes of a table by reading it, as it is at the call.
+    ///
+    /// Writers go on meanwhile, and the cache is left to other readers. It needs the memory of a block or two, and blocks for as long
+    /// as the disk takes to read the table.
+    ///
+    /// ```
+    /// use table_core::embedded::Engine;
+    /// use table_core::{Result, TableEntity, TableStoreExt};
+    ///
+    /// let engine = Engine::in_memory();
+    /// pollster::block_on(async {
+    ///     let employees = engine.untyped("Employee")?.create_if_missing().await?;
+    ///     employees.insert(&TableEntity::new("Sales", "1")?.with("Age", 34)).await?;
+    ///     employees.insert(&TableEntity::new("Support", "2")?.with("Age", 27)).await?;
+    ///     let statistics = engine.table_statistics(employees.name())?;
+    ///     assert_eq!((statistics.rows, statistics.partitions, statistics.most_rows), (2, 2, 1));
+    ///     let mut keys = Vec::new();
+    ///     engine.partition_statistics(employees.name(), |partition| keys.push(partition.partition_key.to_owned()))?;
+    ///     assert_eq!(keys, ["Sales", "Support"]);
+    ///     Result::Ok(())
+    /// })?;
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4), `Corrupted`, `Io`, `EngineClosed`.
+    pub fn table_statistics(&self, table: &TableName) -> Result<TableStatistics> {
+        self.partition_statistics(table, |_| ())
+    }
+
+    /// The same, and gives the figures of each partition to `each`, in the order of keys.
+    ///
+    /// # Errors
+    /// Those of [`table_statistics`](Self::table_statistics).
+    pub fn partition_statistics(
+        &self,
+        table: &TableName,
+        each: impl FnMut(PartitionStatistics<'_>),
+    ) -> Result<TableStatistics> {
+        let state = self.inner.shared.state_to_keep()?;
+        let id = self.table_id(&state, table)?;
+        let mut tally =
+            Tally { reader: KeyReader::default(), partition: None, total: TableStatistics::default(), each };
+        let counted = state.sweep(&Span::table(id), |key, row| {
+            if let Some(row) = row {
+                tally.add(key, row.bytes())?;
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        counted.map_err(|error| error.with_table(table.as_str()))?;
+        tally.end_partition();
+        Ok(tally.total)
+    }
+}
+
+/// Counts rows that come in key order.
+struct Tally<F> {
+    reader: KeyReader,
+    /// The partition under way: its key, rows and bytes.
+    partition: Option<(String, u64, u64)>,
+    total: TableStatistics,
+    each: F,
+}
+
+impl<F: FnMut(PartitionStatistics<'_>)> Tally<F> {
+    fn add(&mut self, key: &[u8], row_bytes: usize) -> Result<()> {
+        let bytes = (key.len() + row_bytes) as u64;
+        let (partition_key, _) = self.reader.split(key)?;
+        if let Some(partition) = self.partition.as_mut().filter(|partition| partition.0 == partition_key) {
+            partition.1 += 1;
+            partition.2 += bytes;
+            return Ok(());
+        }
+        let partition = (partition_key.to_owned(), 1, bytes);
+        self.end_partition();
+        self.partition = Some(partition);
+        Ok(())
+    }
+
+    fn end_partition(&mut self) {
+        let Some((partition_key, rows, bytes)) = self.partition.take() else { return };
+        self.total.rows += rows;
+        self.total.bytes += bytes;
+        self.total.partitions += 1;
+        self.total.most_rows = self.total.most_rows.max(rows);
+        self.total.most_bytes = self.total.most_bytes.max(bytes);
+        (self.each)(PartitionStatistics { partition_key: &partition_key, rows, bytes });
+    }
+}
