@@ -134,6 +134,7 @@ impl TableStore for ModelStore {
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {
+        table.require_creatable()?;
         let mut state = self.state();
         let folded = table.as_str().to_ascii_lowercase();
         if state.tables.contains_key(&folded) {

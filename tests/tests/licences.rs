@@ -8,7 +8,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const ALLOWED: [&str; 13] = [
+const ALLOWED: [&str; 14] = [
+    "0BSD",
     "MIT",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",

@@ -75,7 +75,7 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
 
 /// Does all that outboxes have recorded (PAT-EC-8).
 async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) -> Result<()> {
-    let worker = stores.worker();
+    let worker = stores.later_worker();
     worker.run_until_idle().await?;
     if recovery == Recovery::WithoutSweep {
         return Ok(());

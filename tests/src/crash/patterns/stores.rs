@@ -20,7 +20,7 @@ use table_patterns::series::{self, Series, SeriesTable};
 use table_patterns::slot_names;
 use table_patterns::view::ViewTable;
 use table_patterns::wide::{Wide, WideReader, WideSlots, WideTable, WideWriter};
-use table_patterns::work::{Worker, WorkerOptions};
+use table_patterns::work::{Pace, Worker, WorkerOptions};
 
 use super::copies::{Desk, OwnerOfDesk, OwnerOfRoom, Person, Room};
 use super::lists::{Reader, Readers, list_blobs};
@@ -253,6 +253,7 @@ impl Stores {
         })
     }
 
+    #[cfg(test)]
     pub(super) fn worker(&self) -> Worker<Engine, Engine> {
         self.worker_with(WorkerOptions::default())
     }
@@ -260,8 +261,22 @@ impl Stores {
     /// A worker that takes nothing for poison: how often a message is delivered before a kill, or before a slow machine has worked
     /// it off, is a matter of chance here, and nobody is there to look at what was put aside.
     pub(super) fn worker_with(&self, options: WorkerOptions) -> Worker<Engine, Engine> {
+        self.worker_of(self.outbox.clone(), options)
+    }
+
+    /// A worker for whom all claims of killed workers are over, by a clock that is ahead of theirs.
+    pub(super) fn later_worker(&self) -> Worker<Engine, Engine> {
+        let clock = Clock::new(|| {
+            ticks::from_datetime(ticks::now() + TimeDelta::minutes(20)).unwrap_or_default()
+        });
+        let (engine, queues) = (self.outbox.store().clone(), self.outbox.queues().clone());
+        let outbox = Outbox::with_pace(engine, queues, self.outbox.queue().clone(), Pace::new().clock(clock));
+        self.worker_of(outbox, WorkerOptions::default())
+    }
+
+    fn worker_of(&self, outbox: Outbox<Engine, Engine>, options: WorkerOptions) -> Worker<Engine, Engine> {
         let options = WorkerOptions { poison_after: u32::MAX, ..options };
-        Worker::with_options(self.outbox.clone(), options)
+        Worker::with_options(outbox, options)
             .settles(&self.company)
             .propagates(&self.people)
             .settles_copies(&self.desks)
