@@ -100,8 +100,7 @@ fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
     let copies = (!index.attr.list).then(|| {
         quote! {
             impl __table::CopyIndex for #marker {}
-            impl<const PROPERTY: ::core::primitive::u64, const OF_KEY: ::core::primitive::bool>
-                __table::Keeps<PROPERTY, OF_KEY> for #marker {}
+            impl<const PROPERTY: ::core::primitive::u64> __table::Keeps<PROPERTY> for #marker {}
             impl __table::Reads<#ident> for __table::Copies<#marker> {
                 fn read(_: __table::EntityRef<'_>) -> __table::Result<#ident> {
                     __table::stub()

@@ -117,9 +117,6 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
             #write_given
             #owner_of
         }
-        // The key of its entity, from which a projection reads fields of the key.
-        #[automatically_derived]
-        impl __table::Keeps<0, true> for #marker {}
         #keeps
         #whole
     }

@@ -266,9 +266,8 @@ impl Stores {
 
     /// A worker for whom all claims of killed workers are over, by a clock that is ahead of theirs.
     pub(super) fn later_worker(&self) -> Worker<Engine, Engine> {
-        let clock = Clock::new(|| {
-            ticks::from_datetime(ticks::now() + TimeDelta::minutes(20)).unwrap_or_default()
-        });
+        let clock =
+            Clock::new(|| ticks::from_datetime(ticks::now() + TimeDelta::minutes(20)).unwrap_or_default());
         let (engine, queues) = (self.outbox.store().clone(), self.outbox.queues().clone());
         let outbox = Outbox::with_pace(engine, queues, self.outbox.queue().clone(), Pace::new().clock(clock));
         self.worker_of(outbox, WorkerOptions::default())
