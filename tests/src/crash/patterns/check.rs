@@ -75,21 +75,19 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
 
 /// Does all that outboxes have recorded (PAT-EC-8).
 async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) -> Result<()> {
-    let worker = stores.later_worker();
-    worker.run_until_idle().await?;
+    stores.later_worker(1).run_until_idle().await?;
     if recovery == Recovery::WithoutSweep {
         return Ok(());
     }
-    let sweep = Sweep::new(stores.outbox.clone()).after(Duration::ZERO);
     let mut pending = 0;
     // What fails is tried again by the next sweep; what fails always is a finding.
-    for _ in 0..10 {
-        let report = sweep.registered().await?;
+    for hours in 1..=10 {
+        let report = Sweep::new(stores.later_outbox(hours)).after(Duration::ZERO).registered().await?;
         pending = report.pending;
         if pending == 0 {
             break;
         }
-        worker.run_until_idle().await?;
+        stores.later_worker(hours).run_until_idle().await?;
     }
     let poison = stores.outbox.depth().await?.poison;
     if pending > 0 || poison > 0 {

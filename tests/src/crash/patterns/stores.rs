@@ -264,13 +264,17 @@ impl Stores {
         self.worker_of(self.outbox.clone(), options)
     }
 
-    /// A worker for whom all claims of killed workers are over, by a clock that is ahead of theirs.
-    pub(super) fn later_worker(&self) -> Worker<Engine, Engine> {
-        let clock =
-            Clock::new(|| ticks::from_datetime(ticks::now() + TimeDelta::minutes(20)).unwrap_or_default());
+    /// The outbox so many hours later: claims of killed workers, and the waits after failures, are over.
+    pub(super) fn later_outbox(&self, hours: i64) -> Outbox<Engine, Engine> {
+        let later = TimeDelta::hours(hours);
+        let clock = Clock::new(move || ticks::from_datetime(ticks::now() + later).unwrap_or_default());
         let (engine, queues) = (self.outbox.store().clone(), self.outbox.queues().clone());
-        let outbox = Outbox::with_pace(engine, queues, self.outbox.queue().clone(), Pace::new().clock(clock));
-        self.worker_of(outbox, WorkerOptions::default())
+        Outbox::with_pace(engine, queues, self.outbox.queue().clone(), Pace::new().clock(clock))
+    }
+
+    /// A worker of that outbox.
+    pub(super) fn later_worker(&self, hours: i64) -> Worker<Engine, Engine> {
+        self.worker_of(self.later_outbox(hours), WorkerOptions::default())
     }
 
     fn worker_of(&self, outbox: Outbox<Engine, Engine>, options: WorkerOptions) -> Worker<Engine, Engine> {
