@@ -24,7 +24,7 @@ use crate::stage::Stage;
 #[entity(table = "Sites")]
 #[partition_key(site)]
 #[row_key("sum")]
-struct Site {
+struct Totals {
     site: String,
     readings: i64,
     levels: i64,
@@ -35,11 +35,11 @@ struct Sites;
 
 impl View for Sites {
     type Source = Reading;
-    type Row = Site;
+    type Row = Totals;
 
-    fn project(reading: &Reading, view: &mut Projection<Site>) -> table_core::Result<()> {
-        view.add(Site::key(&reading.site), Site::READINGS, 1)?;
-        view.add(Site::key(&reading.site), Site::LEVELS, reading.level.into())
+    fn project(reading: &Reading, view: &mut Projection<Totals>) -> table_core::Result<()> {
+        view.add(Totals::key(&reading.site), Totals::READINGS, 1)?;
+        view.add(Totals::key(&reading.site), Totals::LEVELS, reading.level.into())
     }
 }
 
@@ -60,11 +60,11 @@ struct Following;
 
 impl View for Following {
     type Source = Followed;
-    type Row = Site;
+    type Row = Totals;
 
-    fn project(reading: &Followed, view: &mut Projection<Site>) -> table_core::Result<()> {
-        view.add(Site::key(&reading.site), Site::READINGS, 1)?;
-        view.add(Site::key(&reading.site), Site::LEVELS, reading.level.into())
+    fn project(reading: &Followed, view: &mut Projection<Totals>) -> table_core::Result<()> {
+        view.add(Totals::key(&reading.site), Totals::READINGS, 1)?;
+        view.add(Totals::key(&reading.site), Totals::LEVELS, reading.level.into())
     }
 }
 
@@ -127,7 +127,7 @@ fn follow(stage: &Stage) -> Outcome<Figure> {
 }
 
 /// Only a view that counts every entity is worth measuring.
-fn check<V: View<Row = Site>>(
+fn check<V: View<Row = Totals>>(
     view: &ViewTable<V, Engine>,
     sites: impl Iterator<Item = String>,
     entities: u32,
@@ -135,7 +135,7 @@ fn check<V: View<Row = Site>>(
     let rows = block_on(view.rows())?;
     let mut counted = 0;
     for site in sites {
-        counted += block_on(rows.get(Site::key(site)))?.map_or(0, |site| site.readings);
+        counted += block_on(rows.get(Totals::key(site)))?.map_or(0, |site| site.readings);
     }
     if counted != i64::from(entities) {
         return Err(format!("the view counts {counted}, there are {entities} entities").into());
