@@ -54,6 +54,7 @@
 //! | --- | --- | --- |
 //! | `embedded` | yes | [`Engine`]: tables and queues in a folder or in memory |
 //! | `derive` | yes | `#[derive(Entity)]`, `EntitySet`, `EntityGroup`, `KeyPart`, `Projection` |
+//! | `hashes` | no | `hash(sha256, …)` and `hash(md5, …)` as parts of keys |
 //!
 //! Indexes, copies, feeds and the other patterns are the package `table-patterns`; Azure Table Storage and services with its
 //! protocol are `table-azure`.

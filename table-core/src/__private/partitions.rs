@@ -41,7 +41,7 @@ pub fn partitions_share<E, C: Class, F>(
 ) -> Selection<E, C, F> {
     Selection::new(ranges(begin, |begin| {
         if share >= of {
-            let message = format!("there is no share {share} of {of}: shares are numbered from 0");
+            let message = format!("share {share} of {of} does not exist: take one from 0 on, below {of}");
             return Err(Error::new(ErrorCode::OutOfRangeInput, message));
         }
         let all = values(&begin, form);
