@@ -55,6 +55,7 @@
 //! | `embedded` | yes | [`Engine`]: tables and queues in a folder or in memory |
 //! | `derive` | yes | `#[derive(Entity)]`, `EntitySet`, `EntityGroup`, `KeyPart`, `Projection` |
 //! | `hashes` | no | `hash(sha256, …)` and `hash(md5, …)` as parts of keys |
+//! | `hierarchy` | no | `hierarchy`: where keys of Cosmos DB for NoSQL are placed, and its physical partitions as a model |
 //!
 //! Indexes, copies, feeds and the other patterns are the package `table-patterns`; Azure Table Storage and services with its
 //! protocol are `table-azure`.
@@ -79,6 +80,8 @@ pub mod etag;
 pub mod filter;
 mod fnv;
 pub mod group;
+#[cfg(feature = "hierarchy")]
+pub mod hierarchy;
 pub mod index;
 pub mod key;
 pub mod limits;

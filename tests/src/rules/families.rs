@@ -111,5 +111,10 @@ pub const FAMILIES: &[Family] = &[
     Family::new("IMP", "implementation considerations", &[(1, 6)]),
     Family::new("HPK", "hierarchical partition keys", &[(1, 45)]),
     Family::new("LIM", "limits of hierarchical partition keys", &[(1, 15)]),
+    Family::new("EPK", "the hash that places a hierarchical key", &[(1, 14)]),
+    Family::new("MAP", "the map of physical partitions", &[(1, 13)]),
+    Family::new("RT", "routing to physical partitions", &[(1, 14)]),
+    Family::new("WIRE", "requests with hierarchical keys", &[(1, 7)]),
+    Family::new("RUST", "the official client of Cosmos DB for NoSQL", &[(1, 11)]),
     Family::new("EVO", "schema evolution", &[(1, 29)]),
 ];
