@@ -76,7 +76,7 @@ pub trait Entity: FromEntity + 'static {
 }
 
 /// Refuses a key that is too long as a whole, though each of its parts is not: nothing is sent that a store would refuse.
-fn require_portable(kind: &str, key: &str) -> Result<()> {
+fn require_portable(kind: &'static str, key: &str) -> Result<()> {
     Limits::PORTABLE.check_key(kind, key)
 }
 

@@ -1,17 +1,19 @@
 //! The error of the crate: what was wrong, where, under which rule, and predicates to branch on.
 
 mod code;
+mod fault;
 
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
 pub use code::ErrorCode;
+pub use fault::Fault;
 
 /// A `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation failed: an [`ErrorCode`], the rule that was broken, and the table, key and operation it happened at.
+/// The reason why an operation failed: an [`ErrorCode`], the rule that was broken, and the table, key and operation.
 ///
 /// Cloning is cheap. Branch on the predicates ([`is_not_found`](Error::is_not_found) and its neighbours) or on
 /// [`code`](Error::code); the text is for people and may change.
@@ -29,7 +31,9 @@ pub struct Error(Arc<Inner>);
 #[derive(Clone)]
 struct Inner {
     code: ErrorCode,
-    message: String,
+    fault: Arc<dyn Fault>,
+    /// Printed before the text of the fault.
+    context: String,
     rule: Option<&'static str>,
     table: Option<String>,
     key: Option<(String, String)>,
@@ -38,12 +42,21 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of this code; `message` says what was wrong and what to do, lower case, without a full stop.
+    /// An error of this code; `message` says what was wrong and what to do, lower case, without a full stop. Where an area has
+    /// several errors, they are better listed as an enum of [`Fault`]s.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self::of(Plain { code, message: message.into() })
+    }
+
+    /// The error of a fault: its text and its cause, with its code and rule.
+    #[cold]
+    pub fn of(fault: impl Fault) -> Self {
+        let (code, rule) = fault.code_and_rule();
         Self(Arc::new(Inner {
             code,
-            message: message.into(),
-            rule: None,
+            fault: Arc::new(fault),
+            context: String::new(),
+            rule,
             table: None,
             key: None,
             operation: None,
@@ -77,13 +90,13 @@ impl Error {
     /// Adds the property it happened to, at the front of the message.
     #[must_use]
     pub fn with_property(self, name: &str) -> Self {
-        self.edit(|inner| inner.message.insert_str(0, &format!("property `{name}`: ")))
+        self.edit(|inner| inner.context.insert_str(0, &format!("property `{name}`: ")))
     }
 
-    /// Adds what was being done, and to what, at the front of the message.
+    /// Adds the action and its object at the front of the message.
     #[must_use]
     pub fn with_context(self, what: &str) -> Self {
-        self.edit(|inner| inner.message.insert_str(0, &format!("{what}: ")))
+        self.edit(|inner| inner.context.insert_str(0, &format!("{what}: ")))
     }
 
     /// Adds the zero-based position of the operation that failed in its transaction (IMP-3, EGT-34).
@@ -152,13 +165,13 @@ impl Error {
         self.0.code.status() == 412
     }
 
-    /// What a conditional write was based on is no longer so: the entity is there, is gone, or is of another version. Another writer
-    /// was faster: read again and retry (CON-3). A missing table is not that.
+    /// The condition of a write no longer holds, because another writer was faster: the entity exists already, is gone, or has
+    /// another version. Read again and retry (CON-3). A missing table is not a conflict.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
     ///
-    /// assert!(Error::new(ErrorCode::EntityAlreadyExists, "it is there").is_conflict());
+    /// assert!(Error::new(ErrorCode::EntityAlreadyExists, "the entity exists").is_conflict());
     /// assert!(!Error::new(ErrorCode::TableNotFound, "no such table").is_conflict());
     /// ```
     #[must_use]
@@ -177,17 +190,17 @@ impl Error {
         self.0.code == ErrorCode::ServerBusy
     }
 
-    /// What was asked for cannot be right (400, 413, 501): no retry will help.
+    /// The request is invalid (400, 413, 501): a retry does not help.
     #[must_use]
     pub fn is_invalid_input(&self) -> bool {
         matches!(self.0.code.status(), 400 | 413 | 501)
     }
 
-    /// The write may or may not have been applied (CON-11): read before it is tried again. What was sent is in
-    /// [`Sent`](crate::store::Sent), where the backend says so.
+    /// The write may or may not have been applied (CON-11): read before it is tried again. The operations that were
+    /// sent are in [`Sent`](crate::store::Sent), where the backend records them.
     ///
-    /// So is the write that an engine's failure stopped: it was not acknowledged, and the next one to open the folder may
-    /// yet find it in the journal. A read that ends with `EnginePoisoned` changed nothing all the same.
+    /// A write that an engine's failure stopped is ambiguous, too: it was not acknowledged, but may be found in the journal when
+    /// the folder is opened again. A read that fails with `EnginePoisoned` changed nothing.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -201,8 +214,8 @@ impl Error {
         matches!(self.0.code, ErrorCode::OperationTimedOut | ErrorCode::EnginePoisoned)
     }
 
-    /// Where this error [is ambiguous](Self::is_ambiguous): what the last attempt came to. A refusal there says how things were
-    /// by then, and not why: an earlier attempt may have made them so.
+    /// The error of the last attempt, where this error [is ambiguous](Self::is_ambiguous). A refusal describes the state that the
+    /// last attempt found, which an earlier attempt may have caused.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -215,7 +228,7 @@ impl Error {
     #[must_use]
     pub fn last_answer(&self) -> Option<&Self> {
         let first = self.source().filter(|_| self.is_ambiguous());
-        // The last in the chain: what is around it says only where that happened.
+        // The last in the chain: those around it only add where it happened.
         std::iter::successors(first, |&cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()
     }
 
@@ -223,23 +236,45 @@ impl Error {
     /// was lost (CON-11): ambiguous, with this error as its source.
     #[must_use]
     pub fn in_doubt(self) -> Self {
-        let message =
-            format!("{}; the write may have been applied: read before it is tried again", self.0.message);
-        let inner = Inner {
-            code: ErrorCode::OperationTimedOut,
-            message,
-            rule: Some("CON-11"),
-            source: None,
-            ..(*self.0).clone()
-        };
-        Self(Arc::new(inner)).with_source(self)
+        let message = format!("{}{}", self.0.context, self.0.fault);
+        let doubt = Self::of(InDoubt(message)).edit(|inner| {
+            inner.table.clone_from(&self.0.table);
+            inner.key.clone_from(&self.0.key);
+            inner.operation = self.0.operation;
+        });
+        doubt.with_source(self)
+    }
+}
+
+/// An error of no area: its message was put together where it was found.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+struct Plain {
+    code: ErrorCode,
+    message: String,
+}
+
+impl Fault for Plain {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        (self.code, None)
+    }
+}
+
+/// A failed write that may have been applied, with the message of its last attempt.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}; the write may have been applied: read before it is tried again")]
+struct InDoubt(String);
+
+impl Fault for InDoubt {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        (ErrorCode::OperationTimedOut, Some("CON-11"))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inner = &*self.0;
-        write!(f, "{}: {}", inner.code, inner.message)?;
+        write!(f, "{}: {}{}", inner.code, inner.context, inner.fault)?;
         let mut separator = " (";
         let mut note = |f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>| {
             let result = write!(f, "{separator}{text}");
@@ -262,7 +297,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The text of `Display` and the causes below it: what `fn main() -> Result<()>` prints is meant to be read.
+/// The text of `Display` and the causes below it, for `fn main() -> Result<()>`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")?;
@@ -277,6 +312,9 @@ impl fmt::Debug for Error {
 
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0.source.as_deref().map(|source| source as &(dyn StdError + 'static))
+        match &self.0.source {
+            Some(source) => Some(source),
+            None => self.0.fault.source(),
+        }
     }
 }

@@ -49,7 +49,7 @@ impl ETag {
             .and_then(|rest| rest.strip_suffix('"'))
             .is_some_and(|inner| !inner.contains('"') && !inner.chars().any(char::is_control));
         if !well_formed {
-            let message = format!("`{text}` is no ETag: exactly one tag of the form W/\"…\" is expected");
+            let message = format!("`{text}` is not an ETag: exactly one tag of the form W/\"…\" is expected");
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("IFM-1"));
         }
         Ok(Self(Repr::Text(text.into())))

@@ -6,6 +6,7 @@
 #[cfg(test)]
 pub(crate) mod arbitrary;
 mod check;
+mod fault;
 mod lexer;
 mod literal;
 mod matcher;

@@ -1,11 +1,13 @@
 //! Entity groups: related entities of several types, read by one range query into one struct (PAT-CK-1).
 
+mod fault;
 mod field;
 
 pub use field::{GroupField, Many, One};
 
 use crate::entity::Entity;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::group::fault::GroupFault;
 use crate::query::{EntityRef, KeyRange, TextRange};
 use crate::selection::{Class, Partition, Point};
 
@@ -61,14 +63,8 @@ impl Names for Partition {
     }
 }
 
-/// A row of the range that is of no member, where the group keeps no others (PAT-HET-6).
+/// The error for a row of an unknown type, where the group does not keep those (PAT-HET-6).
 #[must_use]
 pub fn unknown(group: &str, entity: EntityRef<'_>) -> Error {
-    let message = format!(
-        "the entity is of no type that the group `{group}` has: add a field for its type, or keep what is unknown in \
-         `#[other] rest: Vec<TableEntity>`"
-    );
-    Error::new(ErrorCode::EntityMismatch, message)
-        .with_rule("PAT-HET-6")
-        .with_key(entity.partition_key, entity.row_key)
+    Error::of(GroupFault::Unknown(group.to_owned())).with_key(entity.partition_key, entity.row_key)
 }

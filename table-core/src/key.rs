@@ -4,6 +4,7 @@
 //! such a text; [`order`] says how texts compare and how they become bytes that sort the same.
 
 pub mod codec;
+mod fault;
 pub mod order;
 pub mod text;
 

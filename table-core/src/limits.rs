@@ -29,7 +29,10 @@ pub const TABLE_NAME_MIN: usize = 3;
 /// Longest table name, in characters (TBL-1).
 pub const TABLE_NAME_MAX: usize = 63;
 
-use crate::error::{Error, ErrorCode, Result};
+pub(crate) mod fault;
+
+use crate::error::{Error, Result};
+use crate::limits::fault::LimitFault;
 
 /// The limits that a store holds its users to.
 ///
@@ -86,13 +89,12 @@ impl Limits {
     ///
     /// # Errors
     /// `PropertyValueTooLarge` (KEY-8).
-    pub fn check_key(&self, kind: &str, key: &str) -> Result<()> {
+    pub fn check_key(&self, kind: &'static str, key: &str) -> Result<()> {
         if key.len() > self.key_units {
             let units = key.encode_utf16().count();
             if units > self.key_units {
                 let most = self.key_units;
-                let message = format!("the {kind} has {units} UTF-16 code units; at most {most} are allowed");
-                return Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("KEY-8"));
+                return Err(Error::of(LimitFault::Key { kind, units, most }));
             }
         }
         Ok(())
@@ -105,10 +107,7 @@ impl Limits {
     pub fn check_entity_bytes(&self, bytes: usize) -> Result<()> {
         if bytes.saturating_add(ENTITY_RESERVE) > self.entity_bytes {
             let most = self.entity_bytes - ENTITY_RESERVE;
-            let message = format!(
-                "the entity has {bytes} bytes; at most {most} are allowed: split it or move a value to a blob"
-            );
-            return Err(Error::new(ErrorCode::EntityTooLarge, message).with_rule("SIZE-1"));
+            return Err(Error::of(LimitFault::Entity { bytes, most }));
         }
         Ok(())
     }

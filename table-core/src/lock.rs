@@ -24,6 +24,7 @@
 //! differs: where that fails, the verdict is *needs rewrite* whatever the designs say.
 
 mod diff;
+mod fault;
 mod file;
 mod golden;
 
@@ -32,9 +33,10 @@ use std::{env, fs, io};
 
 pub use golden::Layout;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::lock::diff::diff;
-use crate::lock::file::{HEAD, Section};
+use crate::lock::fault::LockFault;
+use crate::lock::file::Section;
 use crate::schema::{Verdict, evolve};
 
 /// The environment variable that says whether a lock file is written anew.
@@ -61,10 +63,7 @@ impl Update {
             "" | "0" => Ok(Self::Never),
             "1" => Ok(Self::Allowed),
             "force" => Ok(Self::Force),
-            other => {
-                let message = format!("{VARIABLE} is `{other}`: write `1` or `force`, or leave it out");
-                Err(Error::new(ErrorCode::InvalidInput, message))
-            }
+            other => Err(Error::of(LockFault::Variable(other.to_owned()))),
         }
     }
 }
@@ -92,7 +91,7 @@ impl Update {
 /// # Errors
 /// `LayoutMismatch` with the verdict and the lines that differ; `Corrupted` for a file that is none; `Io`.
 pub fn check(path: &Path, layouts: &[Layout], update: Update) -> Result<()> {
-    let named = |error: Error| Error::new(error.code(), format!("{}: {error}", path.display()));
+    let named = |error: Error| error.with_context(&path.display().to_string());
     let committed = match fs::read_to_string(path) {
         Ok(text) => Some(text.replace("\r\n", "\n")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -110,7 +109,9 @@ pub fn check(path: &Path, layouts: &[Layout], update: Update) -> Result<()> {
         Update::Force => true,
     };
     if !is_allowed {
-        return Err(mismatch(path, committed.is_some(), &judged));
+        let (path, is_missing) = (path.to_owned(), committed.is_none());
+        let Judged { verdict, report } = judged;
+        return Err(Error::of(LockFault::Difference { path, is_missing, verdict, report }));
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| failed("make the folder of", path, error))?;
@@ -118,11 +119,11 @@ pub fn check(path: &Path, layouts: &[Layout], update: Update) -> Result<()> {
     fs::write(path, text).map_err(|error| failed("write", path, error))
 }
 
-fn failed(verb: &str, path: &Path, error: io::Error) -> Error {
-    Error::new(ErrorCode::Io, format!("cannot {verb} {}: {error}", path.display())).with_source(error)
+fn failed(verb: &'static str, path: &Path, source: io::Error) -> Error {
+    Error::of(LockFault::File { verb, path: path.to_owned(), source })
 }
 
-/// What comes of the differences, and how they look.
+/// The verdict on the differences, and their rendering.
 struct Judged {
     verdict: Verdict,
     report: String,
@@ -169,17 +170,6 @@ impl Judged {
     }
 }
 
-fn mismatch(path: &Path, is_there: bool, judged: &Judged) -> Error {
-    let what = if is_there { "is not the layout of the program" } else { "is not there yet" };
-    let accept = if judged.verdict.is_allowed() { "1" } else { "force" };
-    let Judged { verdict, report } = judged;
-    let message = format!(
-        "{} {what}: {verdict}\n{report}\nif this is meant, `{VARIABLE}={accept} cargo test` writes the file anew ({HEAD})",
-        path.display()
-    );
-    Error::new(ErrorCode::LayoutMismatch, message)
-}
-
 /// Holds the layouts of entities against a lock file in the package: a test's one call.
 ///
 /// The path is relative to the package's folder. Samples are arrays, slices or vectors of the entity; without any the design
@@ -211,6 +201,6 @@ pub fn assert<const N: usize>(path: &str, layouts: [Result<Layout>; N]) {
         check(Path::new(path), &layouts, update)
     });
     if let Err(error) = checked {
-        panic!("{error}");
+        panic!("{error:?}");
     }
 }

@@ -1,11 +1,14 @@
 //! Validated names of tables and properties.
 
+mod fault;
+
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::limits;
+use crate::name::fault::NameFault;
 
 /// What the name of a store's own table begins with.
 #[cfg(feature = "embedded")]
@@ -46,25 +49,7 @@ impl TableName {
     /// `InvalidInput` for the reserved word `tables` (TBL-3), `InvalidResourceName` for illegal characters and
     /// `OutOfRangeInput` for a length outside 3 to 63 (TBL-4).
     pub fn new(name: &str) -> Result<Self> {
-        let refuse = |code, rule, why: &str| {
-            Err(Error::new(code, format!("table name `{name}` {why}")).with_rule(rule).with_table(name))
-        };
-        let of_service = name.starts_with(METRICS);
-        let bytes = name.strip_prefix('$').filter(|_| of_service).unwrap_or(name).as_bytes();
-        if !bytes.iter().all(u8::is_ascii_alphanumeric) || bytes.first().is_some_and(u8::is_ascii_digit) {
-            return refuse(
-                ErrorCode::InvalidResourceName,
-                "TBL-4",
-                "may hold only ASCII letters and digits, and must begin with a letter",
-            );
-        }
-        if !(limits::TABLE_NAME_MIN..=limits::TABLE_NAME_MAX).contains(&name.len()) {
-            let why = format!("has {} characters; 3 to 63 are allowed", name.len());
-            return refuse(ErrorCode::OutOfRangeInput, "TBL-4", &why);
-        }
-        if name.eq_ignore_ascii_case("tables") {
-            return refuse(ErrorCode::InvalidInput, "TBL-3", "is reserved; choose another");
-        }
+        Self::check(name).map_err(|fault| Error::of(fault).with_table(name))?;
         let text: Arc<str> = name.into();
         let folded = if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
             name.to_ascii_lowercase().into()
@@ -72,6 +57,21 @@ impl TableName {
             Arc::clone(&text)
         };
         Ok(Self { text, folded })
+    }
+
+    fn check(name: &str) -> Result<(), NameFault> {
+        let of_service = name.starts_with(METRICS);
+        let bytes = name.strip_prefix('$').filter(|_| of_service).unwrap_or(name).as_bytes();
+        if !bytes.iter().all(u8::is_ascii_alphanumeric) || bytes.first().is_some_and(u8::is_ascii_digit) {
+            return Err(NameFault::TableCharacters(name.to_owned()));
+        }
+        if !(limits::TABLE_NAME_MIN..=limits::TABLE_NAME_MAX).contains(&name.len()) {
+            return Err(NameFault::TableLength(name.to_owned()));
+        }
+        if name.eq_ignore_ascii_case("tables") {
+            return Err(NameFault::TableReserved(name.to_owned()));
+        }
+        Ok(())
     }
 
     /// Refuses the name of a table that only the service makes: for stores, before they create one.
@@ -82,9 +82,7 @@ impl TableName {
         if !self.text.starts_with(METRICS) {
             return Ok(());
         }
-        let message =
-            "tables of measurements are made by the service alone: they are read, and never created";
-        Err(Error::new(ErrorCode::InvalidResourceName, message).with_rule("TBL-5").with_table(self.as_str()))
+        Err(Error::of(NameFault::Measurements).with_table(self.as_str()))
     }
 
     /// The name of a table that a store keeps for itself: it begins with `$`, as no program's can (TBL-4).
@@ -154,22 +152,16 @@ pub fn check_property_name(name: &str) -> Result<()> {
     let legal = characters.next().is_some_and(|c| c == '_' || unicode_ident::is_xid_start(c))
         && characters.all(unicode_ident::is_xid_continue);
     if !legal {
-        let message =
-            format!("property name `{name}` is no identifier: a letter or `_`, then letters, digits and `_`");
-        return Err(Error::new(ErrorCode::PropertyNameInvalid, message).with_rule("PROP-3"));
+        return Err(Error::of(NameFault::PropertyCharacters(name.to_owned())));
     }
     if name.len() > limits::PROPERTY_NAME_UNITS {
         let units = name.encode_utf16().count();
         if units > limits::PROPERTY_NAME_UNITS {
-            let message =
-                format!("property name `{name}` has {units} UTF-16 code units; at most 255 are allowed");
-            return Err(Error::new(ErrorCode::PropertyNameTooLong, message).with_rule("PROP-2"));
+            return Err(Error::of(NameFault::PropertyLength { name: name.to_owned(), units }));
         }
     }
     if matches!(name, "PartitionKey" | "RowKey" | "Timestamp") {
-        let message =
-            format!("property name `{name}` is reserved: keys and Timestamp have places of their own");
-        return Err(Error::new(ErrorCode::PropertyNameInvalid, message).with_rule("PROP-4"));
+        return Err(Error::of(NameFault::PropertyReserved(name.to_owned())));
     }
     Ok(())
 }

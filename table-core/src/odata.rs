@@ -2,6 +2,7 @@
 //!
 //! The writer takes encoded rows and the reader makes them; no property passes through a map.
 
+mod fault;
 mod level;
 mod link;
 mod members;

@@ -1,6 +1,7 @@
 //! Rust types as property values: one Edm type each, `Option` as absence (ENT-3, TYPE-1).
 
 mod chunks;
+mod fault;
 mod json;
 mod rest;
 mod search;
@@ -13,7 +14,8 @@ pub use rest::Rest;
 #[doc(hidden)]
 pub use search::Search;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::property::fault::PropertyFault;
 use crate::row::{Reader, RowView, RowWriter};
 use crate::value::{EdmType, Value, ValueRef};
 
@@ -157,9 +159,5 @@ fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Op
 }
 
 fn mismatch(wanted: EdmType, found: Option<ValueRef<'_>>) -> Error {
-    let found = found.map_or("absent".to_owned(), |value| format!("{}", value.edm_type()));
-    let message = format!(
-        "the stored value is {found}, {wanted} is wanted: read the entity as a bag, or change the type"
-    );
-    Error::new(ErrorCode::EntityMismatch, message)
+    Error::of(PropertyFault::Type { wanted, found: found.map(|value| value.edm_type()) })
 }

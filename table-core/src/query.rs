@@ -4,6 +4,7 @@ mod bounds;
 mod check;
 mod class;
 mod continuation;
+pub(crate) mod fault;
 mod page;
 mod plan;
 mod range;

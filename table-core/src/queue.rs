@@ -2,6 +2,7 @@
 
 pub mod check;
 mod dynamic;
+mod fault;
 mod forward;
 mod message;
 mod name;

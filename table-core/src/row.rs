@@ -7,6 +7,7 @@
 mod check;
 mod duplicate;
 mod entity;
+pub(crate) mod fault;
 mod merge;
 mod reader;
 mod rewrite;

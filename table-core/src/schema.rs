@@ -3,6 +3,7 @@
 mod alphabet;
 mod description;
 mod evolution;
+mod fault;
 mod fingerprint;
 mod layout;
 mod stored;

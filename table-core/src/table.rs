@@ -3,6 +3,7 @@
 mod bulk;
 mod decode;
 mod ext;
+pub(crate) mod fault;
 mod group;
 mod layout;
 mod listing;

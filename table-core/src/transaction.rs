@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::fnv::fnv1a64;
 use crate::key::{PartitionKey, RowKey};
 use crate::limits::Limits;
+use crate::limits::fault::LimitFault;
 use crate::operation::Operation;
 use crate::row::entity_bytes;
 
@@ -77,16 +78,12 @@ impl Transaction {
 
     /// The bytes of the transaction with this operation in it.
     fn check(&self, operation: &Operation) -> Result<usize> {
-        let refuse = |code, rule, message: String| Err(Error::new(code, message).with_rule(rule));
         if self.operations.len() >= self.limits.operations {
-            let most = self.limits.operations;
-            let message =
-                format!("a transaction holds at most {most} operations: commit this one and begin another");
-            return refuse(ErrorCode::InvalidInput, "EGT-2", message);
+            return Err(Error::of(LimitFault::Operations(self.limits.operations)));
         }
         if self.holds(&operation.row_key) {
-            let message = "an entity may occur only once in a transaction".to_owned();
-            return refuse(ErrorCode::InvalidDuplicateRow, "EGT-4", message);
+            let message = "an entity may occur only once in a transaction";
+            return Err(Error::new(ErrorCode::InvalidDuplicateRow, message).with_rule("EGT-4"));
         }
         // What is addressed by such a key is not there, and is answered so (KEY-9).
         if operation.kind.may_create() {
@@ -103,9 +100,7 @@ impl Transaction {
         }
         let (sum, most) = (self.bytes.saturating_add(bytes), self.limits.transaction_bytes);
         if sum > most {
-            let message =
-                format!("the transaction would hold {sum} bytes of entities; at most {most} are allowed");
-            return refuse(ErrorCode::RequestBodyTooLarge, "EGT-3", message);
+            return Err(Error::of(LimitFault::Transaction { sum, most }));
         }
         Ok(sum)
     }

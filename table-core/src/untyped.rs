@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use crate::bag::TableEntity;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::key::EntityKey;
 use crate::query::{KeyRange, Query, QueryClass, Select, TextRange};
 use crate::selection::{Partition, Point, Primary, RowRange, Selection, WholeKey};
 use crate::store::TableStore;
+use crate::table::fault::TableFault;
 use crate::table::{EntityQuery, Table};
 
 /// A table whose entities are [`TableEntity`] bags.
@@ -80,11 +81,7 @@ impl<S: TableStore + Clone> Table<TableEntity, S> {
         let query = Query::parse(filter).map_err(|error| self.in_table(error))?;
         let class = query.keys.class();
         if class == QueryClass::TableScan {
-            let message = format!(
-                "`{filter}` says nothing of the PartitionKey and would read the whole table: \
-                 say so with `scan(\"why\")`, or add `PartitionKey eq …`"
-            );
-            return Err(self.in_table(Error::new(ErrorCode::InvalidInput, message).with_rule("DQ-5")));
+            return Err(self.in_table(Error::of(TableFault::WholeTable(filter.to_owned()))));
         }
         let ranges: EntityQuery<TableEntity, S> = self.query_ranges(Ok(vec![query.keys]), class);
         Ok(match query.filter {

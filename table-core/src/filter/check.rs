@@ -1,6 +1,7 @@
 //! Checks that a filter built in code can be written in the grammar.
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::filter::fault::FilterFault;
 use crate::filter::parser::KEYWORDS;
 use crate::filter::{Filter, Term};
 use crate::name::check_property_name;
@@ -23,39 +24,32 @@ impl Filter {
     /// assert_eq!(Filter::compare("Ratio", Comparison::Lt, f64::NAN).check().unwrap_err().rule(), Some("FIL-17"));
     /// ```
     pub fn check(&self) -> Result<()> {
-        self.terms.iter().try_for_each(|term| match term {
+        let checked = self.terms.iter().try_for_each(|term| match term {
             Term::Compare { name, value, .. } => check_name(name).and_then(|()| check_value(name, value)),
             Term::Flag(name) => check_name(name),
             Term::And | Term::Or | Term::Not => Ok(()),
-        })
+        });
+        checked.map_err(Error::of)
     }
 }
 
-fn check_name(name: &str) -> Result<()> {
+fn check_name(name: &str) -> Result<(), FilterFault> {
     if KEYWORDS.contains(&name) {
-        let message = format!(
-            "`{name}` is a word of the filter grammar: a property of this name cannot be filtered on"
-        );
-        return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("FIL-1"));
+        return Err(FilterFault::Reserved(name.to_owned()));
     }
     match name {
         "PartitionKey" | "RowKey" | "Timestamp" => Ok(()),
-        other => check_property_name(other).map_err(|error| {
-            Error::new(ErrorCode::InvalidInput, format!("filter: {error}")).with_rule("FIL-1")
-        }),
+        other => check_property_name(other).map_err(FilterFault::Name),
     }
 }
 
-fn check_value(name: &str, value: &Value) -> Result<()> {
+fn check_value(name: &str, value: &Value) -> Result<(), FilterFault> {
     match value {
         Value::Double(number) if !number.is_finite() => {
-            let message =
-                format!("`{name}` cannot be compared with {number}: the filter grammar has no word for it");
-            Err(Error::new(ErrorCode::InvalidInput, message).with_rule("FIL-17"))
+            Err(FilterFault::NotFinite { name: name.to_owned(), number: *number })
         }
         Value::DateTime(instant) if ticks::from_datetime(*instant).is_none() => {
-            let message = format!("`{name}` cannot be compared with an instant outside the years 1 to 9999");
-            Err(Error::new(ErrorCode::InvalidInput, message).with_rule("TYPE-6"))
+            Err(FilterFault::Instant(name.to_owned()))
         }
         _ => Ok(()),
     }

@@ -1,7 +1,7 @@
 //! Splits the text of a filter into words, constants and parentheses, each with its place.
 
-use crate::error::{Error, ErrorCode};
-use crate::filter::literal::{self, Fault};
+use crate::filter::fault::{FilterFault, SyntaxFault};
+use crate::filter::literal;
 use crate::value::Value;
 
 /// A piece of a filter's text.
@@ -26,10 +26,10 @@ impl<'a> Lexer<'a> {
         Self { text, rest: text }
     }
 
-    /// An error at a place of the text, given in bytes and told in characters, the first being 1 (FIL-5).
-    pub(super) fn error(&self, at: usize, code: ErrorCode, rule: &'static str, message: &str) -> Error {
+    /// A fault at a place of the text, given in bytes.
+    pub(super) fn at(&self, at: usize, fault: FilterFault) -> SyntaxFault {
         let character = self.text.char_indices().take_while(|(index, _)| *index < at).count() + 1;
-        Error::new(code, format!("filter, character {character}: {message}")).with_rule(rule)
+        SyntaxFault { character, fault }
     }
 
     fn take(&mut self, bytes: usize) -> &'a str {
@@ -42,7 +42,7 @@ impl<'a> Lexer<'a> {
     ///
     /// # Errors
     /// `InvalidInput` (FIL-5) for what begins no piece, `NotImplemented` (QRY-2) for arithmetic.
-    pub(super) fn next(&mut self) -> Result<(Token<'a>, usize), Error> {
+    pub(super) fn next(&mut self) -> Result<(Token<'a>, usize), SyntaxFault> {
         self.rest = self.rest.trim_ascii_start();
         let at = self.text.len() - self.rest.len();
         let token = match self.rest.chars().next() {
@@ -63,25 +63,24 @@ impl<'a> Lexer<'a> {
         let apart = |next: char| next.is_ascii_whitespace() || matches!(next, '(' | ')');
         if matches!(token, Token::Constant(_)) && !self.rest.chars().next().is_none_or(apart) {
             let after = self.text.len() - self.rest.len();
-            let message = "a constant ends here: put a space before what follows";
-            return Err(self.error(after, ErrorCode::InvalidInput, "FIL-1", message));
+            return Err(self.at(after, FilterFault::NoSpace));
         }
         Ok((token, at))
     }
 
-    fn word(&mut self, at: usize) -> Result<Token<'a>, Error> {
+    fn word(&mut self, at: usize) -> Result<Token<'a>, SyntaxFault> {
         let end = self.rest.find(|c| !unicode_ident::is_xid_continue(c)).unwrap_or(self.rest.len());
         let word = self.take(end);
         if !self.rest.starts_with('\'') {
             return Ok(Token::Word(word));
         }
         let inner = self.quoted(at)?;
-        let value = literal::prefixed(word, &inner).map_err(|fault| self.fault(at, &fault))?;
+        let value = literal::prefixed(word, &inner).map_err(|fault| self.at(at, fault))?;
         Ok(Token::Constant(value))
     }
 
     /// The text between single quotes, of which one inside is doubled.
-    fn quoted(&mut self, at: usize) -> Result<String, Error> {
+    fn quoted(&mut self, at: usize) -> Result<String, SyntaxFault> {
         let mut inner = String::new();
         self.take(1);
         while let Some(quote) = self.rest.find('\'') {
@@ -93,11 +92,10 @@ impl<'a> Lexer<'a> {
             inner.push('\'');
             self.take(1);
         }
-        let message = "the quote that opens here is not closed: end with `'`, and double a quote inside";
-        Err(self.error(at, ErrorCode::InvalidInput, "FIL-5", message))
+        Err(self.at(at, FilterFault::OpenQuote))
     }
 
-    fn number(&mut self, at: usize) -> Result<Value, Error> {
+    fn number(&mut self, at: usize) -> Result<Value, SyntaxFault> {
         let mut before = None;
         let outside = |c: char| {
             let sign = matches!(c, '-' | '+') && matches!(before, None | Some('e' | 'E'));
@@ -107,19 +105,14 @@ impl<'a> Lexer<'a> {
         let end = self.rest.find(outside).unwrap_or(self.rest.len());
         let text = self.take(end);
         if !text.bytes().any(|byte| byte.is_ascii_digit()) {
-            let message = "arithmetic is not supported: compute the constant before";
-            return Err(self.error(at, ErrorCode::NotImplemented, "QRY-2", message));
+            return Err(self.at(at, FilterFault::Sign));
         }
-        literal::number(text).map_err(|fault| self.fault(at, &fault))
+        literal::number(text).map_err(|fault| self.at(at, fault))
     }
 
-    fn fault(&self, at: usize, (rule, message): &Fault) -> Error {
-        self.error(at, ErrorCode::InvalidInput, rule, message)
-    }
-
-    fn strange(&self, at: usize, found: char) -> Error {
+    fn strange(&self, at: usize, found: char) -> SyntaxFault {
         let instead = match found {
-            '"' => "strings stand in single quotes",
+            '"' => "strings are written in single quotes",
             '=' => "write `eq`",
             '!' => "write `ne` or `not`",
             '<' => "write `lt` or `le`",
@@ -128,9 +121,8 @@ impl<'a> Lexer<'a> {
             '|' => "write `or`",
             '+' | '*' | '/' | '%' => "arithmetic and paths are not supported",
             ',' => "functions and lists are not supported",
-            _ => "names are letters, digits and `_`; strings stand in single quotes",
+            _ => "names are letters, digits and `_`; strings are written in single quotes",
         };
-        let message = format!("`{}` has no meaning here: {instead}", found.escape_debug());
-        self.error(at, ErrorCode::InvalidInput, "FIL-5", &message)
+        self.at(at, FilterFault::Character { found, instead })
     }
 }

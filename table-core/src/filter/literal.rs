@@ -6,11 +6,9 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::etag::format_datetime;
+use crate::filter::fault::FilterFault;
 use crate::ticks;
 use crate::value::{Value, ValueRef};
-
-/// Why a text is no constant: the rule, and what to write instead.
-pub(super) type Fault = (&'static str, String);
 
 /// Writes a constant. Text that the parser reads back as the same value, but for a Double that is not finite: the grammar
 /// has no word for it, and what is printed (`NaN`, `inf`) is refused by the parser, never read as something else.
@@ -66,26 +64,25 @@ impl fmt::Display for ValueRef<'_> {
 }
 
 /// Reads a number: its run of digits, letters, `.` and signs.
-pub(super) fn number(text: &str) -> Result<Value, Fault> {
+pub(super) fn number(text: &str) -> Result<Value, FilterFault> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if is_digits(digits) {
-        return text.parse().map(Value::Int32).map_err(|_| {
-            ("LIT-2", format!("`{text}` is outside Edm.Int32: for an Edm.Int64 write `{text}L`"))
-        });
+        return text.parse().map(Value::Int32).map_err(|_| FilterFault::Int32(text.to_owned()));
     }
     if let Some(digits) = digits.strip_suffix('L')
         && is_digits(digits)
     {
         let number = text.trim_end_matches('L').parse().map(Value::Int64);
-        return number.map_err(|_| ("LIT-2", format!("`{text}` is outside Edm.Int64")));
+        return number.map_err(|_| FilterFault::Int64(text.to_owned()));
     }
     if is_decimal(digits.strip_suffix('D').unwrap_or(digits)) {
         let number: Option<f64> = text.trim_end_matches('D').parse().ok();
-        return number.filter(|number| number.is_finite()).map(Value::Double).ok_or_else(|| {
-            ("FIL-5", format!("`{text}` is outside Edm.Double; infinities and NaN have no constant"))
-        });
+        return number
+            .filter(|number| number.is_finite())
+            .map(Value::Double)
+            .ok_or_else(|| FilterFault::Double(text.to_owned()));
     }
-    Err(("FIL-5", format!("`{text}` is no number: write 34, 34L for an Edm.Int64, 2.5, 3.4e1 or 3D")))
+    Err(FilterFault::Number(text.to_owned()))
 }
 
 fn is_digits(text: &str) -> bool {
@@ -102,25 +99,15 @@ fn is_decimal(text: &str) -> bool {
 }
 
 /// Reads a constant of the form `prefix'text'`.
-pub(super) fn prefixed(prefix: &str, text: &str) -> Result<Value, Fault> {
+pub(super) fn prefixed(prefix: &str, text: &str) -> Result<Value, FilterFault> {
     match prefix {
-        "datetime" => datetime(text).map(Value::DateTime).ok_or_else(|| {
-            let message = "write an instant as datetime'2014-08-22T00:50:32.1234567Z': UTC with `Z`, at most 7 digits of a second, years 1 to 9999";
-            ("FIL-5", message.to_owned())
-        }),
-        "guid" => (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten().map(Value::Guid).ok_or_else(|| {
-            ("FIL-5", "write a Guid as guid'c9da6455-213d-42c9-9a79-3e9149a57833'".to_owned())
-        }),
-        "X" | "x" | "binary" => binary(text).map(Value::Binary).ok_or_else(|| {
-            ("FIL-5", "write bytes as X'01ff': an even number of hexadecimal digits, not base64".to_owned())
-        }),
-        other => {
-            let message = format!(
-                "`{}'…'` is no constant: put a space before the quote, or write datetime'…', guid'…' or X'…'",
-                other.chars().take(32).collect::<String>()
-            );
-            Err(("LIT-1", message))
+        "datetime" => datetime(text).map(Value::DateTime).ok_or(FilterFault::DateTime),
+        "guid" => {
+            let guid = (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten();
+            guid.map(Value::Guid).ok_or(FilterFault::Guid)
         }
+        "X" | "x" | "binary" => binary(text).map(Value::Binary).ok_or(FilterFault::Binary),
+        other => Err(FilterFault::Prefix(other.chars().take(32).collect())),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reads a filter from text (section 4.2 of the rules): operator precedence with a stack of its own, no recursion.
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::filter::fault::{FilterFault, SyntaxFault};
 use crate::filter::lexer::{Lexer, Token};
 use crate::filter::{Comparison, Filter, Term};
 use crate::value::Value;
@@ -43,11 +44,11 @@ impl Filter {
             terms: Vec::new(),
             pending: Vec::new(),
         };
-        parser.advance()?;
+        parser.advance().map_err(Error::of)?;
         if parser.token == Token::End {
             return Ok(None);
         }
-        parser.conditions()?;
+        parser.conditions().map_err(Error::of)?;
         let filter = Self { terms: parser.terms };
         filter.check()?;
         Ok(Some(filter))
@@ -78,17 +79,13 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     /// Goes on to the next piece; gives back the present one.
-    fn advance(&mut self) -> Result<Token<'a>> {
+    fn advance(&mut self) -> Result<Token<'a>, SyntaxFault> {
         let (token, at) = self.lexer.next()?;
         self.at = at;
         Ok(std::mem::replace(&mut self.token, token))
     }
 
-    fn error(&self, code: ErrorCode, rule: &'static str, message: &str) -> Error {
-        self.lexer.error(self.at, code, rule, message)
-    }
-
-    fn conditions(&mut self) -> Result<()> {
+    fn conditions(&mut self) -> Result<(), SyntaxFault> {
         loop {
             match self.token {
                 Token::Word("not") => self.pending.push(Pending::Not),
@@ -105,7 +102,7 @@ impl<'a> Parser<'a> {
     }
 
     /// What may follow a condition: closing parentheses, then `and`, `or` or the end. Tells whether another one follows.
-    fn join(&mut self) -> Result<bool> {
+    fn join(&mut self) -> Result<bool, SyntaxFault> {
         loop {
             let operator = match self.token {
                 Token::Word("and") => Pending::And,
@@ -113,8 +110,7 @@ impl<'a> Parser<'a> {
                 Token::Close => {
                     self.settle(Pending::Or);
                     if self.pending.pop().is_none() {
-                        let message = "this `)` closes nothing: remove it, or open it before";
-                        return Err(self.error(ErrorCode::InvalidInput, "FIL-5", message));
+                        return Err(self.lexer.at(self.at, FilterFault::Close));
                     }
                     self.advance()?;
                     continue;
@@ -122,8 +118,7 @@ impl<'a> Parser<'a> {
                 Token::End => {
                     self.settle(Pending::Or);
                     let Some(Pending::Open(at)) = self.pending.pop() else { return Ok(false) };
-                    let message = "this `(` is not closed";
-                    return Err(self.lexer.error(at, ErrorCode::InvalidInput, "FIL-5", message));
+                    return Err(self.lexer.at(at, FilterFault::Open));
                 }
                 _ => return Err(self.unexpected("`and`, `or` or the end")),
             };
@@ -144,7 +139,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn condition(&mut self) -> Result<()> {
+    fn condition(&mut self) -> Result<(), SyntaxFault> {
         let at = self.at;
         let left = self.operand("a condition")?;
         let operator = match self.token {
@@ -153,8 +148,7 @@ impl<'a> Parser<'a> {
         };
         let Some(operator) = operator else {
             let Operand::Name(name) = left else {
-                let message = "a constant alone is no condition: compare a property with it";
-                return Err(self.lexer.error(at, ErrorCode::InvalidInput, "FIL-5", message));
+                return Err(self.lexer.at(at, FilterFault::Alone));
             };
             self.terms.push(Term::Flag(name.to_owned().into()));
             return Ok(());
@@ -164,24 +158,22 @@ impl<'a> Parser<'a> {
         let (name, operator, value) = match (left, right) {
             (Operand::Name(name), Operand::Constant(value)) => (name, operator, value),
             (Operand::Constant(value), Operand::Name(name)) => (name, operator.reversed(), value),
-            (Operand::Name(left), Operand::Name(right)) => return Err(self.two_names(at, left, right)),
+            (Operand::Name(left), Operand::Name(right)) => {
+                let fault = FilterFault::TwoNames { left: shortened(left), right: shortened(right) };
+                return Err(self.lexer.at(at, fault));
+            }
             (Operand::Constant(_), Operand::Constant(_)) => {
-                let message = "two constants cannot be compared: one side is a property";
-                return Err(self.lexer.error(at, ErrorCode::NotImplemented, "FIL-4", message));
+                return Err(self.lexer.at(at, FilterFault::TwoConstants));
             }
         };
         self.terms.push(Term::Compare { name: name.to_owned().into(), operator, value });
         Ok(())
     }
 
-    fn operand(&mut self, expected: &str) -> Result<Operand<'a>> {
+    fn operand(&mut self, expected: &'static str) -> Result<Operand<'a>, SyntaxFault> {
         let at = self.at;
         match self.token {
-            Token::Word("null") => {
-                let message =
-                    "there is no null: where P is absent, `not (P ne '') and not (P eq '')` holds (FIL-12)";
-                return Err(self.error(ErrorCode::InvalidInput, "LIT-3", message));
-            }
+            Token::Word("null") => return Err(self.lexer.at(self.at, FilterFault::Null)),
             Token::Word("true" | "false") | Token::Constant(_) => {}
             Token::Word(word) if !KEYWORDS.contains(&word) => {}
             _ => return Err(self.unexpected(expected)),
@@ -196,49 +188,39 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn two_names(&self, at: usize, left: &str, right: &str) -> Error {
-        let (left, right) = (shown(left), shown(right));
-        let message = format!(
-            "`{left}` and `{right}` are two properties, which cannot be compared: put a text in single quotes, write `true` and `false` in lower case"
-        );
-        self.lexer.error(at, ErrorCode::NotImplemented, "FIL-4", &message)
-    }
-
-    fn function(&self, at: usize, name: &str) -> Error {
+    fn function(&self, at: usize, name: &str) -> SyntaxFault {
         let instead = match name {
             "startswith" => "for a prefix write `Name ge 'ab' and Name lt 'ac'` (FIL-19)",
             _ if KEYWORDS.contains(&name.to_ascii_lowercase().as_str()) => "keywords are lower case",
             _ => "filter on a property that holds the result, or on the entities you get",
         };
-        let message = format!("`{}(…)`: functions are not supported: {instead}", shown(name));
-        self.lexer.error(at, ErrorCode::NotImplemented, "QRY-2", &message)
+        self.lexer.at(at, FilterFault::Function { name: shortened(name), instead })
     }
 
-    fn unexpected(&self, expected: &str) -> Error {
+    fn unexpected(&self, expected: &'static str) -> SyntaxFault {
         let found = match &self.token {
             Token::Open => "`(`".to_owned(),
             Token::Close => "`)`".to_owned(),
             Token::End => "the end".to_owned(),
             Token::Constant(value) => format!("a constant of type {}", value.edm_type()),
             Token::Word(word) if ARITHMETIC.contains(word) => {
-                let message = format!("`{word}`: arithmetic is not supported: compute the constant before");
-                return self.error(ErrorCode::NotImplemented, "QRY-2", &message);
+                return self.lexer.at(self.at, FilterFault::Arithmetic((*word).to_owned()));
             }
             Token::Word(word) => {
                 let lower = word.to_ascii_lowercase();
                 if lower != *word && KEYWORDS.contains(&lower.as_str()) {
-                    let message = format!("`{word}`: keywords are lower case: write `{lower}`");
-                    return self.error(ErrorCode::InvalidInput, "FIL-1", &message);
+                    let fault = FilterFault::Keyword { found: (*word).to_owned(), lower };
+                    return self.lexer.at(self.at, fault);
                 }
-                format!("`{}`", shown(word))
+                format!("`{}`", shortened(word))
             }
         };
-        self.error(ErrorCode::InvalidInput, "FIL-5", &format!("expected {expected}, found {found}"))
+        self.lexer.at(self.at, FilterFault::Expected { expected, found })
     }
 }
 
-/// A word of a message: a hostile one is not repeated at length.
-fn shown(word: &str) -> String {
+/// A word for a message, cut where it is long.
+fn shortened(word: &str) -> String {
     match word.char_indices().nth(64) {
         Some((end, _)) => format!("{}…", word.get(..end).unwrap_or_default()),
         None => word.to_owned(),

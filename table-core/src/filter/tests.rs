@@ -92,7 +92,7 @@ fn refused_with_code_rule_place_and_advice() {
     for (text, code, rule, character, advice) in [
         ("Age EQ 5", InvalidInput, "FIL-1", 5, "write `eq`"),
         ("Age eq 5 AND B", InvalidInput, "FIL-1", 10, "write `and`"),
-        ("Age eq 5and B", InvalidInput, "FIL-5", 8, "no number"),
+        ("Age eq 5and B", InvalidInput, "FIL-5", 8, "not a number"),
         ("Age eq 'x'and B", InvalidInput, "FIL-1", 11, "space"),
         ("Age eq'x'", InvalidInput, "LIT-1", 5, "space before the quote"),
         ("A eq B", NotImplemented, "FIL-4", 1, "single quotes"),
@@ -118,7 +118,7 @@ fn refused_with_code_rule_place_and_advice() {
         ("P eq 1e999", InvalidInput, "FIL-5", 6, "Edm.Double"),
         ("P eq 5l", InvalidInput, "FIL-5", 6, "34L"),
         ("P eq .5", InvalidInput, "FIL-5", 6, "no meaning"),
-        ("P eq 5.", InvalidInput, "FIL-5", 6, "no number"),
+        ("P eq 5.", InvalidInput, "FIL-5", 6, "not a number"),
         ("P eq -Q", NotImplemented, "QRY-2", 6, "arithmetic"),
         ("Age add 1 eq 5", NotImplemented, "QRY-2", 5, "arithmetic"),
         ("5 eq Age mod 2", NotImplemented, "QRY-2", 10, "arithmetic"),

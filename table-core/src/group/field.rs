@@ -3,7 +3,8 @@
 use std::ops::Deref;
 
 use crate::entity::{Entity, Versioned};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::group::fault::GroupFault;
 
 /// A field of an [`EntityGroup`](crate::group::EntityGroup): [`One`], `Option<One>` or [`Many`].
 #[diagnostic::on_unimplemented(
@@ -65,13 +66,8 @@ impl<T: Entity> GroupField for One<T> {
     type Member = T;
 
     fn gather(field: &'static str, found: Vec<Versioned<T>>) -> Result<Self> {
-        Option::<Self>::gather(field, found)?.ok_or_else(|| {
-            let message = format!(
-                "the range holds no `{}`: read the field `{field}` as `Option<One<_>>` if it may be missing",
-                T::SCHEMA.entity
-            );
-            Error::new(ErrorCode::ResourceNotFound, message).with_rule("PAT-CK-1")
-        })
+        Option::<Self>::gather(field, found)?
+            .ok_or_else(|| Error::of(GroupFault::Missing { entity: T::SCHEMA.entity, field }))
     }
 }
 
@@ -82,13 +78,9 @@ impl<T: Entity> GroupField for Option<One<T>> {
         let mut found = found.into_iter();
         let first = found.next();
         if let Some(second) = found.next() {
-            let message = format!(
-                "the range holds more than one `{}`: read the field `{field}` as `Many<_>`",
-                T::SCHEMA.entity
-            );
-            let error = Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-CK-1");
+            let fault = GroupFault::Several { entity: T::SCHEMA.entity, field };
             let key = second.key_of()?;
-            return Err(error.with_key(key.partition_key.as_str(), key.row_key.as_str()));
+            return Err(Error::of(fault).with_key(key.partition_key.as_str(), key.row_key.as_str()));
         }
         Ok(first.map(One))
     }

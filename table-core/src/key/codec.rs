@@ -55,6 +55,7 @@ mod desc;
 mod digest;
 mod digits;
 mod escaped;
+mod fault;
 mod flag;
 mod guid;
 mod guid_as;
@@ -72,7 +73,6 @@ mod padded;
 mod pattern;
 mod percent;
 mod raw;
-mod refusal;
 #[cfg(test)]
 mod tests;
 mod ticks;

@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::key::fault::KeyFault;
 
 const LIFT: u8 = 0xF8 - 0xEE;
 
@@ -82,7 +83,7 @@ pub fn encode(text: &str, out: &mut Vec<u8>) {
 /// `Corrupted` if the bytes are not of that form.
 pub fn decode(bytes: &[u8], out: &mut String) -> Result<()> {
     let text = lower(bytes)?;
-    out.push_str(std::str::from_utf8(&text).map_err(|source| corrupted().with_source(source))?);
+    out.push_str(std::str::from_utf8(&text).map_err(|source| Error::of(KeyFault::Order(Some(source))))?);
     Ok(())
 }
 
@@ -104,7 +105,7 @@ fn lowered(bytes: &[u8]) -> Result<Vec<u8>> {
 
 #[cold]
 pub(crate) fn corrupted() -> Error {
-    Error::new(ErrorCode::Corrupted, "stored key is no text in the engine's key order")
+    Error::of(KeyFault::Order(None))
 }
 
 /// The smallest text above every text with this prefix (FIL-19); `None` if there is none.

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::key::fault::KeyFault;
 use crate::key::order;
 use crate::limits;
 
@@ -56,21 +57,12 @@ pub(crate) const fn is_legal_text(text: &str) -> bool {
 
 fn check(kind: &'static str, text: &str) -> Result<()> {
     if let Some(illegal) = first_illegal(text) {
-        let message = format!(
-            "the {kind} '{}' holds {}, which no key may hold: encode the value, for example with `escaped(…)`",
-            text.escape_debug(),
-            illegal.escape_unicode(),
-        );
-        return Err(Error::new(ErrorCode::OutOfRangeInput, message).with_rule("KEY-3"));
+        return Err(Error::of(KeyFault::Illegal { kind, text: text.to_owned(), illegal }));
     }
     if text.len() > limits::KEY_UNITS_WIDE {
         let units = text.encode_utf16().count();
         if units > limits::KEY_UNITS_WIDE {
-            let message = format!(
-                "the {kind} has {units} UTF-16 code units; no target accepts over {}",
-                limits::KEY_UNITS_WIDE
-            );
-            return Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("KEY-8"));
+            return Err(Error::of(KeyFault::TooLong { kind, units }));
         }
     }
     Ok(())
@@ -210,11 +202,8 @@ impl EntityKey {
     /// `OutOfRangeInput` if the row is one that patterns keep for themselves ([`RESERVED`]).
     pub(crate) fn of_entity(self) -> Result<Self> {
         if self.row_key.is_reserved() {
-            let message =
-                "a RowKey that begins with U+FFFC belongs to the patterns, as their outbox: choose another";
-            return Err(Error::new(ErrorCode::OutOfRangeInput, message)
-                .with_rule("PAT-EC-8")
-                .with_key(self.partition_key.as_str(), self.row_key.as_str()));
+            let (partition_key, row_key) = (self.partition_key.as_str(), self.row_key.as_str());
+            return Err(Error::of(KeyFault::Reserved).with_key(partition_key, row_key));
         }
         Ok(self)
     }
@@ -235,6 +224,7 @@ impl fmt::Display for EntityKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorCode;
 
     #[test]
     fn key_2_and_6_empty_and_odd_but_legal_texts() {

@@ -2,22 +2,19 @@
 
 use std::fmt::Write;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::lock::fault::{HEAD, LockFault};
 use crate::lock::golden::{Golden, Layout};
 use crate::schema::StoredSchema;
 use crate::schema::token::{Tokens, token};
 
-/// Said at the top of each file.
-pub(super) const HEAD: &str = "read what changed before you commit it";
-
 /// Bytes of a row on one line.
 const BYTES: usize = 32;
 
-/// What a file says about one entity.
+/// The lines of a file about one entity.
 pub(super) struct Section {
     pub(super) schema: StoredSchema,
     pub(super) golden: Vec<Golden>,
-    /// Its lines.
     pub(super) text: String,
 }
 
@@ -49,7 +46,7 @@ pub(super) fn write(sections: &[Section]) -> String {
 }
 
 /// # Errors
-/// `Corrupted` for a text that is no lock file; those of reading a design.
+/// `Corrupted` for a text that is not a lock file; those of reading a design.
 pub(super) fn read(text: &str) -> Result<Vec<Section>> {
     let mut sections: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -94,8 +91,5 @@ fn read_sample(rest: &str) -> Option<Golden> {
 }
 
 fn corrupted(line: &str) -> Error {
-    let message = format!(
-        "`{line}` is no line of a lock file here: restore the file, or delete it and have it written anew"
-    );
-    Error::new(ErrorCode::Corrupted, message)
+    Error::of(LockFault::Line(line.to_owned()))
 }

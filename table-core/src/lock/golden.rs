@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::bag::TableEntity;
 use crate::entity::{Entity, FromEntity};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::key::EntityKey;
+use crate::lock::fault::LockFault;
 use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::StoredSchema;
@@ -78,9 +79,6 @@ impl Golden {
         for (name, value) in read.iter() {
             entity.insert(name, value.clone());
         }
-        serde_json::to_string_pretty(&entity).map_err(|error| {
-            Error::new(ErrorCode::OutOfRangeInput, format!("the sample has no JSON: {error}"))
-                .with_source(error)
-        })
+        serde_json::to_string_pretty(&entity).map_err(|error| Error::of(LockFault::Sample(error)))
     }
 }

@@ -2,10 +2,11 @@
 
 use serde::Deserialize;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::name::check_property_name;
+use crate::odata::fault::ODataFault;
 use crate::odata::members::Members;
 use crate::odata::token::Token;
 use crate::row::{Names, Row, RowWriter, duplicate_property};
@@ -70,12 +71,7 @@ impl EntityBody {
 }
 
 fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityKey> {
-    let need = |key: Option<String>, name: &str| {
-        key.ok_or_else(|| {
-            let message = format!("the {name} is missing or null: every entity has one");
-            Error::new(ErrorCode::PropertiesNeedValue, message).with_rule("KEY-1")
-        })
-    };
+    let need = |key: Option<String>, name| key.ok_or_else(|| Error::of(ODataFault::NoKey(name)));
     EntityKey::new(need(partition_key, "PartitionKey")?, need(row_key, "RowKey")?)
 }
 
@@ -105,10 +101,7 @@ pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
 }
 
 pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
-    serde_json::from_slice(json).map_err(|error| {
-        let message = format!("the body is not the JSON that was expected: {error}");
-        Error::new(ErrorCode::InvalidInput, message).with_source(error)
-    })
+    serde_json::from_slice(json).map_err(|error| Error::of(ODataFault::Body(error)))
 }
 
 /// What the name of a type's member ends with, after its property's (TYPE-2).
@@ -135,10 +128,9 @@ fn declared<'m>(members: &'m Members<'_>) -> Result<Vec<(&'m str, EdmType)>> {
 fn unknown_type(name: &str, token: &Token<'_>) -> Error {
     let found = match token {
         Token::Text(text) => text,
-        _ => "no text",
+        _ => "not a text",
     };
-    let message = format!("{ANNOTATION} is `{found}`, which is none of the eight Edm types");
-    Error::new(ErrorCode::InvalidInput, message).with_property(name).with_rule("ENG-10")
+    Error::of(ODataFault::UnknownType((*found).to_owned())).with_property(name)
 }
 
 impl Members<'_> {
@@ -191,10 +183,7 @@ fn key_text(name: &str, token: &Token<'_>, declared: Option<EdmType>) -> Result<
     match token.value(name, declared, &mut Vec::new())? {
         None => Ok(None),
         Some(ValueRef::String(text)) => Ok(Some(text.to_owned())),
-        Some(other) => {
-            let message = format!("a key is an Edm.String, not an {}", other.edm_type());
-            Err(Error::new(ErrorCode::InvalidInput, message).with_property(name).with_rule("TYPE-8"))
-        }
+        Some(other) => Err(Error::of(ODataFault::KeyType(other.edm_type())).with_property(name)),
     }
 }
 

@@ -9,7 +9,8 @@ use chrono::{DateTime, Utc};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use uuid::Uuid;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::odata::fault::ODataFault;
 use crate::ticks;
 use crate::value::{EdmType, ValueRef, edm_ticks};
 
@@ -110,8 +111,7 @@ impl Token<'_> {
         let value = match (self, edm) {
             (Self::Null, _) => return Ok(None),
             (Self::Nested, _) => {
-                let error = Error::new(ErrorCode::InvalidInput, "an array or object is no property value");
-                return Err(error.with_property(name).with_rule("TYPE-9"));
+                return Err(Error::of(ODataFault::Nested).with_property(name));
             }
             (Self::Text(text), None | Some(EdmType::String)) => Some(ValueRef::String(text)),
             (Self::Boolean(flag), None | Some(EdmType::Boolean)) => Some(ValueRef::Boolean(*flag)),
@@ -135,9 +135,7 @@ impl Token<'_> {
             (_, Some(_)) => None,
         };
         let Some(value) = value else {
-            let edm = edm.map_or("no Edm type", EdmType::name);
-            let error = Error::new(ErrorCode::InvalidInput, format!("the value cannot be read as {edm}"));
-            return Err(error.with_property(name).with_rule("TYPE-8"));
+            return Err(Error::of(ODataFault::Value(edm)).with_property(name));
         };
         Ok(Some(value))
     }
@@ -191,7 +189,7 @@ impl<'de> Deserialize<'de> for Name<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Token::deserialize(deserializer)? {
             Token::Text(name) => Ok(Self(name)),
-            _ => Err(D::Error::custom("the name of a member is no text")),
+            _ => Err(D::Error::custom("the name of a member is not a text")),
         }
     }
 }

@@ -4,8 +4,9 @@ use std::fmt::Display;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::odata::MetadataLevel;
+use crate::odata::fault::ODataFault;
 use crate::odata::link::entity_link;
 use crate::odata::property::{Annotate, Text, Ticks, serialize_properties};
 use crate::query::{EntityRef, Rows, Select};
@@ -92,9 +93,7 @@ pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String>
 }
 
 fn to_json(document: &impl Serialize, bytes: usize) -> Result<String> {
-    let broken = |why: &dyn Display| {
-        Error::new(ErrorCode::Corrupted, format!("a stored entity cannot be written as JSON: {why}"))
-    };
+    let broken = |why: &dyn Display| Error::of(ODataFault::Write(why.to_string()));
     let mut json = Vec::with_capacity(bytes);
     // Memory takes everything: only a broken row can be the reason.
     serde_json::to_writer(&mut json, document).map_err(|error| broken(&error))?;

@@ -1,7 +1,8 @@
 //! Chunked properties: one value in several properties of 64 KiB, `Data`, `Data1`, `Data2` and so on.
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::property::fault::PropertyFault;
 use crate::property::{Search, mismatch};
 use crate::row::{RowView, RowWriter};
 use crate::value::{EdmType, ValueRef};
@@ -71,11 +72,7 @@ fn chunk(name: &str, at: usize) -> String {
 fn write<'a>(name: &str, row: &mut RowWriter, chunks: impl Iterator<Item = ValueRef<'a>>) -> Result<()> {
     for (at, value) in chunks.enumerate() {
         if at == MOST_CHUNKS {
-            let message =
-                format!("the value needs more than {MOST_CHUNKS} chunks of 64 KiB: store it as a blob");
-            return Err(Error::new(ErrorCode::PropertyValueTooLarge, message)
-                .with_rule("SIZE-1")
-                .with_property(name));
+            return Err(Error::of(PropertyFault::TooManyChunks(MOST_CHUNKS)).with_property(name));
         }
         row.property(&chunk(name, at), value);
     }
@@ -90,10 +87,10 @@ fn read<'a>(row: RowView<'a>, name: &str) -> Result<Vec<ValueRef<'a>>> {
         match row.find(&chunk(name, at), &mut hint)? {
             Some(_) if found.len() < at => {
                 let (missing, there) = (chunk(name, found.len()), chunk(name, at));
-                return Err(otherwise(&format!("`{there}` is there and `{missing}` is not")));
+                return Err(broken(format!("`{there}` is there and `{missing}` is not")));
             }
             Some(_) if at == MOST_CHUNKS => {
-                return Err(otherwise(&format!("there are more than {MOST_CHUNKS}")));
+                return Err(broken(format!("there are more than {MOST_CHUNKS}")));
             }
             Some(value) => found.push(value),
             None => {}
@@ -102,16 +99,13 @@ fn read<'a>(row: RowView<'a>, name: &str) -> Result<Vec<ValueRef<'a>>> {
     Ok(found)
 }
 
-fn otherwise(how: &str) -> Error {
-    let message = format!(
-        "the value is not stored in whole chunks: {how}; read the entity as a bag and write it again"
-    );
-    Error::new(ErrorCode::EntityMismatch, message)
+fn broken(how: String) -> Error {
+    Error::of(PropertyFault::Chunks(how))
 }
 
 /// Refuses chunks that would be cut elsewhere, which is how the rest of a longer value shows.
 fn require_full(index: usize) -> Error {
-    otherwise(&format!("chunk {index} is not full, and more follow"))
+    broken(format!("chunk {index} is not full, and more follow"))
 }
 
 impl Chunked for Vec<u8> {
@@ -208,6 +202,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::error::ErrorCode;
     use crate::row::Row;
 
     fn stored(value: &impl Chunked) -> Row {

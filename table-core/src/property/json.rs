@@ -5,8 +5,9 @@ use std::ops::{Deref, DerefMut};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::property::Property;
+use crate::property::fault::PropertyFault;
 use crate::row::RowWriter;
 use crate::value::{EdmType, ValueRef};
 
@@ -63,10 +64,8 @@ impl<T: Serialize> Json<T> {
     /// # Ok::<(), table_core::Error>(())
     /// ```
     pub fn write_ref(value: &T, name: &str, row: &mut RowWriter) -> Result<()> {
-        let text = serde_json::to_string(value).map_err(|error| {
-            let message = format!("the value cannot be stored as JSON: {error}");
-            Error::new(ErrorCode::InvalidInput, message).with_property(name).with_source(error)
-        })?;
+        let text = serde_json::to_string(value)
+            .map_err(|error| Error::of(PropertyFault::ToJson(error)).with_property(name))?;
         if text != "null" {
             row.property(name, ValueRef::String(&text));
         }
@@ -94,11 +93,8 @@ impl<T: DeserializeOwned> Json<T> {
             None => "null",
             other => return Err(crate::property::mismatch(EdmType::String, other)),
         };
-        serde_json::from_str(text).map_err(|error| {
-            let found =
-                if value.is_some() { "the stored JSON does not fit" } else { "the stored value is absent" };
-            Error::new(ErrorCode::EntityMismatch, format!("{found}: {error}")).with_source(error)
-        })
+        let fault = if value.is_some() { PropertyFault::FromJson } else { PropertyFault::NoJson };
+        serde_json::from_str(text).map_err(|error| Error::of(fault(error)))
     }
 }
 
@@ -137,6 +133,7 @@ impl<T> DerefMut for Json<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorCode;
     use crate::property::read;
 
     #[test]

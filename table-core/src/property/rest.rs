@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::property::Search;
+use crate::property::fault::PropertyFault;
 use crate::row::{RowView, RowWriter};
 use crate::schema::{ENTITY_TYPE, EntitySchema};
 use crate::value::{Value, edm_ticks};
@@ -88,10 +89,7 @@ impl Rest for BTreeMap<String, Value> {
     fn write_rest(&self, design: &EntitySchema, row: &mut RowWriter) -> Result<()> {
         for (name, value) in self {
             if names(design, name) {
-                let message = "the rest holds a property that a field of its own is stored as: take it out, and set the field";
-                return Err(Error::new(ErrorCode::DuplicatePropertiesSpecified, message)
-                    .with_rule("PROP-6")
-                    .with_property(name));
+                return Err(Error::of(PropertyFault::Rest).with_property(name));
             }
             if let Value::DateTime(instant) = value {
                 edm_ticks(name, *instant)?;

@@ -5,7 +5,8 @@ use std::fmt::Display;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::property::fault::PropertyFault;
 use crate::property::{Property, mismatch};
 use crate::row::{Reader, RowWriter};
 use crate::ticks;
@@ -71,9 +72,7 @@ property! {
     Uuid, Guid, |this, name| *this, { ValueRef::Guid(guid) => Ok(guid) }, |row, name| row.fixed(name, Self::EDM).map(Uuid::from_bytes);
     Vec<u8>, Binary, |this, name| this, { ValueRef::Binary(bytes) => Ok(bytes.to_vec()) }, |row, name| row.bytes(name, Self::EDM).map(<[u8]>::to_vec);
     DateTime<Utc>, DateTime, |this, name| edm_ticks(name, *this)?, {
-        ValueRef::DateTime(count) => ticks::to_datetime(count).ok_or_else(|| {
-            Error::new(ErrorCode::Corrupted, format!("the stored tick {count} is after the year 9999"))
-        })
+        ValueRef::DateTime(count) => ticks::to_datetime(count).ok_or_else(|| Error::of(PropertyFault::Tick(count)))
     }, |row, name| row.fixed(name, Self::EDM).map(u64::from_le_bytes).and_then(ticks::to_datetime);
 }
 
@@ -91,9 +90,8 @@ fn exact(number: f64) -> Result<f32> {
     }
 }
 
-fn unfit(number: impl Display, wanted: &str) -> Error {
-    let message = format!("the stored number {number} does not fit `{wanted}`: choose a wider type");
-    Error::new(ErrorCode::EntityMismatch, message)
+fn unfit(number: impl Display, wanted: &'static str) -> Error {
+    Error::of(PropertyFault::Number { number: number.to_string(), wanted })
 }
 
 impl<T: Property> Property for Option<T> {
@@ -122,6 +120,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::error::ErrorCode;
     use crate::property::read;
 
     fn round_trip<T: Property + PartialEq + Debug>(values: &[T]) {

@@ -1,9 +1,10 @@
 //! Validation of a query before it is sent (TOP, SEL rules).
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::limits::SELECT_NAMES;
 use crate::name::check_property_name;
+use crate::query::fault::QueryFault;
 use crate::query::{Query, Select};
 
 impl Query {
@@ -21,35 +22,29 @@ impl Query {
     /// ```
     pub fn check(&self, most: usize) -> Result<()> {
         if let Some(top) = self.top.filter(|top| *top > most) {
-            let message = format!(
-                "a page of {top} entities was asked for; at most {most} are allowed: page through them"
-            );
-            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("TOP-2"));
+            return Err(Error::of(QueryFault::Top { top, most }));
         }
-        self.select.check()?;
+        self.select.check().map_err(Error::of)?;
         self.filter.as_ref().map_or(Ok(()), Filter::check)
     }
 }
 
 impl Select {
-    fn check(&self) -> Result<()> {
-        let refuse = |rule, message| Err(Error::new(ErrorCode::InvalidInput, message).with_rule(rule));
+    fn check(&self) -> Result<(), QueryFault> {
         let Self::Names(names) = self else { return Ok(()) };
         if names.len() > SELECT_NAMES {
-            let message =
-                format!("$select names {} properties; at most {SELECT_NAMES} are allowed", names.len());
-            return refuse("SEL-1", message);
+            return Err(QueryFault::SelectCount(names.len()));
         }
         for (index, name) in names.iter().enumerate() {
             if name == "*" {
-                return refuse("SEL-5", "$select of `*`: leave it out to get all properties".to_owned());
+                return Err(QueryFault::SelectAll);
             }
             if names.iter().take(index).any(|earlier| earlier == name) {
-                return refuse("SEL-1", format!("$select names `{name}` twice"));
+                return Err(QueryFault::SelectTwice(name.to_string()));
             }
             let own_place = matches!(&**name, "PartitionKey" | "RowKey" | "Timestamp");
-            if !own_place && let Err(error) = check_property_name(name) {
-                return refuse("SEL-1", format!("$select: {error}"));
+            if !own_place {
+                check_property_name(name).map_err(QueryFault::SelectName)?;
             }
         }
         Ok(())
@@ -61,6 +56,7 @@ mod tests {
     use std::borrow::Cow;
 
     use super::*;
+    use crate::error::ErrorCode;
     use crate::filter::Comparison;
     use crate::query::KeyRange;
 

@@ -8,9 +8,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::name::TableName;
 use crate::query::Query;
+use crate::query::fault::QueryFault;
 use fingerprint::fingerprint;
 
 /// Where a page ended: the key of the first entity of the next page, inclusive (PAGE-6), or a backend's own words for it.
@@ -86,8 +87,7 @@ impl Continuation {
         if self.incarnation == 0 || self.incarnation == incarnation {
             return Ok(());
         }
-        let message = "the table was dropped and created again since the page before: begin the query anew";
-        Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAGE-9").with_table(table.as_str()))
+        Err(Error::of(QueryFault::TableReplaced).with_table(table.as_str()))
     }
 
     /// For backends whose positions are words of a service, not to be understood (PAGE-8).
@@ -101,18 +101,12 @@ impl Continuation {
     /// # Errors
     /// `InvalidInput` if not (PAGE-9).
     pub fn check(&self, table: &TableName, query: &Query) -> Result<()> {
-        let refuse = |message: &str| {
-            Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAGE-9").with_table(table.as_str()))
-        };
+        let refuse = |fault: QueryFault| Err(Error::of(fault).with_table(table.as_str()));
         if self.query != fingerprint(table, query) {
-            return refuse(
-                "the continuation belongs to another query: send the same table, keys, filter and select",
-            );
+            return refuse(QueryFault::OtherQuery);
         }
         if self.kind == Kind::Key && !self.is_inside(query) {
-            return refuse(
-                "the continuation lies outside the keys of its query: it was not made by this library",
-            );
+            return refuse(QueryFault::OutsideKeys);
         }
         Ok(())
     }
@@ -149,8 +143,7 @@ impl Continuation {
         if self.kind == kind {
             return Ok(&self.position);
         }
-        let message = "the continuation belongs to another backend: begin the query anew";
-        Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAGE-9").with_table(table.as_str()))
+        Err(Error::of(QueryFault::OtherBackend).with_table(table.as_str()))
     }
 }
 
@@ -166,10 +159,7 @@ impl FromStr for Continuation {
     /// # Errors
     /// `InvalidInput` for a text that was not written by `Display`, any altered one included (PAGE-9).
     fn from_str(text: &str) -> Result<Self> {
-        token::read(text).ok_or_else(|| {
-            let message = "this is no continuation token, or it was altered: send it as it was received";
-            Error::new(ErrorCode::InvalidInput, message).with_rule("PAGE-9")
-        })
+        token::read(text).ok_or_else(|| Error::of(QueryFault::Token))
     }
 }
 

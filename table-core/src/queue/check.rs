@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::queue::fault::QueueFault;
 use crate::queue::{PutMessage, QueueName, TimeToLive};
 
 /// Messages of one receive or peek (QUE-9).
@@ -12,8 +13,8 @@ pub const TEXT_BYTES: usize = 65_536;
 /// The longest time that a message can be hidden: seven days (QUE-8).
 pub const HIDDEN: Duration = Duration::from_hours(7 * 24);
 
-fn refuse(queue: &QueueName, code: ErrorCode, rule: &'static str, why: &str) -> Error {
-    Error::new(code, format!("queue `{queue}`: {why}")).with_rule(rule)
+fn refused(queue: &QueueName, fault: QueueFault) -> Error {
+    Error::of(fault).with_context(&format!("queue `{queue}`"))
 }
 
 /// Checks how many messages are wanted: 1 to 32.
@@ -33,8 +34,7 @@ pub fn count(queue: &QueueName, count: usize) -> Result<()> {
     if (1..=BATCH).contains(&count) {
         return Ok(());
     }
-    let why = format!("{count} messages were asked for; 1 to {BATCH} are allowed");
-    Err(refuse(queue, ErrorCode::OutOfRangeQueryParameterValue, "QUE-9", &why))
+    Err(refused(queue, QueueFault::Count { count, most: BATCH }))
 }
 
 /// Checks how long a message is to be hidden: whole seconds, `least` to seven days.
@@ -45,12 +45,7 @@ pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> 
     if time.subsec_nanos() == 0 && (least..=HIDDEN).contains(&time) {
         return Ok(());
     }
-    let why = format!(
-        "a message was to be hidden for {time:?}; whole seconds from {} to {} are allowed",
-        least.as_secs(),
-        HIDDEN.as_secs()
-    );
-    Err(refuse(queue, ErrorCode::OutOfRangeQueryParameterValue, "QUE-8", &why))
+    Err(refused(queue, QueueFault::Hidden { time, least, most: HIDDEN }))
 }
 
 /// Checks the size of a text: at most 64 KiB of UTF-8.
@@ -61,11 +56,7 @@ pub fn text(queue: &QueueName, text: &str) -> Result<()> {
     if text.len() <= TEXT_BYTES {
         return Ok(());
     }
-    let why = format!(
-        "the message has {} bytes; at most {TEXT_BYTES} are allowed: send the key of an entity that holds the rest",
-        text.len()
-    );
-    Err(refuse(queue, ErrorCode::RequestBodyTooLarge, "QUE-6", &why))
+    Err(refused(queue, QueueFault::Text { bytes: text.len(), most: TEXT_BYTES }))
 }
 
 /// Checks a message to put: its text and its times.
@@ -78,12 +69,10 @@ pub fn message(queue: &QueueName, message: &PutMessage) -> Result<()> {
     hidden(queue, message.hidden, Duration::ZERO)?;
     let TimeToLive::For(time) = message.time_to_live else { return Ok(()) };
     if time.subsec_nanos() != 0 || time.is_zero() {
-        let why = format!("a message was to live for {time:?}; whole seconds, at least one, are allowed");
-        return Err(refuse(queue, ErrorCode::OutOfRangeQueryParameterValue, "QUE-7", &why));
+        return Err(refused(queue, QueueFault::TimeToLive(time)));
     }
     if message.hidden >= time {
-        let why = format!("a message that lives for {time:?} was to be hidden for {:?}", message.hidden);
-        return Err(refuse(queue, ErrorCode::InvalidQueryParameterValue, "QUE-8", &why));
+        return Err(refused(queue, QueueFault::HiddenTooLong { lives: time, hidden: message.hidden }));
     }
     Ok(())
 }

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::queue::fault::QueueFault;
 
 /// The name of a queue: 3 to 63 of `a` to `z`, digits and `-`, a letter or digit at both ends, no `--` (QUE-2).
 ///
@@ -25,19 +26,12 @@ impl QueueName {
     /// # Errors
     /// `InvalidResourceName` for illegal characters or `-` in the wrong place, `OutOfRangeInput` for a length outside 3 to 63.
     pub fn new(name: &str) -> Result<Self> {
-        let refuse =
-            |code, why: &str| Err(Error::new(code, format!("queue name `{name}` {why}")).with_rule("QUE-2"));
         let legal = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
         if !name.bytes().all(legal) || name.starts_with('-') || name.ends_with('-') || name.contains("--") {
-            let why =
-                "may hold only `a` to `z`, digits and single `-`, and begins and ends with a letter or digit";
-            return refuse(ErrorCode::InvalidResourceName, why);
+            return Err(Error::of(QueueFault::NameCharacters(name.to_owned())));
         }
         if !(3..=63).contains(&name.len()) {
-            return refuse(
-                ErrorCode::OutOfRangeInput,
-                &format!("has {} characters; 3 to 63 are allowed", name.len()),
-            );
+            return Err(Error::of(QueueFault::NameLength(name.to_owned())));
         }
         Ok(Self(name.into()))
     }
@@ -66,6 +60,7 @@ impl fmt::Display for QueueName {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorCode;
 
     #[test]
     fn que_2_names() {

@@ -1,8 +1,10 @@
 //! Limits of the properties of one entity (ENT-2, PROP, TYPE and SIZE rules).
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::limits::fault::LimitFault;
 use crate::name::check_property_name;
+use crate::row::fault::RowFault;
 use crate::row::{Names, Row, RowView};
 use crate::ticks;
 use crate::value::{ValueRef, out_of_range};
@@ -42,8 +44,7 @@ fn value_bytes(value: ValueRef<'_>) -> usize {
 
 /// The error for a property name that occurs twice (PROP-6).
 pub(crate) fn duplicate_property(name: &str) -> Error {
-    let message = format!("property `{name}` is specified more than once");
-    Error::new(ErrorCode::DuplicatePropertiesSpecified, message).with_rule("PROP-6")
+    Error::of(RowFault::Duplicate(name.to_owned()))
 }
 
 impl Limits {
@@ -56,8 +57,7 @@ impl Limits {
         row.check_version()?;
         if row.len() > self.properties {
             let (count, most) = (row.len(), self.properties);
-            let message = format!("the entity has {count} custom properties; at most {most} are allowed");
-            return Err(Error::new(ErrorCode::TooManyProperties, message).with_rule("ENT-2"));
+            return Err(Error::of(LimitFault::Properties { count, most }));
         }
         let mut names = Names::default();
         for property in row.properties() {
@@ -73,9 +73,8 @@ impl Limits {
     }
 
     fn check_value(&self, name: &str, value: ValueRef<'_>) -> Result<()> {
-        let too_large = |found: usize, unit: &str, most: usize| {
-            let message = format!("property `{name}` has {found} {unit}; at most {most} are allowed");
-            Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("TYPE-10"))
+        let too_large = |found, unit, most| {
+            Err(Error::of(LimitFault::Value { name: name.to_owned(), found, unit, most }))
         };
         match value {
             ValueRef::String(text) if text.len() > self.string_units => {

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use uuid::Uuid;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::etag::ETag;
+use crate::row::fault::RowFault;
 use crate::row::{BODY_HEADER, ENTRY, NAME_TOO_LONG, Row, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION};
 use crate::value::{EdmType, ValueRef};
 
@@ -159,21 +160,13 @@ impl<'a> RowView<'a> {
     #[cold]
     fn broken(&self) -> Error {
         let version = self.shape.first().copied().unwrap_or_default();
-        let overflow = |code, rule, what: &str| {
-            Error::new(code, format!("the entity is beyond what a row can hold: {what}")).with_rule(rule)
-        };
-        match version {
-            TOO_MANY => overflow(ErrorCode::TooManyProperties, "ENT-2", "65,535 properties"),
-            NAME_TOO_LONG => overflow(ErrorCode::PropertyNameTooLong, "PROP-2", "names of 16 MiB together"),
-            TOO_LARGE => overflow(ErrorCode::EntityTooLarge, "SIZE-1", "4 GiB"),
-            VERSION | 0 => corrupted("header or directory"),
-            _ => {
-                let message = format!(
-                    "encoded row of format {version}; this version reads up to format {VERSION}: upgrade"
-                );
-                Error::new(ErrorCode::FormatTooNew, message)
-            }
-        }
+        Error::of(match version {
+            TOO_MANY => RowFault::TooMany,
+            NAME_TOO_LONG => RowFault::NamesTooLong,
+            TOO_LARGE => RowFault::TooLarge,
+            VERSION | 0 => RowFault::Broken("header or directory"),
+            _ => RowFault::TooNew(version),
+        })
     }
 
     /// Whether the writer was given more than a row can hold; [`check_version`](Self::check_version) says of what.
@@ -346,8 +339,8 @@ fn decode(tag: u8, bytes: &[u8]) -> Result<Option<ValueRef<'_>>> {
 }
 
 #[cold]
-fn corrupted(what: &str) -> Error {
-    Error::new(ErrorCode::Corrupted, format!("encoded row: broken {what}"))
+fn corrupted(part: &'static str) -> Error {
+    Error::of(RowFault::Broken(part))
 }
 
 impl fmt::Debug for RowView<'_> {

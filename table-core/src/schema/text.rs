@@ -3,10 +3,11 @@
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::key::codec::Form;
 use crate::schema::IndexKind;
 use crate::schema::alphabet;
+use crate::schema::fault::SchemaFault;
 use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
 use crate::schema::token::{Tokens, token};
 use crate::value::EdmType;
@@ -128,11 +129,9 @@ impl FromStr for StoredSchema {
         match lines.next().and_then(|line| line.strip_prefix("schema ")) {
             Some(VERSION) => {}
             Some(version) => {
-                let message =
-                    format!("the layout is written in version {version}: use the program that wrote it");
-                return Err(Error::new(ErrorCode::FormatTooNew, message));
+                return Err(Error::of(SchemaFault::TooNew(version.to_owned())));
             }
-            None => return Err(corrupted("its first line is not `schema 1`")),
+            None => return Err(Error::of(SchemaFault::Start)),
         }
         let mut schema = Self {
             entity: String::new(),
@@ -145,18 +144,13 @@ impl FromStr for StoredSchema {
         };
         for line in lines {
             read_line(&mut schema, &mut Tokens::new(line))
-                .ok_or_else(|| corrupted(&format!("`{line}` is no line of it")))?;
+                .ok_or_else(|| Error::of(SchemaFault::Line(line.to_owned())))?;
         }
         if schema.entity.is_empty() || schema.table.is_empty() {
-            return Err(corrupted("it names no entity or no table"));
+            return Err(Error::of(SchemaFault::Nameless));
         }
         Ok(schema.normal())
     }
-}
-
-fn corrupted(why: &str) -> Error {
-    let message = format!("the text is no layout, {why}: restore it, or have it written anew");
-    Error::new(ErrorCode::Corrupted, message)
 }
 
 fn read_line(schema: &mut StoredSchema, tokens: &mut Tokens<'_>) -> Option<()> {

@@ -7,15 +7,16 @@ mod record;
 pub use record::StoredLayout;
 
 use crate::entity::Entity;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::etag::IfMatch;
 use crate::key::{EntityKey, PartitionKey, RowKey};
 use crate::name::TableName;
 use crate::operation::OperationKind;
 use crate::query::{KeyRange, Query, Select};
 use crate::retry::Retry;
-use crate::schema::{Evolution, StoredSchema, evolve};
+use crate::schema::{StoredSchema, evolve};
 use crate::store::TableStore;
+use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 
 /// The table that designs are kept in: `PartitionKey` is the table's name in lower case, `RowKey` the entity type's name.
@@ -133,8 +134,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         let mut race = retry.race("the design that is stored");
         loop {
             let Some(mut layout) = self.stored_layout().await? else {
-                let message = "no design is stored for the table: open it first, with `create_if_missing`";
-                return Err(Error::new(ErrorCode::ResourceNotFound, message).with_table(table.as_str()));
+                return Err(Error::of(TableFault::NoLayout).with_table(table.as_str()));
             };
             let before = layout.clone();
             change(&mut layout);
@@ -235,7 +235,8 @@ async fn next<S: TableStore>(
         if is_empty(store, table).await? {
             return Ok(Some(StoredLayout::new(design.clone())));
         }
-        return Err(mismatch(&evolution, table, &design.entity));
+        let fault = TableFault::Layout { entity: design.entity.clone(), evolution };
+        return Err(Error::of(fault).with_table(table.as_str()));
     }
     let mut layout = stored.evolved(design.clone(), &evolution);
     if !layout.pending.is_empty() && is_empty(store, table).await? {
@@ -263,20 +264,6 @@ async fn is_empty<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
             return Ok(true);
         }
     }
-}
-
-fn mismatch(evolution: &Evolution, table: &TableName, entity: &str) -> Error {
-    let worst = evolution.changes.iter().max_by_key(|change| change.rule.verdict);
-    let changes: Vec<_> = evolution.changes.iter().map(ToString::to_string).collect();
-    let message = format!(
-        "the stored layout of `{entity}` does not go with the program's: {} ({}); when old rows are as the new design has \
-         them, say so with `accept_layout`",
-        evolution.verdict(),
-        changes.join("; ")
-    );
-    let error = Error::new(ErrorCode::LayoutMismatch, message).with_table(table.as_str());
-    let error = error.with_source(evolution.clone());
-    worst.map_or(error.clone(), |change| error.with_rule(change.rule.id))
 }
 
 /// Forgets the designs of a table that was deleted.

@@ -3,10 +3,11 @@
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
+use crate::query::fault::QueryFault;
 use crate::query::{Continuation, KeyRange, Page, Position, Query, Select};
 use crate::store::TableStore;
 use crate::table::look_ahead::LookAhead;
@@ -154,7 +155,5 @@ fn place<'a>(
             Err(error) => refused = Some(error),
         }
     }
-    Err(refused.unwrap_or_else(|| {
-        Error::new(ErrorCode::InvalidInput, "the query reads no keys").with_rule("PAGE-9")
-    }))
+    Err(refused.unwrap_or_else(|| Error::of(QueryFault::NoKeys)))
 }

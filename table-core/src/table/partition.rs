@@ -1,9 +1,10 @@
 //! Types that name the partition of a transaction (EGT-1).
 
 use crate::entity::ToEntity;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::key::PartitionKey;
 use crate::selection::{Partition, Selection};
+use crate::table::fault::TableFault;
 
 /// Names one partition of a table of `E`: a partition selection, a key, or an entity that lies in it.
 #[diagnostic::on_unimplemented(
@@ -26,10 +27,7 @@ impl<E> InPartition<E> for Selection<E, Partition> {
             [range] if range.partition_key.single().is_some() => {
                 PartitionKey::new(range.partition_key.single().unwrap_or_default())
             }
-            _ => {
-                let message = "the selection is not one partition: a transaction has exactly one";
-                Err(Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-1"))
-            }
+            _ => Err(Error::of(TableFault::NotOnePartition)),
         }
     }
 }

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use crate::column::Settable;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::etag::{ETag, IfMatch};
 use crate::operation::OperationKind;
 use crate::property::Property;
 use crate::row::RowWriter;
 use crate::selection::{Point, Primary, Selection, WholeKey};
 use crate::store::{TableStore, written};
+use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 use crate::value::Value;
 
@@ -57,12 +58,7 @@ impl<E, S: TableStore> Patch<'_, E, S> {
     pub fn set<C: Settable<E>>(mut self, column: C, value: impl Into<C::Value>) -> Self {
         let (name, value) = (column.property(), value.into());
         self.values = self.values.and_then(|mut values| {
-            let value = value.to_value()?.ok_or_else(|| {
-                let message = format!(
-                    "a merge cannot remove property `{name}`: use `update`, which replaces the entity"
-                );
-                Error::new(ErrorCode::InvalidInput, message).with_rule("MRG-3")
-            })?;
+            let value = value.to_value()?.ok_or_else(|| Error::of(TableFault::MergeRemoves(name)))?;
             values.retain(|(earlier, _)| *earlier != name);
             values.push((name, value));
             Ok(values)

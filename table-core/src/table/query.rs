@@ -9,13 +9,14 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::column::Condition;
 use crate::entity::{FromEntity, ProjectionOf, Versioned};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::filter::{Filter, Term};
 use crate::query::{Continuation, EntityRef, KeyRange, Page, Plan, QueryClass, Select};
 use crate::schema::IndexSchema;
 use crate::selection::{Paged, Primary, Reads, Selection, Source};
 use crate::set::SetOf;
 use crate::store::TableStore;
+use crate::table::fault::TableFault;
 use crate::table::{PageSource, Paging, Table, decode, request};
 
 /// One page of entities.
@@ -345,11 +346,8 @@ fn not_stored(index: &IndexSchema, filter: &Filter) -> Option<Error> {
         !is_stored && !matches!(*name, "PartitionKey" | "RowKey" | "Timestamp")
     });
     missing.next().map(|name| {
-        let message = format!(
-            "the copies of the index `{}` do not store `{name}`: keep it, or select by it if it is in the index's key",
-            index.name
-        );
-        Error::new(ErrorCode::InvalidInput, message).with_property(name).with_rule("PAT-INTRA-6")
+        let fault = TableFault::NotInIndex { index: index.name, name: name.to_owned() };
+        Error::of(fault).with_property(name)
     })
 }
 

@@ -14,6 +14,7 @@ use crate::operation::{Operation, OperationKind};
 use crate::query::{Continuation, EntityRef, Page, Plan, Query, QueryClass, Select};
 use crate::selection::{Primary, Reads, Source};
 use crate::store::{Committed, StoredRow, TableStore};
+use crate::table::fault::TableFault;
 use crate::transaction::Transaction;
 use crate::{entity::FromEntity, row::RowView};
 
@@ -106,9 +107,7 @@ pub(crate) async fn submit<S: TableStore>(
     transaction: Transaction,
 ) -> Result<Committed> {
     if transaction.operations().is_empty() {
-        let message = "the transaction has no operations: add one, or do not commit";
-        let error = Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-12");
-        return Err(error.with_table(table.as_str()));
+        return Err(Error::of(TableFault::EmptyTransaction).with_table(table.as_str()));
     }
     let keys: Vec<_> = transaction.operations().iter().map(|operation| operation.row_key.clone()).collect();
     let partition_key = transaction.partition_key().clone();

@@ -9,12 +9,13 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::column::Condition;
 use crate::entity::{FromEntity, ProjectionOf, Versioned};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::query::{Page, Plan, QueryClass};
 use crate::selection::{Primary, Scan, Selection};
 use crate::store::TableStore;
+use crate::table::fault::TableFault;
 use crate::table::{PageSource, Paging, Table, decode};
 
 /// A scan that has a reason and lacks its bound: [`max_rows`](Self::max_rows) makes it one that can run.
@@ -186,10 +187,8 @@ fn count(read: &mut u64, page: &Page, max_rows: u64) -> std::result::Result<(), 
 }
 
 fn exceeded(table: &TableName, reason: &str, read: u64, max_rows: u64) -> Error {
-    let message = format!(
-        "the scan for `{reason}` has read {read} entities, its max_rows is {max_rows}: raise it, or add an index"
-    );
-    Error::new(ErrorCode::InvalidInput, message).with_rule("DQ-5").with_table(table.as_str())
+    Error::of(TableFault::ScanTooLong { reason: reason.to_owned(), read, max_rows })
+        .with_table(table.as_str())
 }
 
 impl<E, S: fmt::Debug> fmt::Debug for TableScan<E, S> {

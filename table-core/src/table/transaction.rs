@@ -3,13 +3,14 @@
 use std::fmt;
 
 use crate::entity::ToEntity;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::etag::{ETag, IfMatch};
 use crate::key::EntityKey;
 use crate::operation::{Operation, OperationKind};
 use crate::row::Row;
 use crate::selection::{Point, Selection};
 use crate::store::TableStore;
+use crate::table::fault::TableFault;
 use crate::table::{InPartition, Table, request};
 use crate::transaction::Transaction;
 
@@ -150,11 +151,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         if design.eq_ignore_ascii_case(table) {
             return Ok(());
         }
-        let message = format!(
-            "the entity's design lives in table `{design}`, the transaction in `{table}`: a transaction has one table"
-        );
-        let error = Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-1");
-        Err(self.table.in_table(error.with_operation(self.len())))
+        let fault = TableFault::OtherTable { design, table: table.to_owned() };
+        Err(self.table.in_table(Error::of(fault).with_operation(self.len())))
     }
 
     fn push(&mut self, key: EntityKey, kind: OperationKind) -> Result<&mut Self> {
@@ -195,13 +193,11 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
 /// Adds an operation whose key has a partition of its own, which must be the transaction's (EGT-5).
 pub(crate) fn push(transaction: &mut Transaction, key: EntityKey, kind: OperationKind) -> Result<()> {
     if key.partition_key != *transaction.partition_key() {
-        let message = format!(
-            "the entity lies in partition '{}', the transaction in '{}': a transaction has one partition",
-            key.partition_key,
-            transaction.partition_key()
-        );
-        return Err(Error::new(ErrorCode::CommandsInBatchActOnDifferentPartitions, message)
-            .with_rule("EGT-5")
+        let fault = TableFault::OtherPartition {
+            entity: key.partition_key.to_string(),
+            transaction: transaction.partition_key().to_string(),
+        };
+        return Err(Error::of(fault)
             .with_operation(transaction.operations().len())
             .with_key(key.partition_key.as_str(), key.row_key.as_str()));
     }

@@ -1,7 +1,7 @@
 //! Read, change, write: optimistic concurrency with bounded retries (CON-3).
 
 use crate::entity::{FromEntity, ToEntity, Versioned};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::etag::{ETag, IfMatch};
 use crate::key::EntityKey;
 use crate::name::TableName;
@@ -10,6 +10,7 @@ use crate::query::Select;
 use crate::row::{self, Row};
 use crate::selection::{Point, Selection};
 use crate::store::{TableStore, written};
+use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 
 /// What an update starts from: an entity read before, whose version is tried first, or a key to read.
@@ -122,12 +123,9 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
 impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
     async fn read_version(&self, table: &TableName, key: &EntityKey) -> Result<Version<E>> {
-        let found = request::get(&self.store, table, key, &Select::All).await?.ok_or_else(|| {
-            Error::new(ErrorCode::ResourceNotFound, "the entity to update is not there")
-                .with_rule("UPD-2")
-                .with_table(table.as_str())
-                .with_key(key.partition_key.as_str(), key.row_key.as_str())
-        })?;
+        let found = request::get(&self.store, table, key, &Select::All)
+            .await?
+            .ok_or_else(|| at(TableFault::NothingToUpdate, table, key))?;
         Ok(Version { entity: request::read(table, key, &found)?, stored: Some(found.row) })
     }
 
@@ -144,7 +142,7 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
         change(&mut entity)?;
         let after = entity.entity_row()?;
         if entity.entity_key()? != *key {
-            return Err(key_changed(table, key));
+            return Err(at(TableFault::KeyChanged, table, key));
         }
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if row::removes(before.view(), after.view())? {
@@ -168,21 +166,11 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
     async fn stored_at(&self, table: &TableName, key: &EntityKey, etag: &ETag) -> Result<Row> {
         match request::get(&self.store, table, key, &Select::All).await? {
             Some(found) if found.etag == *etag => Ok(found.row),
-            _ => {
-                let message = "the entity has changed since it was read";
-                Err(Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
-                    .with_table(table.as_str())
-                    .with_key(key.partition_key.as_str(), key.row_key.as_str()))
-            }
+            _ => Err(at(TableFault::Changed, table, key)),
         }
     }
 }
 
-fn key_changed(table: &TableName, key: &EntityKey) -> Error {
-    let message =
-        "the change altered the key of the entity: keys are fixed; insert under the new key, delete the old";
-    Error::new(ErrorCode::InvalidInput, message)
-        .with_rule("UPD-6")
-        .with_table(table.as_str())
-        .with_key(key.partition_key.as_str(), key.row_key.as_str())
+fn at(fault: TableFault, table: &TableName, key: &EntityKey) -> Error {
+    Error::of(fault).with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
 }

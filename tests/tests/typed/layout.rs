@@ -238,10 +238,16 @@ fn a_mismatch_names_the_verdict_and_the_rule_and_changes_nothing() -> Result<()>
         assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-11")));
         assert_eq!(
             error.to_string(),
-            "LayoutMismatch: the stored layout of `Employee` does not go with the program's: needs rewrite (EVO-11 needs \
-             rewrite: RowKey, `id`: digits(6) of 6 becomes digits(8) of 8; old rows lie under other keys, and not every value \
-             has to fit: copy every row to its new key, then delete the old one); when old rows are as the new design has \
-             them, say so with `accept_layout` (table `Company`; rule EVO-11)"
+            "LayoutMismatch: the stored layout of `Employee` is incompatible with the program's: needs rewrite; if the old rows \
+             have the new layout already, accept it with `accept_layout` (table `Company`; rule EVO-11)"
+        );
+        assert_eq!(
+            format!("{error:?}"),
+            format!(
+                "{error}\n  because: needs rewrite\n  EVO-11 needs rewrite: RowKey, `id`: digits(6) of 6 becomes digits(8) of 8; \
+                 old rows lie under other keys, and not every value has to fit: copy every row to its new key, then delete the \
+                 old one"
+            )
         );
         let evolution = error.source().and_then(|source| source.downcast_ref::<Evolution>()).unwrap();
         assert_eq!(evolution.verdict(), Verdict::NeedsRewrite);

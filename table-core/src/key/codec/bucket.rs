@@ -3,9 +3,9 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
+use crate::key::codec::fault::{CodecFault, mismatch};
 use crate::key::codec::name::Name;
-use crate::key::codec::refusal::mismatch;
 use crate::key::codec::{Alphabet, DerivedPart, Form, KeyCodec, decimal};
 
 /// A derived part of few texts, each of which can be asked for.
@@ -130,8 +130,7 @@ impl<T, C: KeyCodec<T>, const N: u32> Buckets<T> for Bucket<C, N> {
 
     fn encode_bucket(number: u32, out: &mut String) -> Result<()> {
         if number >= N {
-            let message = format!("there is no bucket {number}: they are 0 to {}", N.saturating_sub(1));
-            return Err(Error::new(ErrorCode::KeyEncoding, message));
+            return Err(Error::of(CodecFault::Bucket { number, last: N.saturating_sub(1) }));
         }
         for place in (0..Self::WIDTH).rev() {
             let [digit, ..] = (number / 10u32.pow(place) % 10).to_le_bytes();

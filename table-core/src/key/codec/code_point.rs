@@ -1,7 +1,7 @@
 //! `CodePoint`: a `char` as the six hexadecimal digits of its number.
 
 use crate::error::Result;
-use crate::key::codec::refusal::mismatch;
+use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 const LAST: u32 = char::MAX as u32;

@@ -3,7 +3,7 @@
 use chrono::{Datelike, NaiveDate};
 
 use crate::error::Result;
-use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible, decimal};
 
 const WIDTH: usize = 8;

@@ -1,7 +1,8 @@
 //! `DerivedPart`: a part of a key that is computed from a field and does not give it back.
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::key::codec::Form;
+use crate::key::codec::fault::CodecFault;
 
 /// A part of a key that is computed from a value and does not give it back: the value itself is a property of the entity.
 ///
@@ -37,9 +38,6 @@ pub trait DerivedPart<T> {
         if Self::encode(value, &mut expected).is_ok() && expected == text {
             return Ok(());
         }
-        let message = format!(
-            "the key says '{text}', and the value's own text is '{expected}': write the entity again"
-        );
-        Err(Error::new(ErrorCode::EntityMismatch, message))
+        Err(Error::of(CodecFault::Stale { text: text.to_owned(), expected }))
     }
 }

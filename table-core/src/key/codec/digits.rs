@@ -1,8 +1,8 @@
 //! `Digits`: an integer with as many digits as the declaration says.
 
 use crate::error::Result;
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
-use crate::key::codec::refusal::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Reversible, decimal};
 
 /// An integer with `N` decimal digits, zero padded; a signed one has a sign before them, as in

@@ -1,8 +1,8 @@
 //! `Escaped`: any text at all, in characters that keys may hold, in the same order.
 
 use crate::error::{Error, Result};
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::raw::is_too_long;
-use crate::key::codec::refusal::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;

@@ -1,7 +1,7 @@
 //! `Flag`: a `bool` as one digit.
 
 use crate::error::Result;
-use crate::key::codec::refusal::mismatch;
+use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 /// `false` as `0`, `true` as `1`: the codec that `bool` has by itself. Fixed width, ordered.

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::key::codec::refusal::mismatch;
+use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 /// A `Uuid` as 36 characters, lower-case hexadecimal with hyphens: the codec that `Uuid` has by itself.

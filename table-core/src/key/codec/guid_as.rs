@@ -3,8 +3,8 @@
 use uuid::Uuid;
 
 use crate::error::Result;
+use crate::key::codec::fault::mismatch;
 use crate::key::codec::name::Name;
-use crate::key::codec::refusal::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 /// A `Uuid` in the form that a letter of .NET names, of lower case where the letter is: `n` without hyphens, `d` with them, `b` in

@@ -1,8 +1,8 @@
 //! `Hex`: an unsigned integer as hexadecimal digits.
 
 use crate::error::Result;
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
-use crate::key::codec::refusal::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Reversible};
 
 /// An unsigned integer as `N` hexadecimal digits, zero padded; of lower case, or of upper case if `UPPER`.

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Timelike, Utc};
 
 use crate::error::Result;
-use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible, date, decimal};
 
 const WIDTH: usize = 10;

@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use chrono::{DateTime, Utc};
 
 use crate::error::Result;
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
-use crate::key::codec::refusal::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Padded, Ticks};
 use crate::ticks;
 

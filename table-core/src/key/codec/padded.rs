@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::key::codec::digits::{decode_integer, integer_form, push_sign};
-use crate::key::codec::refusal::mismatch;
+use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Form, Integer, KeyCodec, Reversible, decimal};
 
 /// An integer, zero padded to the width of its type: the codec that integers have by themselves (DQ-10).

@@ -9,7 +9,7 @@ pub use token::pattern;
 use std::fmt::Write;
 
 use crate::error::Result;
-use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 use moment::Units;

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::key::codec::caret::fits;
-use crate::key::codec::refusal::mismatch;
+use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::limits;
 

@@ -1,7 +1,7 @@
 //! `Text`: a text as it is, if a key may hold it.
 
 use crate::error::Result;
-use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::first_illegal;
 use crate::limits;

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::error::{Error, Result};
-use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible, decimal};
 use crate::ticks;
 

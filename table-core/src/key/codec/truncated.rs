@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 
 use crate::error::Result;
+use crate::key::codec::fault::refused;
 use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::Name;
-use crate::key::codec::refusal::refused;
 use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, Unix};
 
 /// A codec that is coarser than its values, and can say which of them it writes.

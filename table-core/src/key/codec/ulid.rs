@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::key::codec::refusal::{mismatch, refused};
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 /// A ULID as its 26 capitals and digits (Crockford's base 32), of a `u128`, a `Uuid` or its text in a `String`.

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use chrono::{DateTime, Utc};
 
 use crate::error::Result;
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::inverted::Counted;
-use crate::key::codec::refusal::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 /// An instant from 1970 on as 10 digits of seconds, or as 13 digits of milliseconds if `MILLIS`.

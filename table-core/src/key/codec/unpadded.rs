@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::error::Result;
-use crate::key::codec::refusal::mismatch;
+use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, decimal};
 
 /// An integer with as many digits as it has, `-` before a negative one: for keys that another program wrote so.

@@ -1,8 +1,8 @@
 //! `Variant`: a fieldless enum as the name of its variant.
 
 use crate::error::Result;
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
-use crate::key::codec::refusal::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec};
 use crate::key::order;
 use crate::key::text::is_legal_text;

@@ -1,8 +1,8 @@
 //! `Without`: a text as it is that cannot hold the separator after it.
 
 use crate::error::Result;
+use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
-use crate::key::codec::refusal::{mismatch, refused};
 use crate::key::codec::{Alphabet, Form, KeyCodec, Text, TextCodec, raw};
 use crate::key::text::is_legal;
 

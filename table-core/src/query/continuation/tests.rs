@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::ErrorCode;
 use crate::filter::{Filter, arbitrary};
 use crate::query::{KeyRange, Select, TextRange};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::bag::TableEntity;
 use crate::entity::FromEntity;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::name::TableName;
@@ -12,6 +12,7 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::{Evolution, StoredSchema};
 use crate::store::StoredRow;
+use crate::table::fault::TableFault;
 use crate::value::Value;
 
 /// Code units of one piece of a design's text: below what a string property holds (TYPE-11).
@@ -103,9 +104,7 @@ impl StoredLayout {
             error.with_key(key.partition_key.as_str(), key.row_key.as_str()).with_table(super::LAYOUTS)
         })?;
         if text("Fingerprint") != Some(&schema.fingerprint().to_string()) {
-            let message =
-                "the stored design has another fingerprint than the one beside it: restore it, or delete it";
-            return Err(Error::new(ErrorCode::Corrupted, message)
+            return Err(Error::of(TableFault::Fingerprint)
                 .with_key(key.partition_key.as_str(), key.row_key.as_str())
                 .with_table(super::LAYOUTS));
         }

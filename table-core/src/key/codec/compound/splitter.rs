@@ -1,9 +1,10 @@
 //! Splitting a compound key into the texts of its parts.
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
 use crate::key::codec::compound::reading::{end_of_part, first_character};
+use crate::key::codec::fault::CodecFault;
 
 /// Hands out the texts of a key's parts, one after another, without copying.
 ///
@@ -111,11 +112,6 @@ impl<'a> Splitter<'a> {
             before if self.rest.is_empty() => format!("it ends after '{before}'"),
             before => format!("after '{before}' comes '{}'", self.rest),
         };
-        let message = format!(
-            "the key '{}' does not fit its design: {found} and not {expected}; the entity is of another type or design: select \
-             the keys of one type (`rows`), or read what is there as a set (`read_as`) or without a design (`untyped`)",
-            self.text,
-        );
-        Error::new(ErrorCode::EntityMismatch, message)
+        Error::of(CodecFault::Pieces { key: self.text.to_owned(), found, expected: expected.to_string() })
     }
 }

@@ -1,0 +1,28 @@
+//! The faults of entity groups.
+
+use crate::error::{ErrorCode, Fault};
+
+/// A range of rows that does not fit the fields of a group.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum GroupFault {
+    #[error(
+        "the range holds no `{entity}`: read the field `{field}` as `Option<One<_>>` if it may be missing"
+    )]
+    Missing { entity: &'static str, field: &'static str },
+    #[error("the range holds more than one `{entity}`: read the field `{field}` as `Many<_>`")]
+    Several { entity: &'static str, field: &'static str },
+    #[error(
+        "the group `{0}` has no field for the type of the entity: add one, or keep what is unknown in `#[other] rest: Vec<TableEntity>`"
+    )]
+    Unknown(String),
+}
+
+impl Fault for GroupFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        match self {
+            Self::Missing { .. } => (ErrorCode::ResourceNotFound, Some("PAT-CK-1")),
+            Self::Several { .. } => (ErrorCode::EntityMismatch, Some("PAT-CK-1")),
+            Self::Unknown(_) => (ErrorCode::EntityMismatch, Some("PAT-HET-6")),
+        }
+    }
+}

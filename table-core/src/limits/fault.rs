@@ -1,0 +1,34 @@
+//! The faults of sizes: what is larger than a store accepts.
+
+use crate::error::{ErrorCode, Fault};
+
+/// A limit that was exceeded.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LimitFault {
+    #[error("the {kind} has {units} UTF-16 code units; at most {most} are allowed")]
+    Key { kind: &'static str, units: usize, most: usize },
+    #[error("the entity has {bytes} bytes; at most {most} are allowed: split it or move a value to a blob")]
+    Entity { bytes: usize, most: usize },
+    #[error("the entity has {count} custom properties; at most {most} are allowed")]
+    Properties { count: usize, most: usize },
+    #[error("property `{name}` has {found} {unit}; at most {most} are allowed")]
+    Value { name: String, found: usize, unit: &'static str, most: usize },
+    #[error("a transaction holds at most {0} operations: commit this one and begin another")]
+    Operations(usize),
+    #[error("the transaction would hold {sum} bytes of entities; at most {most} are allowed")]
+    Transaction { sum: usize, most: usize },
+}
+
+impl Fault for LimitFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        let (code, rule) = match self {
+            Self::Key { .. } => (ErrorCode::PropertyValueTooLarge, "KEY-8"),
+            Self::Entity { .. } => (ErrorCode::EntityTooLarge, "SIZE-1"),
+            Self::Properties { .. } => (ErrorCode::TooManyProperties, "ENT-2"),
+            Self::Value { .. } => (ErrorCode::PropertyValueTooLarge, "TYPE-10"),
+            Self::Operations(_) => (ErrorCode::InvalidInput, "EGT-2"),
+            Self::Transaction { .. } => (ErrorCode::RequestBodyTooLarge, "EGT-3"),
+        };
+        (code, Some(rule))
+    }
+}

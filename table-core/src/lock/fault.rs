@@ -1,0 +1,45 @@
+//! The faults of lock files.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::error::{ErrorCode, Fault};
+use crate::schema::Verdict;
+
+/// A request of the reader: at the top of each file, and in the error for a difference.
+pub(super) const HEAD: &str = "read what changed before you commit it";
+
+/// A lock file that cannot be read or written, or that differs from the program.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LockFault {
+    #[error("TABLES_UPDATE is `{0}`: write `1` or `force`, or leave it out")]
+    Variable(String),
+    #[error(
+        "`{0}` is not a line of a lock file here: restore the file, or delete it and have it written anew"
+    )]
+    Line(String),
+    #[error("the sample cannot be written as JSON")]
+    Sample(#[source] serde_json::Error),
+    #[error("cannot {verb} {path}", path = .path.display())]
+    File { verb: &'static str, path: PathBuf, source: io::Error },
+    #[error(
+        "{path} {difference}: {verdict}\n{report}\nif this is meant, `TABLES_UPDATE={accept} cargo test` writes the file anew ({HEAD})",
+        path = .path.display(),
+        difference = if *.is_missing { "is not there yet" } else { "is not the layout of the program" },
+        accept = if .verdict.is_allowed() { "1" } else { "force" }
+    )]
+    Difference { path: PathBuf, is_missing: bool, verdict: Verdict, report: String },
+}
+
+impl Fault for LockFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        let code = match self {
+            Self::Variable(_) => ErrorCode::InvalidInput,
+            Self::Line(_) => ErrorCode::Corrupted,
+            Self::Sample(_) => ErrorCode::OutOfRangeInput,
+            Self::File { .. } => ErrorCode::Io,
+            Self::Difference { .. } => ErrorCode::LayoutMismatch,
+        };
+        (code, None)
+    }
+}

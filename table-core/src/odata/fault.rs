@@ -1,0 +1,36 @@
+//! The faults of OData JSON.
+
+use crate::error::{ErrorCode, Fault};
+use crate::value::EdmType;
+
+/// JSON that cannot be read as an entity, or an entity that cannot be written as JSON.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ODataFault {
+    #[error("the body is not the JSON that was expected")]
+    Body(#[source] serde_json::Error),
+    #[error("the {0} is missing or null: every entity has one")]
+    NoKey(&'static str),
+    #[error("a key is an Edm.String, not an {0}")]
+    KeyType(EdmType),
+    #[error("@odata.type is `{0}`, which is not one of the eight Edm types")]
+    UnknownType(String),
+    #[error("a property value cannot be an array or an object")]
+    Nested,
+    #[error("the value cannot be read as {wanted}", wanted = .0.map_or("an Edm type", EdmType::name))]
+    Value(Option<EdmType>),
+    #[error("a stored entity cannot be written as JSON: {0}")]
+    Write(String),
+}
+
+impl Fault for ODataFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        match self {
+            Self::Body(_) => (ErrorCode::InvalidInput, None),
+            Self::NoKey(_) => (ErrorCode::PropertiesNeedValue, Some("KEY-1")),
+            Self::KeyType(_) | Self::Value(_) => (ErrorCode::InvalidInput, Some("TYPE-8")),
+            Self::UnknownType(_) => (ErrorCode::InvalidInput, Some("ENG-10")),
+            Self::Nested => (ErrorCode::InvalidInput, Some("TYPE-9")),
+            Self::Write(_) => (ErrorCode::Corrupted, None),
+        }
+    }
+}

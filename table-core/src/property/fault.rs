@@ -1,0 +1,43 @@
+//! The faults of typed properties.
+
+use crate::error::{ErrorCode, Fault};
+use crate::value::EdmType;
+
+/// A value that cannot be stored in a property, or not be read from it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PropertyFault {
+    #[error("the stored value is {found}, {wanted} is wanted: read the entity as a bag, or change the type", found = .found.map_or("absent", EdmType::name))]
+    Type { wanted: EdmType, found: Option<EdmType> },
+    #[error("the stored number {number} does not fit `{wanted}`: choose a wider type")]
+    Number { number: String, wanted: &'static str },
+    #[error("the stored tick {0} is after the year 9999")]
+    Tick(u64),
+    #[error("the value needs more than {0} chunks of 64 KiB: store it as a blob")]
+    TooManyChunks(usize),
+    #[error("the value is not stored in whole chunks: {0}; read the entity as a bag and write it again")]
+    Chunks(String),
+    #[error("the rest holds a property that a field of its own is stored as: take it out, and set the field")]
+    Rest,
+    #[error("the value cannot be stored as JSON")]
+    ToJson(#[source] serde_json::Error),
+    #[error("the stored JSON does not fit the type")]
+    FromJson(#[source] serde_json::Error),
+    #[error("the stored value is absent")]
+    NoJson(#[source] serde_json::Error),
+}
+
+impl Fault for PropertyFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        match self {
+            Self::Type { .. }
+            | Self::Number { .. }
+            | Self::Chunks(_)
+            | Self::FromJson(_)
+            | Self::NoJson(_) => (ErrorCode::EntityMismatch, None),
+            Self::Tick(_) => (ErrorCode::Corrupted, None),
+            Self::TooManyChunks(_) => (ErrorCode::PropertyValueTooLarge, Some("SIZE-1")),
+            Self::Rest => (ErrorCode::DuplicatePropertiesSpecified, Some("PROP-6")),
+            Self::ToJson(_) => (ErrorCode::InvalidInput, None),
+        }
+    }
+}

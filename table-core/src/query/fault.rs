@@ -1,0 +1,48 @@
+//! The faults of queries and continuations.
+
+use crate::error::{Error, ErrorCode, Fault};
+use crate::limits::SELECT_NAMES;
+
+/// A query that a backend would refuse, or a continuation that is not one of the query.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum QueryFault {
+    #[error("a page of {top} entities was asked for; at most {most} are allowed: page through them")]
+    Top { top: usize, most: usize },
+    #[error("$select names {0} properties; at most {SELECT_NAMES} are allowed")]
+    SelectCount(usize),
+    #[error("$select of `*`: leave it out to get all properties")]
+    SelectAll,
+    #[error("$select names `{0}` twice")]
+    SelectTwice(String),
+    #[error("$select: {0}")]
+    SelectName(Error),
+    #[error("this is not a continuation token, or it was altered: send it as it was received")]
+    Token,
+    #[error("the continuation belongs to another query: send the same table, keys, filter and select")]
+    OtherQuery,
+    #[error("the continuation lies outside the keys of its query: it was not made by this library")]
+    OutsideKeys,
+    #[error("the continuation belongs to another backend: begin the query anew")]
+    OtherBackend,
+    #[error("the table was dropped and created again since the page before: begin the query anew")]
+    TableReplaced,
+    #[error("the query reads no keys")]
+    NoKeys,
+}
+
+impl Fault for QueryFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        let rule = match self {
+            Self::Top { .. } => "TOP-2",
+            Self::SelectCount(_) | Self::SelectTwice(_) | Self::SelectName(_) => "SEL-1",
+            Self::SelectAll => "SEL-5",
+            Self::Token
+            | Self::OtherQuery
+            | Self::OutsideKeys
+            | Self::OtherBackend
+            | Self::TableReplaced
+            | Self::NoKeys => "PAGE-9",
+        };
+        (ErrorCode::InvalidInput, Some(rule))
+    }
+}
