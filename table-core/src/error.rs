@@ -313,7 +313,7 @@ impl fmt::Debug for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.0.source {
-            Some(source) => Some(source),
+            Some(source) => Some(&**source),
             None => self.0.fault.source(),
         }
     }

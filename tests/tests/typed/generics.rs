@@ -108,7 +108,7 @@ fn evo_8_types_of_one_table_have_one_layout() -> Result<()> {
         // Texts where the readings have numbers.
         let error = engine.table::<Notice>().open().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-8")));
-        assert!(error.to_string().contains("`Payload`: Edm.Double becomes Edm.String"), "{error}");
+        assert!(format!("{error:?}").contains("`Payload`: Edm.Double becomes Edm.String"), "{error:?}");
 
         // Another type stored as JSON is of the same layout; a row of the wrong one is refused when it is read.
         let listed = engine.table::<Listed>().open().await?;
