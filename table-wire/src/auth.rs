@@ -4,6 +4,7 @@ mod account_key;
 mod authorization;
 mod canonical;
 mod date;
+mod fault;
 mod scheme;
 
 pub use account_key::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};

@@ -1,5 +1,6 @@
 //! Entity group transactions on the wire: several requests in one multipart body, and their answers (EGT-20 to EGT-39).
 
+mod fault;
 mod multipart;
 mod request;
 mod response;

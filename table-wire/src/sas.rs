@@ -12,6 +12,7 @@
 mod account;
 mod authority;
 mod caller;
+mod fault;
 mod grant;
 mod instant;
 mod lifetime;

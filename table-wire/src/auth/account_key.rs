@@ -6,7 +6,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
+
+use super::fault::AuthFault;
 
 /// The emulator's account (AUTH-30).
 pub const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
@@ -36,13 +38,11 @@ impl AccountKey {
     pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
         let account = account.into();
         // An empty key would sign, and everybody has it.
-        let key = STANDARD.decode(key).ok().filter(|key| !key.is_empty()).ok_or_else(|| {
-            let message = format!(
-                "the key of account `{}` is not base64: copy it whole, with its closing `=`",
-                account.escape_debug()
-            );
-            Error::new(ErrorCode::AuthenticationFailed, message).with_rule("AUTH-11")
-        })?;
+        let key = STANDARD
+            .decode(key)
+            .ok()
+            .filter(|key| !key.is_empty())
+            .ok_or_else(|| Error::of(AuthFault::Key(account.clone())))?;
         Ok(Self { account, key })
     }
 

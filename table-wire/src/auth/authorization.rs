@@ -4,8 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
+use super::fault::AuthFault;
 use super::{AccountKey, Scheme, SignedParts, parse_http_date};
 
 /// A key's signature of a request, as the header says it. `Debug` does not print the signature.
@@ -48,12 +49,7 @@ impl<'a> Authorization<'a> {
             Some(Self { account, signature, lite: lite == Scheme::TableLite })
         });
         let legal = |own: &Self| !own.account.is_empty() && !own.signature.is_empty();
-        parts.filter(legal).ok_or_else(|| {
-            failed(
-                "AUTH-1",
-                "the header is neither `SharedKey account:signature` nor `SharedKeyLite account:signature`",
-            )
-        })
+        parts.filter(legal).ok_or_else(|| Error::of(AuthFault::Header))
     }
 
     /// The account that it is for.
@@ -80,33 +76,21 @@ impl<'a> Authorization<'a> {
             (Scheme::Table | Scheme::TableLite, false) => Scheme::Table,
             (Scheme::Storage, false) => Scheme::Storage,
             (Scheme::Storage, true) => {
-                return Err(failed(
-                    "AUTH-24",
-                    "the short form of a signature is for the table service alone",
-                ));
+                return Err(Error::of(AuthFault::ShortForm));
             }
         };
         let text = scheme.string_to_sign(parts, self.account);
         let own = keys.iter().filter(|key| key.account() == self.account);
         // Every key is asked, so that the time does not tell which it was.
         if own.filter(|key| key.verifies(&text, self.signature)).count() == 0 {
-            return Err(failed(
-                "AUTH-1",
-                "the signature is not that of this request by a key of the account",
-            ));
+            return Err(Error::of(AuthFault::Signature));
         }
-        let date = parse_http_date(parts.date()).ok_or_else(|| {
-            failed("AUTH-9", "the request has no date, or one that is not in the form of HTTP")
-        })?;
+        let date = parse_http_date(parts.date()).ok_or_else(|| Error::of(AuthFault::Date))?;
         if now.signed_duration_since(date).abs().to_std().is_ok_and(|skew| skew <= Self::SKEW) {
             return Ok(());
         }
-        Err(failed("AUTH-9", "the date of the request is more than 15 minutes away: set the clock"))
+        Err(Error::of(AuthFault::Skew))
     }
-}
-
-fn failed(rule: &'static str, why: &str) -> Error {
-    Error::new(ErrorCode::AuthenticationFailed, why).with_rule(rule)
 }
 
 impl fmt::Debug for Authorization<'_> {
@@ -118,6 +102,7 @@ impl fmt::Debug for Authorization<'_> {
 #[cfg(test)]
 mod tests {
     use http::HeaderMap;
+    use table_core::ErrorCode;
 
     use super::*;
     use crate::auth::print_http_date;

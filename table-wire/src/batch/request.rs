@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
+use super::fault::BatchFault;
 use super::multipart::{boundary, find, head, line, split};
 
 /// A write of a batch, as a client writes it.
@@ -111,36 +112,34 @@ pub enum Batch<'a> {
 /// `InvalidInput` for another type, a part that is not a request, more than one change set (EGT-8), a query beside anything else (EGT-7),
 /// no operation (EGT-12), and a body that is cut off before its end: what is not whole must not be applied.
 pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>> {
-    let outer = boundary(content_type)
-        .ok_or_else(|| refuse("EGT-20", "the type of a batch is `multipart/mixed` with a boundary"))?;
+    let outer = boundary(content_type).ok_or_else(|| Error::of(BatchFault::Type))?;
     let outer = split(body, outer);
     let parts = whole(&outer.parts, outer.closed)?;
     let [only] = parts else {
-        let rule = if parts.is_empty() { "EGT-12" } else { "EGT-8" };
-        return Err(refuse(rule, "a batch has one change set, or one query"));
+        return Err(Error::of(if parts.is_empty() { BatchFault::Empty } else { BatchFault::Several }));
     };
     let (headers, content) = head(only);
     let Some(inner) = boundary(find(headers, "content-type")) else {
         let query = request(content)?;
         return match query.method {
             "GET" => Ok(Batch::Query(query)),
-            _ => Err(refuse("EGT-7", "outside of a change set a batch has a point query alone")),
+            _ => Err(Error::of(BatchFault::NotAQuery)),
         };
     };
     let inner = split(content, inner);
     let requests: Vec<_> =
         whole(&inner.parts, inner.closed)?.iter().map(|part| request(head(part).1)).collect::<Result<_>>()?;
     if requests.is_empty() {
-        return Err(refuse("EGT-12", "the change set has no operations"));
+        return Err(Error::of(BatchFault::NoOperations));
     }
     if requests.iter().any(|request| request.method == "GET") {
-        return Err(refuse("EGT-7", "a change set has writes alone"));
+        return Err(Error::of(BatchFault::QueryInside));
     }
     Ok(Batch::ChangeSet(requests))
 }
 
 fn whole<'a, 'b>(parts: &'b [&'a [u8]], closed: bool) -> Result<&'b [&'a [u8]]> {
-    if closed { Ok(parts) } else { Err(refuse("EGT-21", "the batch is cut off before its closing boundary")) }
+    if closed { Ok(parts) } else { Err(Error::of(BatchFault::CutOff)) }
 }
 
 /// A request line, headers, a body.
@@ -149,23 +148,13 @@ fn request(content: &[u8]) -> Result<RequestPart<'_>> {
     let mut words = std::str::from_utf8(first).unwrap_or_default().split_ascii_whitespace();
     let (method, uri, version) = (words.next(), words.next(), words.next());
     let (Some(method), Some(uri), Some(version), None) = (method, uri, version, words.next()) else {
-        return Err(refuse(
-            "EGT-21",
-            "a part of the batch does not begin with a method, a URL and a version",
-        ));
+        return Err(Error::of(BatchFault::RequestLine));
     };
     let token = method.bytes().all(|byte| byte.is_ascii_uppercase());
     let absolute = ["http://", "https://"].iter().any(|scheme| uri.starts_with(scheme));
     if !token || !version.starts_with("HTTP/1.") || !(absolute || uri.starts_with('/')) {
-        return Err(refuse(
-            "EGT-21",
-            "a part of the batch is not a request of HTTP/1.1 with a URL or a path",
-        ));
+        return Err(Error::of(BatchFault::Request));
     }
     let (head, body) = head(rest);
     Ok(RequestPart { method, uri, head, body: body.trim_ascii() })
-}
-
-fn refuse(rule: &'static str, why: &str) -> Error {
-    Error::new(ErrorCode::InvalidInput, why).with_rule(rule)
 }

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
 use super::caller;
+use super::fault::SasFault;
 use super::instant;
 use super::lifetime::Lifetime;
 use super::parameters::Parameters;
@@ -112,8 +113,7 @@ impl AccountSas {
         caller::check(&self.addresses)?;
         let (no_services, no_types) = (self.services == Services::NONE, self.types == ResourceTypes::NONE);
         if no_services || no_types || self.permissions == AccountPermissions::NONE {
-            let why = "a signature of an account needs services, resource types and permissions";
-            return Err(Error::new(ErrorCode::InvalidInput, why).with_rule("ASAS-1"));
+            return Err(Error::of(SasFault::IncompleteOfAccount));
         }
         let mut parameters = Parameters::default();
         parameters.put("sv", self.version.as_str());

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use chrono::{DateTime, Utc};
-use table_core::{Clock, Error, ErrorCode, Result, TableName};
+use table_core::{Clock, Error, Result, TableName};
 
 use super::account::{ResourceTypes, Services};
 use super::caller::{self, Caller};
+use super::fault::SasFault;
 use super::grant::{AccountGrant, Grant, TableGrant};
 use super::instant;
 use super::parameters::Parameters;
@@ -109,10 +110,7 @@ impl Authority {
         };
         let verified: Vec<bool> = self.keys.iter().map(signed).collect::<Result<_>>()?;
         if !verified.contains(&true) {
-            return Err(failed(
-                "SAS-11",
-                "the signature is not of this account's key, or the token was altered",
-            ));
+            return Err(Error::of(SasFault::Altered));
         }
         caller::admit(self.caller, parameters)?;
         if is_table {
@@ -137,7 +135,7 @@ impl Authority {
         let expiry = one("se", own.expiry, stored.expiry)?;
         let permissions = one("sp", own.permissions, stored.permissions)?;
         let (Some(expiry), Some(permissions)) = (expiry, permissions) else {
-            return Err(failed("SAS-10", "the token and its policy do not say both permissions and expiry"));
+            return Err(Error::of(SasFault::Unsupplied));
         };
         self.in_time(start, expiry)?;
         Ok(TableGrant { table, range: SignedRange::read(parameters)?, permissions })
@@ -156,31 +154,25 @@ impl Authority {
     fn policy(&self, table: &TableName, id: &str) -> Result<AccessPolicy> {
         let all = self.policies.read().unwrap_or_else(PoisonError::into_inner);
         let found = all.get(table.folded()).and_then(|own| own.iter().find(|policy| policy.id() == id));
-        found.map(|policy| *policy.policy()).ok_or_else(|| {
-            failed("ACL-4", "the table has no policy of the name in the token: it was removed or renamed")
-        })
+        found.map(|policy| *policy.policy()).ok_or_else(|| Error::of(SasFault::NoPolicy))
     }
 
     fn in_time(&self, start: Option<DateTime<Utc>>, expiry: DateTime<Utc>) -> Result<()> {
         let now = self.clock.instant();
         if start.is_some_and(|start| now < start) {
-            return Err(failed("SAS-11", "the token is not yet valid"));
+            return Err(Error::of(SasFault::Early));
         }
         if now >= expiry {
-            return Err(failed("SAS-11", "the token has expired: ask for another"));
+            return Err(Error::of(SasFault::Expired));
         }
         Ok(())
     }
 }
 
-fn failed(rule: &'static str, why: &str) -> Error {
-    Error::new(ErrorCode::AuthenticationFailed, why).with_rule(rule)
-}
-
 /// What the token or its policy says, which must not be both (SAS-10).
-fn one<T>(name: &str, own: Option<T>, stored: Option<T>) -> Result<Option<T>> {
+fn one<T>(name: &'static str, own: Option<T>, stored: Option<T>) -> Result<Option<T>> {
     if own.is_some() && stored.is_some() {
-        return Err(failed("SAS-10", &format!("`{name}` stands in the token and in its policy")));
+        return Err(Error::of(SasFault::SaidTwice(name)));
     }
     Ok(own.or(stored))
 }

@@ -2,8 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
+use super::fault::SasFault;
 use super::parameters::Parameters;
 use super::permissions::Protocol;
 
@@ -43,9 +44,8 @@ pub struct Caller {
 ///
 /// # Errors
 /// `AuthorizationSourceIPMismatch`, `AuthorizationProtocolMismatch`; `InvalidInput` for texts that are neither addresses nor a protocol,
-/// whoever calls.
+/// of any caller.
 pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<()> {
-    let refuse = |code, why: &str| Err(Error::new(code, why).with_rule("ASAS-5"));
     let addresses = parameters.find("sip").map(range).transpose()?;
     let protocol = Protocol::read(parameters.get("spr"))?;
     let Some(caller) = caller else { return Ok(()) };
@@ -55,10 +55,10 @@ pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<(
         IpAddr::V6(_) => false,
     };
     if !addresses.is_none_or(within) {
-        return refuse(ErrorCode::AuthorizationSourceIPMismatch, "the token is for other addresses");
+        return Err(Error::of(SasFault::OtherAddress));
     }
     if protocol == Protocol::Https && !caller.secure {
-        return refuse(ErrorCode::AuthorizationProtocolMismatch, "the token is for HTTPS alone");
+        return Err(Error::of(SasFault::Plain));
     }
     Ok(())
 }
@@ -74,17 +74,15 @@ pub(super) fn check(addresses: &str) -> Result<()> {
 fn range(text: &str) -> Result<(Ipv4Addr, Ipv4Addr)> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let bounds = first.parse().ok().zip(last.parse().ok());
-    bounds.filter(|(first, last)| first <= last).ok_or_else(|| {
-        let message = format!(
-            "`{}` is neither an IPv4 address nor a range of them: write `10.0.0.1` or `10.0.0.1-10.0.0.9`",
-            text.escape_debug()
-        );
-        Error::new(ErrorCode::InvalidInput, message).with_rule("SAS-1")
-    })
+    bounds
+        .filter(|(first, last)| first <= last)
+        .ok_or_else(|| Error::of(SasFault::Addresses(text.to_owned())))
 }
 
 #[cfg(test)]
 mod tests {
+    use table_core::ErrorCode;
+
     use super::*;
 
     fn token(sip: &str, spr: &str) -> Parameters {
@@ -134,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn sas_1_what_is_no_address_is_not_signed() {
+    fn sas_1_other_texts_than_addresses_are_not_signed() {
         for text in ["", "127.0.0.1", "10.0.0.1-10.0.0.1", "10.0.0.9-10.0.1.0"] {
             assert!(check(text).is_ok(), "{text}");
         }

@@ -1,8 +1,9 @@
 //! Grants: the operations that a verified token allows (SAS-5, SAS-8, ASAS-4).
 
-use table_core::{EntityKey, Error, ErrorCode, OperationKind, Result, TableName};
+use table_core::{EntityKey, Error, OperationKind, Result, TableName};
 
 use super::account::{ResourceTypes, Services};
+use super::fault::SasFault;
 use super::permissions::{AccountPermissions, TablePermissions};
 use super::range::SignedRange;
 
@@ -47,13 +48,8 @@ pub(super) enum TableVerb {
     List,
 }
 
-fn refuse(code: ErrorCode, rule: &'static str, why: &str) -> Error {
-    Error::new(code, why).with_rule(rule)
-}
-
-fn not_permitted(rule: &'static str, what: &str) -> Error {
-    let why = format!("the signature does not permit {what}");
-    refuse(ErrorCode::AuthorizationPermissionMismatch, rule, &why)
+fn not_permitted(rule: &'static str, what: &'static str) -> Error {
+    Error::of(SasFault::Permission { what, rule })
 }
 
 /// The letters that a write needs: the same four for both kinds of token.
@@ -93,19 +89,16 @@ impl Grant {
     pub(super) fn key(&self, key: &EntityKey) -> Result<()> {
         match self {
             Self::Table(grant) if !grant.range.contains(key.partition_key.as_str(), key.row_key.as_str()) => {
-                let why = "the key lies outside the range of the signature";
-                Err(refuse(ErrorCode::AuthorizationFailure, "SAS-8", why)
+                Err(Error::of(SasFault::OutsideRange)
                     .with_key(key.partition_key.as_str(), key.row_key.as_str()))
             }
             _ => Ok(()),
         }
     }
 
-    fn operation(&self, table: &TableName, needed: TablePermissions, what: &str) -> Result<()> {
+    fn operation(&self, table: &TableName, needed: TablePermissions, what: &'static str) -> Result<()> {
         match self {
-            Self::Table(grant) if grant.table != *table => {
-                Err(refuse(ErrorCode::AuthorizationFailure, "SAS-11", "the signature is for another table"))
-            }
+            Self::Table(grant) if grant.table != *table => Err(Error::of(SasFault::OtherTable)),
             Self::Table(grant) if grant.permissions.contains(needed) => Ok(()),
             Self::Table(_) => Err(not_permitted("SAS-11", what)),
             Self::Account(grant) => {
@@ -120,7 +113,7 @@ impl Grant {
     /// 403 if it is not permitted, as it never is for the token of a table (SAS-5).
     pub(super) fn table(&self, verb: TableVerb) -> Result<()> {
         let Self::Account(grant) = self else {
-            return Err(not_permitted("SAS-5", "operations on whole tables: use an account signature"));
+            return Err(Error::of(SasFault::WholeTables));
         };
         let has = |permissions| grant.permissions.contains(permissions);
         let (permitted, what) = match verb {
@@ -135,14 +128,12 @@ impl Grant {
 }
 
 impl AccountGrant {
-    fn check(self, of: ResourceTypes, permitted: bool, what: &str) -> Result<()> {
+    fn check(self, of: ResourceTypes, permitted: bool, what: &'static str) -> Result<()> {
         if !self.services.contains(Services::TABLE) {
-            let why = "the signature is not for the table service";
-            return Err(refuse(ErrorCode::AuthorizationServiceMismatch, "ASAS-5", why));
+            return Err(Error::of(SasFault::Service));
         }
         if !self.types.contains(of) {
-            let why = format!("{what} is not of the resource types of the signature");
-            return Err(refuse(ErrorCode::AuthorizationResourceTypeMismatch, "ASAS-5", &why));
+            return Err(Error::of(SasFault::ResourceType(what)));
         }
         if permitted { Ok(()) } else { Err(not_permitted("ASAS-5", what)) }
     }

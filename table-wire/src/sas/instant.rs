@@ -1,7 +1,9 @@
 //! Instants as signatures write them (SAS-1).
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
+
+use super::fault::SasFault;
 
 /// 0001-01-01 and the last second of 9999, which four digits of a year can say.
 const FIRST: i64 = -62_135_596_800;
@@ -20,11 +22,10 @@ pub(super) fn read(text: &str) -> Result<DateTime<Utc>> {
     let digits = text.get(..4).is_some_and(|year| year.bytes().all(|byte| byte.is_ascii_digit()))
         && !text.contains(char::is_whitespace);
     let found = at("%Y-%m-%dT%H:%M:%SZ").or_else(|| at("%Y-%m-%dT%H:%MZ")).or_else(date);
-    found.filter(|_| digits).map(|instant| instant.and_utc()).ok_or_else(|| {
-        let message =
-            format!("`{}` is not an instant in UTC: write it as `2026-11-20T08:00:00Z`", text.escape_debug());
-        Error::new(ErrorCode::InvalidInput, message).with_rule("SAS-1")
-    })
+    found
+        .filter(|_| digits)
+        .map(|instant| instant.and_utc())
+        .ok_or_else(|| Error::of(SasFault::Instant(text.to_owned())))
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
+use super::fault::SasFault;
 use super::version::SignedVersion;
 use crate::percent::{decode, encode};
 
@@ -41,17 +42,16 @@ impl Parameters {
     /// # Errors
     /// `InvalidInput` if it is none, or has a name twice.
     pub(super) fn read(text: &str) -> Result<Self> {
-        let refuse = |why: String| Err(Error::new(ErrorCode::InvalidInput, why).with_rule("SAS-1"));
         let (mut read, mut names) = (Self::default(), BTreeSet::new());
         for (index, pair) in text.trim_start_matches('?').split('&').enumerate() {
             let decoded =
                 pair.split_once('=').and_then(|(name, value)| Some((decode(name)?, decode(value)?)));
             let Some((name, value)) = decoded else {
-                return refuse(format!("part {} of the signature is no `name=value` of a query", index + 1));
+                return Err(Error::of(SasFault::Part(index + 1)));
             };
             read.put(&name, value);
             if let Some(name) = names.replace(name) {
-                return refuse(format!("the signature has `{}` twice", name.escape_debug()));
+                return Err(Error::of(SasFault::Twice(name)));
             }
         }
         Ok(read)
@@ -79,8 +79,7 @@ impl Parameters {
         if version.signs_address() {
             lines.extend(self.lines(&["sip", "spr"])?);
         } else if self.find("sip").or(self.find("spr")).is_some() {
-            let why = "addresses and protocols are not signed before version 2015-04-05";
-            return Err(Error::new(ErrorCode::InvalidInput, why).with_rule("SAS-4"));
+            return Err(Error::of(SasFault::OldVersion));
         }
         lines.extend(self.lines(&["sv", "spk", "srk", "epk", "erk"])?);
         Ok(lines.join("\n"))
@@ -93,8 +92,7 @@ impl Parameters {
     pub(super) fn string_of_account(&self, account: &str) -> Result<String> {
         let version = self.version()?;
         if !version.signs_address() {
-            let why = "signatures of accounts begin with version 2015-04-05";
-            return Err(Error::new(ErrorCode::InvalidInput, why).with_rule("ASAS-1"));
+            return Err(Error::of(SasFault::OldVersionOfAccount));
         }
         let mut lines = vec![account];
         lines.extend(self.lines(&["sp", "ss", "srt", "st", "se", "sip", "spr", "sv"])?);
@@ -110,8 +108,7 @@ impl Parameters {
         let line = |name: &&str| {
             let value = self.get(name);
             if value.chars().any(char::is_control) {
-                let why = format!("`{name}` of the signature has a control character");
-                return Err(Error::new(ErrorCode::InvalidInput, why).with_rule("SAS-2"));
+                return Err(Error::of(SasFault::ControlCharacter((*name).to_owned())));
             }
             Ok(value)
         };

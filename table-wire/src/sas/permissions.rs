@@ -1,6 +1,8 @@
 //! Letters: what a token permits, and over which protocol.
 
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
+
+use super::fault::SasFault;
 
 /// A set of letters in the order in which they are written.
 macro_rules! letters {
@@ -45,11 +47,9 @@ macro_rules! letters {
             pub fn read(letters: &str) -> ::table_core::Result<Self> {
                 letters.bytes().try_fold(Self::NONE, |set, letter| match Self::of(letter) {
                     Self::NONE => {
-                        let legal = String::from_utf8_lossy(Self::LETTERS);
-                        let message = format!(
-                            "`{}` is not a set of {}: the letters are `{legal}`", letters.escape_debug(), $what,
-                        );
-                        Err(::table_core::Error::new(::table_core::ErrorCode::InvalidInput, message).with_rule($rule))
+                        let (letters, legal) = (letters.to_owned(), Self::LETTERS);
+                        let fault = $crate::sas::fault::SasFault::Letters { letters, kind: $what, legal, rule: $rule };
+                        Err(::table_core::Error::of(fault))
                     }
                     found => Ok(set.and(found)),
                 })
@@ -155,10 +155,9 @@ impl Protocol {
     /// `InvalidInput` for a text that is not a value of `spr`.
     pub(super) fn read(text: &str) -> Result<Self> {
         let all = [Self::Unsaid, Self::Https, Self::HttpsAndHttp];
-        all.into_iter().find(|protocol| protocol.as_str() == text).ok_or_else(|| {
-            let message = format!("`{}` is neither `https` nor `https,http`", text.escape_debug());
-            Error::new(ErrorCode::InvalidInput, message).with_rule("SAS-1")
-        })
+        all.into_iter()
+            .find(|protocol| protocol.as_str() == text)
+            .ok_or_else(|| Error::of(SasFault::Protocol(text.to_owned())))
     }
 }
 

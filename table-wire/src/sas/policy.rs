@@ -2,9 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
 use super::TablePermissions;
+use super::fault::SasFault;
 
 /// What a policy supplies; a token must not repeat it and must add what is missing (SAS-10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,15 +65,11 @@ impl StoredAccessPolicy {
     /// `InvalidInput` for over five, or one name twice (ACL-2).
     pub fn check(policies: &[Self]) -> Result<()> {
         if policies.len() > Self::MOST {
-            return Err(refuse(&format!(
-                "{} policies; a table keeps at most {}",
-                policies.len(),
-                Self::MOST
-            )));
+            return Err(Error::of(SasFault::Policies { count: policies.len(), most: Self::MOST }));
         }
         for (index, policy) in policies.iter().enumerate() {
             if policies.iter().take(index).any(|earlier| earlier.id == policy.id) {
-                return Err(refuse(&format!("the policy `{}` occurs twice", policy.id.escape_debug())));
+                return Err(Error::of(SasFault::PolicyTwice(policy.id.clone())));
             }
         }
         Ok(())
@@ -86,18 +83,12 @@ impl StoredAccessPolicy {
 pub(super) fn check_id(id: &str) -> Result<()> {
     let characters = id.encode_utf16().count();
     if !(1..=64).contains(&characters) {
-        return Err(refuse(&format!(
-            "the name of a policy has {characters} characters; 1 to 64 are allowed"
-        )));
+        return Err(Error::of(SasFault::PolicyLength(characters)));
     }
     if id.chars().any(char::is_control) {
-        return Err(refuse(&format!("the name `{}` of a policy has a control character", id.escape_debug())));
+        return Err(Error::of(SasFault::PolicyCharacter(id.to_owned())));
     }
     Ok(())
-}
-
-fn refuse(why: &str) -> Error {
-    Error::new(ErrorCode::InvalidInput, why).with_rule("ACL-2")
 }
 
 #[cfg(test)]

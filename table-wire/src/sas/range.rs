@@ -8,8 +8,9 @@ use std::ops::Bound;
 use table_core::filter::{Comparison, Filter};
 use table_core::key::order;
 use table_core::query::{KeyRange, Query, TextRange};
-use table_core::{Error, ErrorCode, PartitionKey, Result, RowKey};
+use table_core::{Error, PartitionKey, Result, RowKey};
 
+use super::fault::SasFault;
 use super::parameters::Parameters;
 
 /// From a key to a key, both included, ordered by partition first and row second: between `('A', '5')` and `('C', '2')` lies
@@ -71,15 +72,8 @@ impl End {
     }
 }
 
-fn refuse(why: &str) -> Error {
-    Error::new(ErrorCode::InvalidInput, why).with_rule("SAS-6")
-}
-
-fn ambiguous(end: &str, key: &str) -> Error {
-    refuse(&format!(
-        "the {end} of the range is an empty {key}, which a signature cannot tell from a range without it: sign the whole \
-         partition, or give these entities keys that are not empty"
-    ))
+fn ambiguous(end: &'static str, key: &'static str) -> Error {
+    Error::of(SasFault::EmptyKey { end, key })
 }
 
 impl SignedRange {
@@ -123,10 +117,7 @@ impl SignedRange {
     /// Those of a key; `AuthenticationFailed` for a row without its partition (SAS-7).
     pub(super) fn read(parameters: &Parameters) -> Result<Self> {
         let said = |partition_key, row_key| match (parameters.find(partition_key), parameters.find(row_key)) {
-            (None, Some(_)) => {
-                let why = format!("the token has `{row_key}` without `{partition_key}`");
-                Err(Error::new(ErrorCode::AuthenticationFailed, why).with_rule("SAS-7"))
-            }
+            (None, Some(_)) => Err(Error::of(SasFault::RowAlone { partition_key, row_key })),
             (partition_key, row_key) => Ok(partition_key.map(|partition_key| (partition_key, row_key))),
         };
         Self::between(said("spk", "srk")?, said("epk", "erk")?)
@@ -153,7 +144,7 @@ impl SignedRange {
     /// in an empty key, as in [`new`](Self::new).
     pub fn of_keys(keys: &KeyRange) -> Result<Self> {
         if keys.is_empty() {
-            return Err(refuse("the range holds no key: nothing can be allowed by it"));
+            return Err(Error::of(SasFault::EmptyRange));
         }
         let (lower, upper) =
             (bound::first(&keys.partition_key.lower), bound::last(&keys.partition_key.upper));
@@ -163,9 +154,7 @@ impl SignedRange {
             return Self::between(lower.as_deref().map(whole), upper.as_deref().map(whole));
         }
         let Some(partition) = keys.partition_key.single() else {
-            return Err(refuse(
-                "a signature's range is compound and cannot bound the rows of several partitions: sign one for each",
-            ));
+            return Err(Error::of(SasFault::RowsOfPartitions));
         };
         let (first, last) = (bound::first(&rows.lower), bound::last(&rows.upper));
         Self::new((partition, first.as_deref()), (partition, last.as_deref()))

@@ -5,9 +5,10 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use table_core::query::KeyRange;
 use table_core::selection::{Class, Selection};
-use table_core::{Entity, Error, ErrorCode, Result, TableName};
+use table_core::{Entity, Error, Result, TableName};
 
 use super::caller;
+use super::fault::SasFault;
 use super::instant;
 use super::lifetime::Lifetime;
 use super::parameters::Parameters;
@@ -87,11 +88,7 @@ impl TableSas {
     pub fn selection<E: Entity, C: Class, F>(selection: impl Into<Selection<E, C, F>>) -> Result<Self> {
         match &*selection.into().ranges()? {
             [keys] => Self::of::<E>()?.keys(keys),
-            many => {
-                let message =
-                    format!("the selection has {} ranges and a signature one: sign one for each", many.len());
-                Err(Error::new(ErrorCode::InvalidInput, message).with_rule("SAS-6"))
-            }
+            many => Err(Error::of(SasFault::Ranges(many.len()))),
         }
     }
 
@@ -158,15 +155,9 @@ impl TableSas {
     /// addresses that are none (SAS-1) or the name of a policy that cannot be one (ACL-2); for addresses or a protocol under a
     /// version that does not sign them (SAS-4).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
-        let refuse = |rule, why: &str| {
-            Err(Error::new(ErrorCode::InvalidInput, why).with_rule(rule).with_table(self.table.as_str()))
-        };
         let incomplete = self.permissions == TablePermissions::NONE || self.expiry.is_none();
         if incomplete && self.policy.is_none() {
-            return refuse(
-                "SAS-10",
-                "a signature needs permissions and an expiry, or a policy that supplies them",
-            );
+            return Err(Error::of(SasFault::Incomplete).with_table(self.table.as_str()));
         }
         let of_table = |error: Error| error.with_table(self.table.as_str());
         caller::check(&self.addresses).map_err(of_table)?;

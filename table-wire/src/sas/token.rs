@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
+use super::fault::SasFault;
 use super::parameters::Parameters;
 
 /// A shared access signature as it is handed out: its bearer may do what it says.
@@ -50,13 +51,12 @@ impl FromStr for SasToken {
     /// `InvalidInput` if it is not a query string with a version and a signature, for a table or an account (SAS-1, ASAS-1).
     fn from_str(text: &str) -> Result<Self> {
         let parameters = Parameters::read(text)?;
-        let refuse = |why: &str| Err(Error::new(ErrorCode::InvalidInput, why).with_rule("SAS-1"));
         parameters.version()?;
         if parameters.get("sig").is_empty() {
-            return refuse("the token has no signature `sig`");
+            return Err(Error::of(SasFault::Unsigned));
         }
         if parameters.find("tn").is_some() == parameters.find("ss").is_some() {
-            return refuse("the token is for a table, with `tn`, or for an account, with `ss`: one of them");
+            return Err(Error::of(SasFault::Resource));
         }
         Ok(Self(parameters))
     }

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use chrono::NaiveDate;
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
+
+use super::fault::SasFault;
 
 /// The version in `sv`: a date, which says how the string-to-sign is built.
 ///
@@ -28,9 +30,7 @@ impl SignedVersion {
         if is_date && version >= "2013-08-15" {
             return Ok(Self(version.to_owned()));
         }
-        let message =
-            format!("`{}` is not a version of signatures: a date from 2013-08-15 on", version.escape_debug());
-        Err(Error::new(ErrorCode::InvalidInput, message).with_rule("SAS-4"))
+        Err(Error::of(SasFault::Version(version.to_owned())))
     }
 
     /// As the token has it.

@@ -1,0 +1,40 @@
+//! The faults of the bodies of batches.
+
+use table_core::ErrorCode;
+use table_core::error::Fault;
+
+/// A body that cannot be read as a batch.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BatchFault {
+    #[error("the type of a batch is `multipart/mixed` with a boundary")]
+    Type,
+    #[error("a batch has one change set, or one query")]
+    Empty,
+    #[error("a batch has one change set, or one query")]
+    Several,
+    #[error("outside of a change set a batch has a point query alone")]
+    NotAQuery,
+    #[error("the change set has no operations")]
+    NoOperations,
+    #[error("a change set has writes alone")]
+    QueryInside,
+    #[error("the batch is cut off before its closing boundary")]
+    CutOff,
+    #[error("a part of the batch does not begin with a method, a URL and a version")]
+    RequestLine,
+    #[error("a part of the batch is not a request of HTTP/1.1 with a URL or a path")]
+    Request,
+}
+
+impl Fault for BatchFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        let rule = match self {
+            Self::Type => "EGT-20",
+            Self::Empty | Self::NoOperations => "EGT-12",
+            Self::Several => "EGT-8",
+            Self::NotAQuery | Self::QueryInside => "EGT-7",
+            Self::CutOff | Self::RequestLine | Self::Request => "EGT-21",
+        };
+        (ErrorCode::InvalidInput, Some(rule))
+    }
+}

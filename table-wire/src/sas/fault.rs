@@ -1,0 +1,134 @@
+//! The faults of shared access signatures: of one that is signed, read, verified or used.
+
+use table_core::ErrorCode;
+use table_core::error::Fault;
+
+/// A signature that cannot be made or read, or that does not allow what is asked.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SasFault {
+    // Signing and reading.
+    #[error("`{}` is not a version of signatures: a date from 2013-08-15 on", .0.escape_debug())]
+    Version(String),
+    #[error("`{}` is not an instant in UTC: write it as `2026-11-20T08:00:00Z`", .0.escape_debug())]
+    Instant(String),
+    #[error("`{}` is neither `https` nor `https,http`", .0.escape_debug())]
+    Protocol(String),
+    #[error(
+        "`{}` is neither an IPv4 address nor a range of them: write `10.0.0.1` or `10.0.0.1-10.0.0.9`",
+        .0.escape_debug()
+    )]
+    Addresses(String),
+    #[error("`{letters}` is not a set of {kind}: the letters are `{legal}`", letters = .letters.escape_debug(), legal = .legal.escape_ascii())]
+    Letters { letters: String, kind: &'static str, legal: &'static [u8], rule: &'static str },
+    #[error("part {0} of the signature is not a `name=value` of a query")]
+    Part(usize),
+    #[error("the signature has `{}` twice", .0.escape_debug())]
+    Twice(String),
+    #[error("the token has no signature `sig`")]
+    Unsigned,
+    #[error("the token is for a table, with `tn`, or for an account, with `ss`: one of them")]
+    Resource,
+    #[error("`{0}` of the signature has a control character")]
+    ControlCharacter(String),
+    #[error("addresses and protocols are not signed before version 2015-04-05")]
+    OldVersion,
+    #[error("signatures of accounts begin with version 2015-04-05")]
+    OldVersionOfAccount,
+    #[error("a signature needs permissions and an expiry, or a policy that supplies them")]
+    Incomplete,
+    #[error("a signature of an account needs services, resource types and permissions")]
+    IncompleteOfAccount,
+    #[error("the selection has {0} ranges and a signature one: sign one for each")]
+    Ranges(usize),
+    #[error("the range holds no key: nothing can be allowed by it")]
+    EmptyRange,
+    #[error(
+        "a signature's range is compound and cannot bound the rows of several partitions: sign one for each"
+    )]
+    RowsOfPartitions,
+    #[error(
+        "the {end} of the range is an empty {key}, which a signature cannot tell from a range without it: sign the whole \
+         partition, or give these entities keys that are not empty"
+    )]
+    EmptyKey { end: &'static str, key: &'static str },
+    #[error("the token has `{row_key}` without `{partition_key}`")]
+    RowAlone { partition_key: &'static str, row_key: &'static str },
+    // Stored policies.
+    #[error("{count} policies; a table keeps at most {most}")]
+    Policies { count: usize, most: usize },
+    #[error("the policy `{}` occurs twice", .0.escape_debug())]
+    PolicyTwice(String),
+    #[error("the name of a policy has {0} characters; 1 to 64 are allowed")]
+    PolicyLength(usize),
+    #[error("the name `{}` of a policy has a control character", .0.escape_debug())]
+    PolicyCharacter(String),
+    // Verifying.
+    #[error("the signature is not of this account's key, or the token was altered")]
+    Altered,
+    #[error("the token and its policy do not say both permissions and expiry")]
+    Unsupplied,
+    #[error("`{0}` is both in the token and in its policy")]
+    SaidTwice(&'static str),
+    #[error("the table has no policy of the name in the token: it was removed or renamed")]
+    NoPolicy,
+    #[error("the token is not yet valid")]
+    Early,
+    #[error("the token has expired: ask for another")]
+    Expired,
+    #[error("the token is for other addresses")]
+    OtherAddress,
+    #[error("the token is for HTTPS alone")]
+    Plain,
+    // Using.
+    #[error("the signature is for another table")]
+    OtherTable,
+    #[error("the key lies outside the range of the signature")]
+    OutsideRange,
+    #[error("the signature does not permit {what}")]
+    Permission { what: &'static str, rule: &'static str },
+    #[error("the signature does not permit operations on whole tables: use an account signature")]
+    WholeTables,
+    #[error("the signature is not for the table service")]
+    Service,
+    #[error("{0} is not of the resource types of the signature")]
+    ResourceType(&'static str),
+}
+
+impl Fault for SasFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        let (code, rule) = match self {
+            Self::Instant(_)
+            | Self::Protocol(_)
+            | Self::Addresses(_)
+            | Self::Part(_)
+            | Self::Twice(_)
+            | Self::Unsigned
+            | Self::Resource => (ErrorCode::InvalidInput, "SAS-1"),
+            Self::ControlCharacter(_) => (ErrorCode::InvalidInput, "SAS-2"),
+            Self::Version(_) | Self::OldVersion => (ErrorCode::InvalidInput, "SAS-4"),
+            Self::Ranges(_) | Self::EmptyRange | Self::RowsOfPartitions | Self::EmptyKey { .. } => {
+                (ErrorCode::InvalidInput, "SAS-6")
+            }
+            Self::Incomplete => (ErrorCode::InvalidInput, "SAS-10"),
+            Self::OldVersionOfAccount | Self::IncompleteOfAccount => (ErrorCode::InvalidInput, "ASAS-1"),
+            Self::Letters { rule, .. } => (ErrorCode::InvalidInput, *rule),
+            Self::Policies { .. }
+            | Self::PolicyTwice(_)
+            | Self::PolicyLength(_)
+            | Self::PolicyCharacter(_) => (ErrorCode::InvalidInput, "ACL-2"),
+            Self::RowAlone { .. } => (ErrorCode::AuthenticationFailed, "SAS-7"),
+            Self::Unsupplied | Self::SaidTwice(_) => (ErrorCode::AuthenticationFailed, "SAS-10"),
+            Self::Altered | Self::Early | Self::Expired => (ErrorCode::AuthenticationFailed, "SAS-11"),
+            Self::NoPolicy => (ErrorCode::AuthenticationFailed, "ACL-4"),
+            Self::OtherAddress => (ErrorCode::AuthorizationSourceIPMismatch, "ASAS-5"),
+            Self::Plain => (ErrorCode::AuthorizationProtocolMismatch, "ASAS-5"),
+            Self::OtherTable => (ErrorCode::AuthorizationFailure, "SAS-11"),
+            Self::OutsideRange => (ErrorCode::AuthorizationFailure, "SAS-8"),
+            Self::Permission { rule, .. } => (ErrorCode::AuthorizationPermissionMismatch, *rule),
+            Self::WholeTables => (ErrorCode::AuthorizationPermissionMismatch, "SAS-5"),
+            Self::Service => (ErrorCode::AuthorizationServiceMismatch, "ASAS-5"),
+            Self::ResourceType(_) => (ErrorCode::AuthorizationResourceTypeMismatch, "ASAS-5"),
+        };
+        (code, Some(rule))
+    }
+}
