@@ -1,10 +1,11 @@
 //! The stored access policies of a table, got and set (ACL rules).
 
 use reqwest::Method;
-use table_core::{Error, ErrorCode, Result, TableName};
+use table_core::{Error, Result, TableName};
 use table_wire::acl;
 
 use crate::client::AzureTables;
+use crate::failure::AnswerFault;
 use crate::http::Request;
 use crate::sas::StoredAccessPolicy;
 
@@ -57,10 +58,8 @@ impl AzureTables {
         let sent = self.pipeline().send(&request).await;
         let answer = sent.map_err(|failure| failure.into_error(true).with_table(table.as_str()))?;
         let text = std::str::from_utf8(&answer.body).ok();
-        text.and_then(acl::read).ok_or_else(|| {
-            let message = format!("{OPERATION}: the answer is not a list of policies");
-            Error::new(ErrorCode::InternalError, message).with_rule("ACL-2").with_table(table.as_str())
-        })
+        text.and_then(acl::read)
+            .ok_or_else(|| Error::of(AnswerFault::Policies(OPERATION)).with_table(table.as_str()))
     }
 
     async fn set_policies(&self, table: &TableName, body: String) -> Result<()> {

@@ -11,7 +11,7 @@ use table_wire::batch::{ResponsePart, read_responses};
 use tokio::time::Instant;
 
 use crate::client::AzureTables;
-use crate::failure::{ServiceError, error_code};
+use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, Request};
 use crate::testing::Mutant;
 use crate::write::{Unacknowledged, WriteRequest};
@@ -78,8 +78,7 @@ impl AzureTables {
 
 /// What a batch's answer says: the number of parts is read, not assumed (EGT-37).
 fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledged> {
-    let parts =
-        read_responses(answer.header("content-type"), &answer.body).map_err(|why| unreadable(&why))?;
+    let parts = read_responses(answer.header("content-type"), &answer.body).map_err(unreadable)?;
     if let Some((position, part)) = parts.iter().enumerate().find(|(_, part)| part.status >= 400) {
         let error = refusal(answer, part, position, operations);
         let in_doubt = part.status >= 500 && !error.is_throttled();
@@ -87,7 +86,7 @@ fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledg
     }
     if parts.len() != operations || parts.iter().any(|part| !(200..300).contains(&part.status)) {
         let found = parts.len();
-        return Err(unreadable(&format!(
+        return Err(unreadable(format!(
             "it has {found} parts for {operations} operations, none of them an error"
         )));
     }
@@ -95,10 +94,8 @@ fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledg
 }
 
 /// The service received the batch, and its outcome is unknown.
-fn unreadable(why: &str) -> Unacknowledged {
-    let error =
-        Error::new(ErrorCode::InternalError, format!("{OPERATION}: the answer cannot be read: {why}"));
-    Unacknowledged { error, in_doubt: true }
+fn unreadable(why: String) -> Unacknowledged {
+    Unacknowledged { error: Error::of(AnswerFault::Batch { operation: OPERATION, why }), in_doubt: true }
 }
 
 fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations: usize) -> Error {

@@ -10,7 +10,7 @@ use reqwest::{Client, Method, Url};
 use table_core::{Error, ErrorCode, Result};
 
 use crate::auth::Scheme;
-use crate::connection_string::ConnectionString;
+use crate::connection_string::{ConnectionFault, ConnectionString};
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
 use crate::http::{Pipeline, PipelineParts, Request, Runtime, Transport, encode};
@@ -62,8 +62,7 @@ impl AzureBlobs {
     pub fn from_connection_string_with(text: &str, options: Options) -> Result<Self> {
         let parsed: ConnectionString = text.parse()?;
         let Some(endpoint) = parsed.blob_endpoint() else {
-            let message = "the connection string names no blob service: add `BlobEndpoint` or `AccountName`";
-            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("AUTH-31"));
+            return Err(Error::of(ConnectionFault::NoService { service: "blob", key: "BlobEndpoint" }));
         };
         let (primary, credential) = (Endpoint::new(endpoint)?, parsed.credential().clone());
         let client = Transport::client(primary.is_secure(), primary.is_loopback())?;
@@ -146,7 +145,8 @@ impl AzureBlobs {
             }
         };
         builder.build().map_err(|error| {
-            Error::new(ErrorCode::InvalidInput, format!("container `{name}`: {error}")).with_source(error)
+            Error::new(ErrorCode::InvalidInput, format!("container `{name}` cannot be opened"))
+                .with_source(error)
         })
     }
 

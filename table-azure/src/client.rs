@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use table_core::store::Capabilities;
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
 use crate::auth::Scheme;
-use crate::connection_string::ConnectionString;
+use crate::connection_string::{ConnectionFault, ConnectionString};
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
 use crate::http::{Pipeline, PipelineParts, Runtime};
@@ -85,9 +85,7 @@ impl AzureTables {
     pub fn from_connection_string_with(text: &str, options: Options) -> Result<Self> {
         let parsed: ConnectionString = text.parse()?;
         let Some(endpoint) = parsed.table_endpoint() else {
-            let message =
-                "the connection string names no table service: add `TableEndpoint` or `AccountName`";
-            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("AUTH-31"));
+            return Err(Error::of(ConnectionFault::NoService { service: "table", key: "TableEndpoint" }));
         };
         let secondary = options.secondary.or_else(|| parsed.table_secondary_endpoint().map(str::to_owned));
         Self::with_options(endpoint, parsed.credential().clone(), Options { secondary, ..options })

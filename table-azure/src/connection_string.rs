@@ -1,13 +1,16 @@
 //! Connection strings: endpoints and a credential from `Key=Value;…` (AUTH-30 to AUTH-32).
 
+mod fault;
+
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
 use crate::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
+pub(crate) use fault::ConnectionFault;
 
 const DEFAULT_SUFFIX: &str = "core.windows.net";
 
@@ -68,19 +71,14 @@ impl ConnectionString {
     }
 }
 
-fn refuse(message: impl Into<String>) -> Error {
-    Error::new(ErrorCode::InvalidInput, message).with_rule("AUTH-31")
-}
-
 /// Pairs by lower-case key. Messages name keys only: a value may be a secret.
 fn pairs(text: &str) -> Result<BTreeMap<String, &str>> {
     let mut pairs = BTreeMap::new();
     for (index, piece) in text.split(';').map(str::trim).enumerate().filter(|(_, piece)| !piece.is_empty()) {
-        let (key, value) = piece.split_once('=').ok_or_else(|| {
-            refuse(format!("part {} of the connection string is no `Key=Value`", index + 1))
-        })?;
+        let (key, value) =
+            piece.split_once('=').ok_or_else(|| Error::of(ConnectionFault::Part(index + 1)))?;
         if pairs.insert(key.to_ascii_lowercase(), value).is_some() {
-            return Err(refuse(format!("the connection string has `{key}` twice")));
+            return Err(Error::of(ConnectionFault::Twice(key.to_owned())));
         }
     }
     Ok(pairs)
@@ -101,15 +99,11 @@ impl FromStr for ConnectionString {
         let credential = match (get("sharedaccesssignature"), account, get("accountkey")) {
             (Some(signature), ..) => Credential::shared_access_signature(signature),
             (None, Some(account), Some(key)) => Credential::shared_key(account, key)?,
-            _ => {
-                return Err(refuse(
-                    "the connection string has no credential: `AccountName` with `AccountKey`, or `SharedAccessSignature`",
-                ));
-            }
+            _ => return Err(Error::of(ConnectionFault::NoCredential)),
         };
         let in_a_host = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if !account.is_none_or(in_a_host) {
-            return Err(refuse("`AccountName` has a character that no account has: letters, digits and `-`"));
+            return Err(Error::of(ConnectionFault::Account));
         }
         let public = matches!(&credential, Credential::SharedKey(key) if key.is_public());
         let protocol = get("defaultendpointsprotocol").unwrap_or("https");
@@ -136,13 +130,8 @@ impl FromStr for ConnectionString {
             }
         }
         if services.iter().all(|service| service.primary.is_none()) {
-            let message = if public {
-                "the connection string has the emulator's public key and names no endpoint: add `TableEndpoint`, or put the \
-                 account's own key"
-            } else {
-                "the connection string names no endpoint: add `AccountName` or `TableEndpoint`"
-            };
-            return Err(refuse(message).with_rule(if public { "AUTH-30" } else { "AUTH-31" }));
+            let fault = if public { ConnectionFault::NoEmulator } else { ConnectionFault::NoEndpoint };
+            return Err(Error::of(fault));
         }
         Ok(parsed)
     }

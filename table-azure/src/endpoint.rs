@@ -1,12 +1,15 @@
 //! Endpoint of a service: the base of its URLs (ACC-1 to ACC-3).
 
+mod fault;
+
 use std::fmt;
 use std::net::IpAddr;
 
 use reqwest::Url;
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
 use crate::auth::EMULATOR_ACCOUNT;
+pub(crate) use fault::EndpointFault;
 
 /// Bytes of a URL that the HTTP client can send; the service's front end takes about half of it (FIL-8).
 const MOST_BYTES: usize = u16::MAX as usize - 1;
@@ -24,26 +27,21 @@ impl Endpoint {
     /// Takes a base URL such as `https://contoso.table.core.windows.net`.
     ///
     /// # Errors
-    /// `InvalidInput` if it is no `http` or `https` URL, or has a query or a user in it: those may be secrets, and belong
+    /// `InvalidInput` if it is not an `http` or `https` URL, or has a query or a user in it: those may be secrets, and belong
     /// into the credential.
     pub(crate) fn new(base: &str) -> Result<Self> {
-        let refuse = |why: &str| {
-            Err(Error::new(ErrorCode::InvalidInput, format!("the endpoint {why}")).with_rule("AUTH-31"))
-        };
-        let Ok(url) = Url::parse(base.trim_end_matches('/')) else {
-            return refuse("is not a URL: write it as https://contoso.table.core.windows.net");
-        };
+        let url = Url::parse(base.trim_end_matches('/')).map_err(|_| Error::of(EndpointFault::NotAUrl))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return refuse("is not an http or https URL");
+            return Err(Error::of(EndpointFault::Scheme));
         }
         if url.query().is_some()
             || url.fragment().is_some()
             || !url.username().is_empty()
             || url.password().is_some()
         {
-            return refuse("holds more than a host and a path: a signature belongs into the credential");
+            return Err(Error::of(EndpointFault::MoreThanAHost));
         }
-        let Some(host) = url.host_str() else { return refuse("names no host") };
+        let host = url.host_str().ok_or_else(|| Error::of(EndpointFault::NoHost))?;
         Ok(Self {
             base: url.as_str().trim_end_matches('/').to_owned(),
             host: host.to_owned(),
@@ -92,8 +90,7 @@ impl Endpoint {
             return Self::new(&format!("{}-secondary", self.base));
         }
         let Some((account, rest)) = self.host.split_once('.') else {
-            let message = "the endpoint has no account in its host: name the secondary endpoint";
-            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("ACC-1"));
+            return Err(Error::of(EndpointFault::NoAccount));
         };
         Self::new(&self.base.replacen(&self.host, &format!("{account}-secondary.{rest}"), 1))
     }
@@ -106,15 +103,10 @@ impl Endpoint {
         let mark = if query.is_empty() { "" } else { "?" };
         let bytes = self.base.len() + path.len() + mark.len() + query.len();
         if bytes > MOST_BYTES {
-            let message = format!(
-                "the URL has {bytes} bytes; at most {MOST_BYTES} can be sent, and services take about 32 KiB: ask several \
-                 queries with shorter filters, or for fewer properties"
-            );
-            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("FIL-8"));
+            return Err(Error::of(EndpointFault::TooLong { bytes, most: MOST_BYTES }));
         }
-        Url::parse(&format!("{}{path}{mark}{query}", self.base)).map_err(|error| {
-            Error::new(ErrorCode::InvalidInput, "the request's URL is none").with_source(error)
-        })
+        Url::parse(&format!("{}{path}{mark}{query}", self.base))
+            .map_err(|error| Error::of(EndpointFault::Request(error)))
     }
 }
 
@@ -132,6 +124,8 @@ impl fmt::Display for Endpoint {
 
 #[cfg(test)]
 mod tests {
+    use table_core::ErrorCode;
+
     use super::*;
 
     #[test]

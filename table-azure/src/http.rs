@@ -2,6 +2,7 @@
 
 mod answer;
 mod failure;
+mod fault;
 mod pipeline;
 mod request;
 mod runtime;

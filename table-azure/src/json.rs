@@ -3,8 +3,9 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use table_core::odata::MetadataLevel;
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
+use crate::failure::AnswerFault;
 use crate::http::Answer;
 
 /// The body, if its type says that it is JSON: a proxy's page of HTML may come with status 200 too.
@@ -12,16 +13,15 @@ pub(crate) fn body<'a>(operation: &str, answer: &'a Answer) -> Result<&'a [u8]> 
     let content_type = answer.header("content-type");
     if MetadataLevel::from_media_type(content_type).is_none() {
         let found = if content_type.is_empty() { "nothing" } else { content_type };
-        let message =
-            format!("{operation}: the answer should be JSON and is `{found}`: is a proxy in between?");
-        return Err(Error::new(ErrorCode::InternalError, message));
+        let (operation, found) = (operation.to_owned(), found.to_owned());
+        return Err(Error::of(AnswerFault::NotJson { operation, found }));
     }
     Ok(&answer.body)
 }
 
-/// What a body that cannot be read means: it is the answer that is wrong, not what was asked for.
-pub(crate) fn malformed(operation: &str, error: Error) -> Error {
-    Error::new(ErrorCode::InternalError, format!("{operation}: the answer cannot be read")).with_source(error)
+/// The error for a body that cannot be read: the answer is wrong, not the request.
+pub(crate) fn malformed(operation: &str, source: Error) -> Error {
+    Error::of(AnswerFault::Entity { operation: operation.to_owned(), source })
 }
 
 /// The `value` of an answer that holds a list.
@@ -30,9 +30,7 @@ pub(crate) fn values<T: DeserializeOwned>(operation: &str, answer: &Answer) -> R
     struct Envelope<T> {
         value: Vec<T>,
     }
-    let envelope: Envelope<T> = serde_json::from_slice(body(operation, answer)?).map_err(|error| {
-        let message = format!("{operation}: the answer cannot be read: {error}");
-        Error::new(ErrorCode::InternalError, message).with_source(error)
-    })?;
+    let envelope: Envelope<T> = serde_json::from_slice(body(operation, answer)?)
+        .map_err(|source| Error::of(AnswerFault::Json { operation: operation.to_owned(), source }))?;
     Ok(envelope.value)
 }

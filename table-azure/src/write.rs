@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::client::AzureTables;
+use crate::failure::AnswerFault;
 use crate::http::{Answer, Failure, Request};
 use crate::operation_id;
 
@@ -118,8 +119,8 @@ impl Unacknowledged {
     }
 
     fn unreadable(operation: &str, status: u16) -> Self {
-        let message = format!("{operation}: an answer of status {status} is not one of a table service");
-        Self { error: Error::new(ErrorCode::InternalError, message), in_doubt: true }
+        let fault = AnswerFault::Status { operation: operation.to_owned(), status };
+        Self { error: Error::of(fault), in_doubt: true }
     }
 
     pub(crate) fn map(self, change: impl FnOnce(Error) -> Error) -> Self {

@@ -52,7 +52,7 @@ impl Failure {
         let code = if sent { ErrorCode::OperationTimedOut } else { ErrorCode::Io };
         let code = if reads && !transient { ErrorCode::InvalidInput } else { code };
         Self {
-            error: Error::new(code, format!("{operation}: {error}")).with_source(error),
+            error: error.into_error(operation, code),
             status: None,
             known: false,
             transient,

@@ -7,13 +7,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use table_core::pace::Pace;
-use table_core::{Clock, Error, ErrorCode, Result};
+use table_core::{Clock, Error, Result};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::auth::{Scheme, SignedParts, print_http_date};
 use crate::credential::{AccessToken, Credential};
 use crate::endpoint::Endpoint;
+use crate::http::fault::HttpFault;
 use crate::http::{Answer, Failure, Request, Transport};
 use crate::retry::{Budget, RetryPolicy, fraction};
 use crate::testing::{Mutant, Testing};
@@ -260,15 +261,11 @@ impl Inner {
 }
 
 fn no_credential() -> Error {
-    let message = "there was no token to sign with in time: nothing was sent by this attempt";
-    Error::new(ErrorCode::Io, message).with_rule("AUTH-12")
+    Error::of(HttpFault::NoToken)
 }
 
 fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) -> Result<()> {
-    let value = HeaderValue::from_str(value).map_err(|_| {
-        // What it holds may be a secret, so neither it nor the cause is repeated.
-        Error::new(ErrorCode::InvalidInput, format!("the value of `{name}` cannot stand in a header"))
-    })?;
+    let value = HeaderValue::from_str(value).map_err(|_| Error::of(HttpFault::Header(name)))?;
     headers.insert(HeaderName::from_static(name), value);
     Ok(())
 }

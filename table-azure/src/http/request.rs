@@ -3,9 +3,10 @@
 use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
 use crate::http::encode;
+use crate::http::fault::HttpFault;
 
 /// A request of one operation.
 ///
@@ -53,10 +54,8 @@ impl Request {
     /// # Errors
     /// `InvalidInput` if the value cannot stand in one: it holds control characters.
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Result<Self> {
-        let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|error| {
-            let message = format!("the value of `{name}` cannot stand in a header");
-            Error::new(ErrorCode::InvalidInput, message).with_source(error)
-        })?;
+        let value =
+            HeaderValue::from_bytes(value.as_bytes()).map_err(|_| Error::of(HttpFault::Header(name)))?;
         self.headers.insert(HeaderName::from_static(name), value);
         Ok(self)
     }

@@ -2,10 +2,12 @@
 
 use std::sync::OnceLock;
 
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 use tokio::runtime::{Builder, Handle};
 use tokio::task::JoinHandle;
 use tracing::Instrument;
+
+use crate::http::fault::HttpFault;
 
 /// A runtime that exists from the first call that needs it: `block_on` of any executor works, with one thread hop.
 #[derive(Debug, Default)]
@@ -51,9 +53,7 @@ impl Runtime {
     ) -> Result<T> {
         let handle = Handle::try_current().or_else(|_| self.handle().cloned())?;
         let mut task = AbortOnDrop(handle.spawn(future.in_current_span()));
-        (&mut task.0).await.unwrap_or_else(|error| {
-            Err(Error::new(ErrorCode::InternalError, "the request was broken off").with_source(error))
-        })
+        (&mut task.0).await.unwrap_or_else(|error| Err(Error::of(HttpFault::Aborted(error))))
     }
 
     fn handle(&self) -> Result<&Handle> {
@@ -63,14 +63,11 @@ impl Runtime {
                 .thread_name("table-azure")
                 .enable_all()
                 .build()
-                .map_err(|error| {
-                    Error::new(ErrorCode::Io, "no thread for requests could be started").with_source(error)
-                })?;
+                .map_err(|error| Error::of(HttpFault::Thread(error)))?;
             // Two first calls may both build one; the second is shut down again unused.
             let _ = self.0.set(Own(Some(runtime)));
         }
         let own = self.0.get().and_then(|own| own.0.as_ref());
-        own.map(tokio::runtime::Runtime::handle)
-            .ok_or_else(|| Error::new(ErrorCode::InternalError, "the thread for requests has ended"))
+        own.map(tokio::runtime::Runtime::handle).ok_or_else(|| Error::of(HttpFault::Ended))
     }
 }

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
+
+use crate::http::fault::HttpFault;
 
 /// The configuration. For an endpoint without TLS, one that trusts no certificate and reads nothing from the system.
 pub(crate) fn config(needed: bool) -> Result<ClientConfig> {
-    let refuse = |error: rustls::Error| {
-        let message = "no TLS on this system: it needs its certificates of trust";
-        Error::new(ErrorCode::Io, message).with_source(error)
-    };
+    let refuse = |error| Error::of(HttpFault::Tls(error));
     // A provider of our own, so that no other crate's choice of a default for the process matters.
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

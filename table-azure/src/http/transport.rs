@@ -1,6 +1,5 @@
 //! One attempt on the wire: a pooled connection, a time limit, a bounded body.
 
-use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +10,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Url};
 use table_core::{Error, ErrorCode, Result};
 
+use crate::http::fault::HttpFault;
 use crate::http::{Answer, tls};
 use crate::testing::{Broken, Wire, WireRequest};
 
@@ -48,9 +48,7 @@ impl Transport {
             .connect_timeout(CONNECT)
             .user_agent(concat!("table-azure/", env!("CARGO_PKG_VERSION")));
         let builder = if direct { builder.no_proxy() } else { builder };
-        builder.build().map_err(|error| {
-            Error::new(ErrorCode::Io, "the HTTP client cannot be set up").with_source(error.without_url())
-        })
+        builder.build().map_err(|error| Error::of(HttpFault::Client(error.without_url())))
     }
 
     /// Sends once and reads the whole answer, within a time limit.
@@ -146,6 +144,15 @@ impl TransportError {
     pub(crate) const fn is_transient(&self) -> bool {
         !matches!(self.reason, Reason::TooLong)
     }
+
+    /// As an error of this code, whose source is that of the HTTP client.
+    pub(crate) fn into_error(self, operation: &str, code: ErrorCode) -> Error {
+        let error = Error::new(code, format!("{operation}: {self}"));
+        match self.reason {
+            Reason::Http(source) => error.with_source(source),
+            Reason::TimedOut(_) | Reason::TooLong | Reason::Broken => error,
+        }
+    }
 }
 
 impl fmt::Display for TransportError {
@@ -159,15 +166,6 @@ impl fmt::Display for TransportError {
             Reason::TimedOut(limit) => write!(f, "no whole answer within {} s", limit.as_secs_f32()),
             Reason::Broken => f.write_str("the connection broke"),
             Reason::TooLong => write!(f, "the answer is longer than {} MiB", MOST_BYTES >> 20),
-        }
-    }
-}
-
-impl StdError for TransportError {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        match &self.reason {
-            Reason::Http(error) => Some(error),
-            Reason::TimedOut(_) | Reason::TooLong | Reason::Broken => None,
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
 use crate::auth::Scheme;
-use crate::connection_string::ConnectionString;
+use crate::connection_string::{ConnectionFault, ConnectionString};
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
 use crate::http::{Pipeline, PipelineParts, Runtime};
@@ -80,9 +80,7 @@ impl AzureQueues {
     pub fn from_connection_string_with(text: &str, options: Options) -> Result<Self> {
         let parsed: ConnectionString = text.parse()?;
         let Some(endpoint) = parsed.queue_endpoint() else {
-            let message =
-                "the connection string names no queue service: add `QueueEndpoint` or `AccountName`";
-            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("AUTH-31"));
+            return Err(Error::of(ConnectionFault::NoService { service: "queue", key: "QueueEndpoint" }));
         };
         Self::with_options(endpoint, parsed.credential().clone(), options)
     }
