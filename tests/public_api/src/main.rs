@@ -1,0 +1,103 @@
+//! Lists of what the published packages make public, compared with those in `docs/api`.
+//!
+//! A change of the public API shows in review as a change of these files: `cargo run -p public-api-snapshots -- --accept` writes them.
+//! Items under `#[doc(hidden)]` are left out, and so are impls of derived, automatic and blanket traits.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::{env, fs};
+
+use clap::Parser;
+use public_api::Builder;
+
+/// The version of rustdoc's JSON that the crate `public-api` reads. It changes with the toolchain, without a promise.
+const FORMAT: u64 = 57;
+
+const PACKAGES: [&str; 5] = ["table-core", "table-derive", "table-patterns", "table-wire", "table-azure"];
+
+/// Compares the public API of each package with its list in `docs/api`.
+#[derive(Parser)]
+struct Options {
+    /// Write the lists.
+    #[arg(long)]
+    accept: bool,
+    /// Only these packages; all by default.
+    packages: Vec<String>,
+}
+
+/// Set where cargo runs this program as rustdoc.
+const AS_RUSTDOC: &str = "PUBLIC_API_AS_RUSTDOC";
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    if let Some(rustdoc) = env::var_os(AS_RUSTDOC) {
+        // The JSON is an unstable output. Set for rustdoc alone, the variable that allows it does not rebuild the dependencies.
+        let status =
+            Command::new(rustdoc).args(env::args_os().skip(1)).env("RUSTC_BOOTSTRAP", "1").status()?;
+        return Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    let options = Options::parse();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    let mut exit = ExitCode::SUCCESS;
+    for package in PACKAGES {
+        if !options.packages.is_empty() && !options.packages.iter().any(|named| named == package) {
+            continue;
+        }
+        let file = root.join("docs/api").join(package).with_extension("txt");
+        let Some(list) = public_items(&root, package)? else {
+            println!(
+                "{package}: not compared, since this toolchain's rustdoc does not write format {FORMAT}"
+            );
+            continue;
+        };
+        if options.accept {
+            fs::write(&file, list)?;
+            continue;
+        }
+        let differences = differences(&fs::read_to_string(&file).unwrap_or_default(), &list);
+        println!("{package}: {} lines, {} differences", list.lines().count(), differences.len());
+        if !differences.is_empty() {
+            println!("{}", differences.join("\n"));
+            println!("If that is meant: cargo run -p public-api-snapshots -- --accept {package}");
+            exit = ExitCode::FAILURE;
+        }
+    }
+    Ok(exit)
+}
+
+/// One line for each public item of a package with all its features, or nothing where rustdoc writes another format.
+fn public_items(root: &Path, package: &str) -> Result<Option<String>, Box<dyn Error>> {
+    let json = rustdoc(root, package)?;
+    let format = serde_json::from_str::<serde_json::Value>(&fs::read_to_string(&json)?)?;
+    if format.get("format_version").and_then(serde_json::Value::as_u64) != Some(FORMAT) {
+        return Ok(None);
+    }
+    let builder = Builder::from_rustdoc_json(json);
+    let api =
+        builder.omit_blanket_impls(true).omit_auto_trait_impls(true).omit_auto_derived_impls(true).build()?;
+    Ok(Some(format!("{api}")))
+}
+
+/// The JSON of a package's documentation.
+fn rustdoc(root: &Path, package: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root).args(["rustdoc", "--quiet", "--lib", "--all-features", "-p", package]);
+    command
+        .env(AS_RUSTDOC, env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into()))
+        .env("RUSTDOC", env::current_exe()?);
+    command.args(["--", "-Zunstable-options", "--output-format", "json"]);
+    if !command.status()?.success() {
+        return Err(format!("cargo rustdoc failed for {package}").into());
+    }
+    Ok(target.join("doc").join(package.replace('-', "_")).with_extension("json"))
+}
+
+/// The lines that only one of the two has.
+fn differences(accepted: &str, found: &str) -> Vec<String> {
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+    let (accepted, found) = (lines(accepted), lines(found));
+    let gone = accepted.difference(&found).map(|line| format!("- {line}"));
+    gone.chain(found.difference(&accepted).map(|line| format!("+ {line}"))).collect()
+}
