@@ -4,12 +4,15 @@
 //! [`order`](crate::key::order). No stored key holds a character below U+0020 (KEY-3), so the one byte 0x00 is the end of the
 //! partition, and a partition that is a prefix of another sorts before it.
 
+mod split;
+
 use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::key::order;
 use crate::query::{KeyRange, Position, TextRange};
+pub(crate) use split::SplitKey;
 
 /// The bytes of a stored key; clones share them.
 pub(crate) type Key = Arc<[u8]>;

@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, ControlFlow};
 
-use crate::embedded::key::{self, KeyReader, Span};
+use crate::embedded::key::{self, KeyReader, Span, SplitKey};
 use crate::embedded::mend::Mend;
 use crate::embedded::state::State;
 use crate::error::{Error, ErrorCode, Result};
@@ -147,6 +147,8 @@ struct Pager<'q> {
     top: usize,
     bounds: PageBounds,
     reader: KeyReader,
+    /// Where keys are put together.
+    key: Vec<u8>,
     partition_key: Option<String>,
     rows: Gather,
     bytes: usize,
@@ -171,6 +173,7 @@ impl<'q> Pager<'q> {
             top,
             bounds,
             reader: KeyReader::default(),
+            key: Vec::new(),
             partition_key: None,
             rows: Gather::default(),
             bytes: 0,
@@ -183,11 +186,12 @@ impl<'q> Pager<'q> {
         }
     }
 
-    fn visit(&mut self, key: &[u8], row: Option<RowView<'_>>) -> Result<ControlFlow<()>> {
+    #[inline]
+    fn visit(&mut self, key: SplitKey<'_>, row: Option<RowView<'_>>) -> Result<ControlFlow<()>> {
         let mut stop =
             self.examined >= self.bounds.examined || self.examined_bytes >= self.bounds.examined_bytes;
         if self.bounds.partition {
-            let (partition_key, _) = self.reader.split(key)?;
+            let (partition_key, _) = self.reader.split(key.join(&mut self.key))?;
             stop |= self.partition_key.as_ref().is_some_and(|earlier| earlier != partition_key);
             self.partition_key.get_or_insert_with(|| partition_key.to_owned());
         }
@@ -211,13 +215,13 @@ impl<'q> Pager<'q> {
                     let likely = if self.matcher.is_some() { self.top.min(SAMPLE * 8) } else { self.top };
                     self.rows.reserve(likely.saturating_sub(SAMPLE), self.bounds.bytes);
                 }
-                let (partition_key, row_key) = self.reader.split(key)?;
+                let (partition_key, row_key) = self.reader.split(key.join(&mut self.key))?;
                 self.rows.push(partition_key, row_key, row, &self.query.select)?;
                 self.bytes += bytes;
                 return Ok(ControlFlow::Continue(()));
             }
         }
-        let (partition_key, row_key) = self.reader.read(key)?;
+        let (partition_key, row_key) = self.reader.read(key.join(&mut self.key))?;
         self.next =
             Some(Position { partition_key: partition_key.to_owned(), row_key: Some(row_key.to_owned()) });
         Ok(ControlFlow::Break(()))
@@ -225,8 +229,10 @@ impl<'q> Pager<'q> {
 
     /// Whether an entity satisfies the query. Its key is made text only for who looks at it: most of a filter does not, and it
     /// is a quarter of its time.
-    fn wants(&mut self, key: &[u8], row: RowView<'_>) -> Result<bool> {
-        let (partition_key, row_key) = if self.looks_at_keys { self.reader.read(key)? } else { ("", "") };
+    #[inline]
+    fn wants(&mut self, key: SplitKey<'_>, row: RowView<'_>) -> Result<bool> {
+        let (partition_key, row_key) =
+            if self.looks_at_keys { self.reader.read(key.join(&mut self.key))? } else { ("", "") };
         if self.check_row_key && !self.query.keys.row_key.contains(row_key) {
             return Ok(false);
         }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use crate::embedded::base::{BaseCursor, BaseView};
 use crate::embedded::catalog::Catalog;
-use crate::embedded::key::{Key, Span};
+use crate::embedded::key::{Key, Span, SplitKey};
 use crate::embedded::recent::Recent;
 use crate::error::Result;
 use crate::row::{Row, RowView};
@@ -38,7 +38,7 @@ impl State {
     pub(crate) fn scan(
         &self,
         span: &Span,
-        visit: impl FnMut(&[u8], Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+        visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let base = self.base.as_ref().map(|base| base.range(span)).transpose()?;
         self.scan_over(base, span, visit)
@@ -48,7 +48,7 @@ impl State {
     pub(crate) fn sweep(
         &self,
         span: &Span,
-        visit: impl FnMut(&[u8], Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+        visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let base = self.base.as_ref().map(|base| base.sweep(span)).transpose()?;
         self.scan_over(base, span, visit)
@@ -58,7 +58,7 @@ impl State {
         &self,
         mut base: Option<BaseCursor>,
         span: &Span,
-        mut visit: impl FnMut(&[u8], Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+        mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         if span.is_empty() {
             return Ok(());
@@ -77,7 +77,7 @@ impl State {
                 }
             }
             let Some((key, entry)) = next else { return Ok(()) };
-            if visit(key, entry.as_ref().map(Row::view))?.is_break() {
+            if visit(SplitKey::whole(key), entry.as_ref().map(Row::view))?.is_break() {
                 return Ok(());
             }
         }
@@ -163,7 +163,7 @@ mod tests {
             let mut seen = Vec::new();
             state.scan(&span, |key, row| {
                 if let Some(row) = row {
-                    seen.push((key[4], row.to_row()));
+                    seen.push((key.to_vec()[4], row.to_row()));
                 }
                 Ok(ControlFlow::Continue(()))
             }).unwrap();

@@ -79,9 +79,10 @@ impl Engine {
         let id = self.table_id(&state, table)?;
         let mut tally =
             Tally { reader: KeyReader::default(), partition: None, total: TableStatistics::default(), each };
+        let mut joined = Vec::new();
         let counted = state.sweep(&Span::table(id), |key, row| {
             if let Some(row) = row {
-                tally.add(key, row.bytes())?;
+                tally.add(key.join(&mut joined), row.bytes())?;
             }
             Ok(ControlFlow::Continue(()))
         });

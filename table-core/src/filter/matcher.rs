@@ -9,7 +9,7 @@ mod tests;
 
 use crate::error::Result;
 use crate::filter::{Comparison, Filter, Term, starts};
-use crate::row::EntityRef;
+use crate::row::{EntityRef, RowView};
 use crate::value::{Value, ValueRef};
 use outcome::{Constant, accepted, outcome};
 
@@ -37,6 +37,11 @@ const NO: usize = usize::MAX - 1;
 #[derive(Clone, Debug)]
 pub struct Matcher {
     tests: Vec<Test>,
+    /// The shape of the row asked about last. The next one mostly has the same: one look at all names and types stands for one at
+    /// those of each test.
+    shape: Vec<u8>,
+    /// Counts shapes.
+    turn: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -55,8 +60,10 @@ enum Operand {
     Timestamp,
     Property {
         name: Box<str>,
-        /// Where the directory of the last row held it.
-        place: usize,
+        /// Its place and its type's tag in a shape; `None` if this lacks it.
+        found: Option<(usize, u8)>,
+        /// Which shape that was.
+        turn: u64,
     },
 }
 
@@ -75,7 +82,9 @@ impl Matcher {
             }
             Term::And | Term::Or | Term::Not => None,
         };
-        Self { tests: terms.iter().zip(jumps(terms)).filter_map(test).collect() }
+        let tests = terms.iter().zip(jumps(terms)).filter_map(test).collect();
+        // No property was looked for at turn 0, which has no shape: no row's is empty.
+        Self { tests, shape: Vec::new(), turn: 1 }
     }
 
     /// Whether a comparison names `PartitionKey` or `RowKey`: if none does, an entity's key changes no answer.
@@ -88,12 +97,26 @@ impl Matcher {
     ///
     /// # Errors
     /// `Corrupted` if its bytes are no row.
+    #[inline]
     pub fn matches(&mut self, entity: EntityRef<'_>) -> Result<bool> {
+        let (shape, _) = entity.row.parts();
+        if self.shape != shape {
+            self.turn_to(shape);
+        }
         let mut next = 0;
         while let Some(test) = self.tests.get_mut(next) {
-            next = if test.holds(entity)? { test.if_true } else { test.if_false };
+            next = if test.holds(&entity, self.turn)? { test.if_true } else { test.if_false };
         }
         Ok(next == YES)
+    }
+}
+
+impl Matcher {
+    #[cold]
+    fn turn_to(&mut self, shape: &[u8]) {
+        self.shape.clear();
+        self.shape.extend_from_slice(shape);
+        self.turn += 1;
     }
 }
 
@@ -142,25 +165,33 @@ impl Test {
             "PartitionKey" => Operand::PartitionKey,
             "RowKey" => Operand::RowKey,
             "Timestamp" => Operand::Timestamp,
-            property => Operand::Property { name: property.into(), place: 0 },
+            property => Operand::Property { name: property.into(), found: None, turn: 0 },
         };
         Self { operand, accepted: accepted(operator), constant: Constant::new(value), if_true, if_false }
     }
 
-    fn holds(&mut self, entity: EntityRef<'_>) -> Result<bool> {
+    #[inline]
+    fn holds(&mut self, entity: &EntityRef<'_>, now: u64) -> Result<bool> {
         let value = match &mut self.operand {
             Operand::PartitionKey => ValueRef::String(entity.partition_key),
             Operand::RowKey => ValueRef::String(entity.row_key),
             Operand::Timestamp => ValueRef::DateTime(entity.row.timestamp()),
-            Operand::Property { name, place } => {
-                let mut after = *place;
-                let Some(value) = entity.row.find(name, &mut after)? else {
-                    return Ok(false); // FIL-11
-                };
-                *place = after.saturating_sub(1);
-                value
+            Operand::Property { name, found, turn } => {
+                if *turn != now {
+                    *found = position(&entity.row, name)?;
+                    *turn = now;
+                }
+                match entity.row.value_at(*found)? {
+                    Some(value) => value,
+                    None => return Ok(false), // FIL-11
+                }
             }
         };
         Ok(outcome(value, &self.constant) & self.accepted != 0)
     }
+}
+
+#[cold]
+fn position(row: &RowView<'_>, name: &str) -> Result<Option<(usize, u8)>> {
+    row.position(name)
 }

@@ -285,6 +285,32 @@ impl<'a> RowView<'a> {
         }
     }
 
+    /// The place of a property and its type's tag, which rows of one shape have in common; `None` if they lack it.
+    ///
+    /// # Errors
+    /// `Corrupted` if the bytes are no row.
+    pub(crate) fn position(&self, name: &str) -> Result<Option<(usize, u8)>> {
+        self.check_version()?;
+        for index in 0..self.len() {
+            let (tag, found) = self.label(index).ok_or_else(|| corrupted("directory"))?;
+            if found == name.as_bytes() {
+                return Ok(Some((index, tag)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The value at the [`position`](Self::position) of a property in rows of this shape.
+    ///
+    /// # Errors
+    /// `Corrupted` if the bytes are no row.
+    #[inline]
+    pub(crate) fn value_at(&self, position: Option<(usize, u8)>) -> Result<Option<ValueRef<'a>>> {
+        self.check_version()?;
+        let Some((index, tag)) = position else { return Ok(None) };
+        decode(tag, self.value(index).ok_or_else(|| corrupted("directory"))?)
+    }
+
     fn search(&self, name: &str, hint: &mut usize) -> Result<Option<ValueRef<'a>>> {
         self.check_version()?;
         let count = self.len();

@@ -3,14 +3,13 @@
 //! A scan steps from row to row within one block. Keys share their common beginning, and rows their shape: the names of
 //! properties are half of a row. A deletion is an entry without a shape.
 
-mod walk;
+mod entries;
 mod writer;
 
 use std::ops::Range;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::{Row, RowView};
-pub(crate) use walk::Walk;
 pub(crate) use writer::BlockWriter;
 
 const COUNTS: usize = 4;
@@ -55,41 +54,36 @@ pub(crate) enum Found {
     Row(Row),
 }
 
-/// Where a row lies in its block; or that the entry records a deletion.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Place {
-    shape: Shape,
-    body: Range<usize>,
-}
-
-/// Where a shape lies in its block, which one it is, and how many properties it has.
-#[derive(Clone, Debug, Default)]
-struct Shape {
-    number: usize,
-    bytes: Range<usize>,
+/// What the rows of one shape share; nothing for deletions.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shape<'b> {
+    bytes: &'b [u8],
+    /// How many properties, if these bytes are a shape.
     count: Option<u16>,
+    deleted: bool,
 }
 
-impl Place {
-    /// The row; `None` for a deletion.
+impl<'b> Shape<'b> {
+    /// The row of a body; `None` for a deletion.
     #[inline]
-    pub(crate) fn row<'b>(&self, block: &'b [u8]) -> Option<RowView<'b>> {
-        if self.shape.number == DELETED {
-            return None;
-        }
-        let part = |range: &Range<usize>| block.get(range.clone()).unwrap_or_default();
-        Some(RowView::counted(part(&self.shape.bytes), self.shape.count, part(&self.body)))
+    fn row(self, body: &'b [u8]) -> Option<RowView<'b>> {
+        (!self.deleted).then(|| RowView::counted(self.bytes, self.count, body))
     }
 }
 
+#[cold]
 fn corrupted() -> Error {
     Error::new(ErrorCode::Corrupted, "a block of the base has parts that do not fit together")
 }
 
 #[inline]
+fn from_le<const N: usize>(bytes: &[u8; N]) -> usize {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
+}
+
+#[inline]
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<usize> {
-    let bytes = bytes.get(at..)?.first_chunk::<N>()?;
-    Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
+    bytes.get(at..)?.first_chunk::<N>().map(from_le)
 }
 
 impl Layout {
@@ -148,26 +142,25 @@ impl Layout {
         range.and_then(|range| block.get(range)).ok_or_else(corrupted)
     }
 
-    /// Where an entry's row lies.
+    /// An entry's row; `None` for a deletion.
     #[inline]
-    pub(crate) fn row(self, block: &[u8], index: usize) -> Result<Place> {
-        let place = || {
-            let before = index.checked_sub(1).map_or(Some(0), |before| self.row_end(block, before))?;
-            let body = self.bodies + before..self.bodies + self.row_end(block, index)?;
-            let shape = self.shape(block, self.row_shape(block, index)?)?;
-            (body.start <= body.end && body.end <= block.len()).then_some(Place { shape, body })
+    pub(crate) fn row(self, block: &[u8], index: usize) -> Result<Option<RowView<'_>>> {
+        let row = || {
+            let start = index.checked_sub(1).map_or(Some(0), |before| self.row_end(block, before))?;
+            let body = block.get(self.bodies + start..self.bodies + self.row_end(block, index)?)?;
+            Some(self.shape(block, self.row_shape(block, index)?)?.row(body))
         };
-        place().ok_or_else(corrupted)
+        row().ok_or_else(corrupted)
     }
 
-    fn shape(self, block: &[u8], number: usize) -> Option<Shape> {
+    fn shape(self, block: &[u8], number: usize) -> Option<Shape<'_>> {
         if number == DELETED {
-            return Some(Shape { number, ..Shape::default() });
+            return Some(Shape { deleted: true, ..Shape::default() });
         }
         let before = number.checked_sub(1).map_or(Some(0), |before| self.shape_end(block, before))?;
         let range = self.shapes + before..self.shapes + self.shape_end(block, number)?;
         let bytes = block.get(range.clone()).filter(|_| range.end <= self.bodies)?;
-        Some(Shape { number, count: RowView::count_of(bytes), bytes: range })
+        Some(Shape { bytes, count: RowView::count_of(bytes), deleted: false })
     }
 
     /// What all keys of the block begin with.
@@ -178,10 +171,28 @@ impl Layout {
     /// The place of the first row whose key is not below this one, and whether it has this key.
     pub(crate) fn search(self, block: &[u8], key: &[u8]) -> Result<(usize, bool)> {
         let prefix = self.prefix(block)?;
+        match key.strip_prefix(prefix) {
+            Some(rest) => self.search_within(block, rest, 0..self.count),
+            None => Ok((if key < prefix { 0 } else { self.count }, false)),
+        }
+    }
+
+    /// The place of the first row from one on whose key is not below this one. Finds what is near in few steps.
+    pub(crate) fn search_from(self, block: &[u8], key: &[u8], from: usize) -> Result<usize> {
+        let prefix = self.prefix(block)?;
         let Some(rest) = key.strip_prefix(prefix) else {
-            return Ok((if key < prefix { 0 } else { self.count }, false));
+            return Ok(if key < prefix { from } else { self.count });
         };
-        let (mut low, mut high) = (0, self.count);
+        let (mut from, mut step) = (from, 1);
+        while from + step <= self.count && self.key(block, from + step - 1)? < rest {
+            from += step;
+            step *= 2;
+        }
+        Ok(self.search_within(block, rest, from..self.count.min(from + step - 1))?.0)
+    }
+
+    fn search_within(self, block: &[u8], rest: &[u8], within: Range<usize>) -> Result<(usize, bool)> {
+        let Range { start: mut low, end: mut high } = within;
         while low < high {
             let middle = usize::midpoint(low, high);
             match self.key(block, middle)?.cmp(rest) {
@@ -199,7 +210,7 @@ impl Layout {
         if !here {
             return Ok(Found::Nothing);
         }
-        let row = self.row(block, index)?.row(block);
+        let row = self.row(block, index)?;
         Ok(row.map_or(Found::Deletion, |row| Found::Row(row.to_row())))
     }
 }
@@ -227,7 +238,7 @@ pub(crate) mod tests {
         let prefix = layout.prefix(block)?;
         (0..layout.len())
             .map(|index| {
-                let row = layout.row(block, index)?.row(block).map(RowView::to_vec);
+                let row = layout.row(block, index)?.map(RowView::to_vec);
                 Ok(([prefix, layout.key(block, index)?].concat(), row))
             })
             .collect()
@@ -251,6 +262,9 @@ pub(crate) mod tests {
                 let expected = entries.binary_search_by(|(other, _)| other.cmp(key));
                 let found = layout.search(&block, key).unwrap();
                 prop_assert_eq!(found, match expected { Ok(at) => (at, true), Err(at) => (at, false) });
+                for from in 0..=entries.len() {
+                    prop_assert_eq!(layout.search_from(&block, key, from).unwrap(), found.0.max(from));
+                }
                 let row = |row: &Vec<u8>| Found::Row(Row::from_bytes(row.as_slice().into()));
                 let wanted = expected.map_or(Found::Nothing, |at| entries[at].1.as_ref().map_or(Found::Deletion, row));
                 prop_assert_eq!(layout.find(&block, key).unwrap(), wanted);

@@ -8,7 +8,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::embedded::base::block::{Layout, Walk};
+use crate::embedded::base::block::Layout;
+use crate::embedded::key::SplitKey;
 use crate::error::Result;
 use crate::row::RowView;
 
@@ -33,12 +34,11 @@ impl Block {
     /// Visits all entries, a deletion as `None`, until told to stop.
     pub(super) fn visit(
         &self,
-        mut visit: impl FnMut(&[u8], Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+        mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let mut walk = Walk::new(self.layout, &self.bytes, 0..self.layout.len())?;
-        let mut key = self.layout.prefix(&self.bytes)?.to_vec();
-        while walk.advance(&self.bytes, &mut key)? {
-            if visit(&key, walk.row(&self.bytes))?.is_break() {
+        for entry in self.layout.entries(&self.bytes, 0..self.layout.len())? {
+            let (key, row) = entry?;
+            if visit(key, row)?.is_break() {
                 break;
             }
         }

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::embedded::base::version::Version;
-use crate::embedded::key::Span;
+use crate::embedded::key::{Span, SplitKey};
 use crate::error::Result;
 use crate::row::RowView;
 pub(super) use layers::Layers;
@@ -41,7 +41,7 @@ impl BaseCursor {
     pub(crate) fn visit(
         &mut self,
         end: Option<&[u8]>,
-        mut visit: impl FnMut(&[u8], Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+        mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
         loop {
             if self.layers.visit(end, &mut visit)?.is_break() {

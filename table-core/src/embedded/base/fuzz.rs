@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::embedded::base::block::{BlockWriter, Found, Layout, Walk};
+use crate::embedded::base::block::{BlockWriter, Found, Layout};
 use crate::embedded::base::pool::Pool;
 use crate::embedded::base::run::Directory;
 use crate::embedded::base::version::stored::Stored;
 use crate::embedded::disk::RealDisk;
+use crate::embedded::key::SplitKey;
 use crate::row::{Row, RowView};
 
-/// Reads a block whose checksum is right: row by row, by a walk, and by look-ups, which give the same.
+/// Reads a block whose checksum is right: row by row, by an iteration, and by look-ups, which give the same.
 ///
 /// # Panics
 /// If they differ.
@@ -18,23 +19,21 @@ use crate::row::{Row, RowView};
 pub fn block(bytes: &[u8]) -> bool {
     let Ok(layout) = Layout::read(bytes) else { return false };
     let Ok(prefix) = layout.prefix(bytes) else { return false };
-    let Ok(mut walk) = Walk::new(layout, bytes, 0..layout.len()) else { return false };
-    let mut key = prefix.to_vec();
-    for index in 0..layout.len() {
-        let walked = walk.advance(bytes, &mut key);
+    let Ok(entries) = layout.entries(bytes, 0..layout.len()) else { return false };
+    for (index, entry) in entries.enumerate() {
         let alone = layout.key(bytes, index).and_then(|rest| Ok((rest, layout.row(bytes, index)?)));
-        let (Ok(true), Ok((rest, place))) = (&walked, &alone) else {
+        let (Ok((key, read)), Ok((rest, row))) = (&entry, &alone) else {
             assert!(
-                walked.is_err() && alone.is_err(),
+                entry.is_err() && alone.is_err(),
                 "row {index} is broken for one reader and not for the other"
             );
             return false;
         };
-        assert_eq!(key, [prefix, rest].concat(), "the key of row {index}");
-        let row = |row: Option<RowView<'_>>| row.map(|row| row.to_row());
-        assert_eq!(row(walk.row(bytes)), row(place.row(bytes)), "row {index}");
+        assert_eq!(*key, SplitKey::new(prefix, rest), "the key of row {index}");
+        let to_row = |row: &Option<RowView<'_>>| row.map(|row| row.to_row());
+        assert_eq!(to_row(read), to_row(row), "row {index}");
         // Keys may be out of order, so that one is not found; what is found is a row of the block.
-        if let Ok(Found::Row(row)) = layout.find(bytes, &key) {
+        if let Ok(Found::Row(row)) = layout.find(bytes, &key.to_vec()) {
             let _ = row.view().properties().count();
         }
     }

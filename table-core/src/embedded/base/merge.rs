@@ -347,7 +347,7 @@ impl Base {
         // What is a little more than a run becomes a longer run, and not a short one more.
         let most = if bytes > 2 * self.run_bytes { self.run_bytes } else { 2 * self.run_bytes };
         let mut writer = RunsWriter::new(&self.pool, self.stored.next, u64::MAX);
-        let (mut last, mut read, mut table) = (Vec::new(), 0, None);
+        let (mut last, mut read, mut table, mut joined) = (Vec::new(), 0, None, Vec::new());
         let mut full = ControlFlow::Continue(());
         for (segment, index) in segments.iter().zip(task.segments.clone()) {
             let oldest = task.layers >= segment.layers.len();
@@ -357,6 +357,7 @@ impl Base {
                 if self.stop.load(Ordering::Relaxed) {
                     return Err(stopped());
                 }
+                let key = key.join(&mut joined);
                 let of = key::table_of(key);
                 let lives = of.is_some_and(|table| self.stored.meta.catalog.contains(table));
                 if lives && !(oldest && row.is_none()) {

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::embedded::catalog::{Catalog, TableEntry};
+use crate::embedded::key::SplitKey;
 use crate::embedded::tests::gate::GatedDisk;
 use crate::name::TableName;
 
@@ -82,7 +83,7 @@ type Model = BTreeMap<u16, Row>;
 
 fn scanned(view: &BaseView, span: &Span) -> Vec<(Vec<u8>, Row)> {
     let mut found = Vec::new();
-    let visit = |key: &[u8], row: Option<RowView<'_>>| {
+    let visit = |key: SplitKey<'_>, row: Option<RowView<'_>>| {
         found.extend(row.map(|row| (key.to_vec(), row.to_row())));
         Ok(ControlFlow::Continue(()))
     };

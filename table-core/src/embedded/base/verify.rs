@@ -73,8 +73,9 @@ pub(super) fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
         found.blocks += 1;
         let (offset, _) = directory.place(index);
         let outcome = run.read_block(index).and_then(|block| {
-            let (mut first, mut last) = (None, Vec::new());
+            let (mut first, mut last, mut joined) = (None, Vec::new(), Vec::new());
             block.visit(|key, row| {
+                let key = key.join(&mut joined);
                 let in_order = first.is_none() || last.as_slice() < key;
                 if !in_order || !filter::may_hold(directory.filter(), filter::hash(key)) {
                     return Err(run.corrupted(offset, "its keys are in disorder"));

@@ -60,13 +60,13 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
     ground.state.scan(&rows::shown_span(ground.table, *ground.front, ground.now), |key, row| {
         let Some(row) = row else { return Ok(ControlFlow::Continue(())) };
         if visible.found.len() == count || visible.expired.len() == EXPIRED {
-            visible.front = rows::visible_of(key)?;
+            visible.front = rows::visible_of(&key.to_vec())?;
             visible.more = true;
             return Ok(ControlFlow::Break(()));
         }
         let shown = Shown::read(row)?;
         let list = if shown.is_expired(ground.now) { &mut visible.expired } else { &mut visible.found };
-        list.push((Arc::from(key), shown));
+        list.push((Arc::from(key.to_vec()), shown));
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(visible)

@@ -156,7 +156,10 @@ fn the_place_of_a_property_is_remembered() {
     let mut matcher = Matcher::new(&Filter::compare("P", Comparison::Eq, 5));
     for _ in 0..2 {
         assert!(matcher.matches(EntityRef::new("", "", row.view())).unwrap());
-        assert!(matches!(matcher.tests.first().unwrap().operand, Operand::Property { place: 2, .. }));
+        assert!(matches!(
+            matcher.tests.first().unwrap().operand,
+            Operand::Property { found: Some((2, _)), turn: 2, .. }
+        ));
     }
 }
 

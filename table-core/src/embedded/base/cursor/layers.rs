@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use super::run::RunCursor;
 use crate::embedded::base::version::Layer;
+use crate::embedded::key::SplitKey;
 use crate::error::Result;
 use crate::row::RowView;
 
@@ -59,7 +60,7 @@ impl Layers {
     pub(in super::super) fn visit(
         &mut self,
         end: Option<&[u8]>,
-        visit: &mut impl FnMut(&[u8], Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+        visit: &mut impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
         loop {
             let next = self.newer.last().map(|(newer, _)| newer);
@@ -70,7 +71,7 @@ impl Layers {
                 return Ok(ControlFlow::Break(()));
             }
             let Some(newer) = within else { return Ok(ControlFlow::Continue(())) };
-            if visit(newer.key(), newer.row())?.is_break() {
+            if visit(SplitKey::whole(newer.key()), newer.row()?)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
             let mut key = std::mem::take(&mut self.key);

@@ -1,11 +1,11 @@
 //! Cursor over the entries of a run, block after block.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use crate::embedded::base::block::Walk;
 use crate::embedded::base::cache::Block;
 use crate::embedded::base::run::Run;
+use crate::embedded::key::SplitKey;
 use crate::error::Result;
 use crate::row::RowView;
 
@@ -22,7 +22,8 @@ pub(super) struct RunCursor {
 
 struct Open {
     block: Arc<Block>,
-    walk: Walk,
+    /// The entries within the bounds, from the one stood on.
+    entries: Range<usize>,
     /// Whether the bounds end in this block.
     last: bool,
 }
@@ -34,7 +35,7 @@ impl RunCursor {
         let (run, end) = (Arc::clone(run), end.map(<[u8]>::to_vec));
         let mut cursor = Self { run, next, end, keep, block: None, key: Vec::new() };
         if cursor.next_block(Some(start))? {
-            cursor.advance()?;
+            cursor.settle()?;
         }
         Ok(cursor)
     }
@@ -50,48 +51,62 @@ impl RunCursor {
     }
 
     /// The row of this entry; `None` for a deletion.
-    pub(super) fn row(&self) -> Option<RowView<'_>> {
-        let open = self.block.as_ref()?;
-        open.walk.row(&open.block.bytes)
+    pub(super) fn row(&self) -> Result<Option<RowView<'_>>> {
+        let Some(Open { block, entries, .. }) = &self.block else { return Ok(None) };
+        block.layout.row(&block.bytes, entries.start)
     }
 
     /// Goes on to the next entry.
     pub(super) fn advance(&mut self) -> Result<()> {
-        while let Some(open) = &mut self.block {
-            if open.walk.advance(&open.block.bytes, &mut self.key)? {
+        if let Some(open) = &mut self.block {
+            open.entries.start += 1;
+        }
+        self.settle()
+    }
+
+    /// Visits the entries from the one that it is on up to a key, without it, and is on the next one; or is told to stop.
+    pub(super) fn visit(
+        &mut self,
+        end: Option<&[u8]>,
+        visit: &mut impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
+        if end.is_some_and(|end| *self.key >= *end) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        while let Some(Open { block, entries, .. }) = &mut self.block {
+            let (layout, bytes) = (block.layout, &*block.bytes);
+            let all = entries.end;
+            let to = end.map_or(Ok(all), |end| layout.search_from(bytes, end, entries.start))?.min(all);
+            for entry in layout.entries(bytes, entries.start..to)? {
+                let (key, row) = entry?;
+                if visit(key, row)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            entries.start = to;
+            self.settle()?;
+            if to < all {
                 break;
             }
-            let last = open.last;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Goes on to the next block if the entries of this one are passed, and takes the key.
+    fn settle(&mut self) -> Result<()> {
+        while let Some(Open { block, entries, last }) = &self.block {
+            if !entries.is_empty() {
+                let (layout, bytes) = (block.layout, &*block.bytes);
+                SplitKey::new(layout.prefix(bytes)?, layout.key(bytes, entries.start)?).join(&mut self.key);
+                break;
+            }
+            let last = *last;
             self.block = None;
             if last || !self.next_block(None)? {
                 break;
             }
         }
         Ok(())
-    }
-
-    /// Visits the entries from the one that it is on up to a key, without it, and is on the next one; or is told to stop, and is on the
-    /// one visited last.
-    pub(super) fn visit(
-        &mut self,
-        end: Option<&[u8]>,
-        visit: &mut impl FnMut(&[u8], Option<RowView<'_>>) -> Result<ControlFlow<()>>,
-    ) -> Result<ControlFlow<()>> {
-        while let Some(Open { block, walk, .. }) = &mut self.block {
-            loop {
-                if end.is_some_and(|end| self.key.as_slice() >= end) {
-                    return Ok(ControlFlow::Continue(()));
-                }
-                if visit(&self.key, walk.row(&block.bytes))?.is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-                if !walk.advance(&block.bytes, &mut self.key)? {
-                    break;
-                }
-            }
-            self.advance()?;
-        }
-        Ok(ControlFlow::Continue(()))
     }
 
     /// Before the first entry of the next block; `false` if there is none within the bounds.
@@ -108,10 +123,7 @@ impl RunCursor {
         let to =
             end.filter(|_| last).map_or(Ok(layout.len()), |end| layout.search(bytes, end).map(|at| at.0))?;
         let from = start.map_or(Ok(0), |start| layout.search(bytes, start).map(|at| at.0))?;
-        self.key.clear();
-        self.key.extend_from_slice(layout.prefix(bytes)?);
-        let walk = Walk::new(layout, bytes, from..to.max(from))?;
-        self.block = Some(Open { block, walk, last });
+        self.block = Some(Open { block, entries: from..to.max(from), last });
         Ok(true)
     }
 }

@@ -1,6 +1,7 @@
 //! Does a bit that flips at rest, in any byte of any file of the base, cost at most the rows there, and never give a wrong answer?
 
 use super::*;
+use crate::embedded::key::SplitKey;
 
 /// A folder whose base has several segments, some with several layers, and what it holds.
 fn folder() -> (tempfile::TempDir, Model) {
@@ -48,7 +49,7 @@ fn read(base: &Base, model: &Model) -> Vec<u16> {
             return lost;
         }
     };
-    let visit = |key: &[u8], row: Option<RowView<'_>>| {
+    let visit = |key: SplitKey<'_>, row: Option<RowView<'_>>| {
         found.extend(row.map(|row| (key.to_vec(), row.to_row())));
         Ok(ControlFlow::Continue(()))
     };
