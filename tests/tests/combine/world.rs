@@ -1,0 +1,212 @@
+//! A store, a clock and the processes that share them.
+
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pollster::block_on;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::{Entity, QueueName, Result};
+use table_patterns::index::{Entities, EntityStore};
+use table_patterns::outbox::Outbox;
+use table_patterns::participant::{Changes, Participant};
+use table_patterns::view::{Projection, View, ViewTable};
+use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
+use tests::faults::{Control, Controlled, Death};
+
+use crate::case::{Case, TENANT};
+use crate::model::Model;
+use crate::writer;
+
+pub(crate) type Store = Controlled<Engine>;
+pub(crate) type Tickets<T> = Entities<T, Store, Outbox<Store, Store>>;
+
+/// A part of a ticket, in its partition.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("comment_", ticket, "_", number)]
+pub(crate) struct Comment {
+    pub(crate) tenant: String,
+    #[digits(4)]
+    pub(crate) ticket: u32,
+    #[digits(4)]
+    pub(crate) number: u32,
+}
+
+/// What a program's own participant writes: the ticket once more, in words.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("shadow_", number)]
+pub(crate) struct Shadow {
+    pub(crate) tenant: String,
+    #[digits(4)]
+    pub(crate) number: u32,
+    pub(crate) text: String,
+}
+
+/// The sums of an agent.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Totals")]
+#[partition_key(agent)]
+#[row_key("total")]
+pub(crate) struct Total {
+    pub(crate) agent: String,
+    pub(crate) tickets: i64,
+    pub(crate) points: i64,
+}
+
+struct Shadows;
+
+impl<T: Case> Participant<T> for Shadows {
+    fn name(&self) -> &'static str {
+        "shadows"
+    }
+
+    fn changes(&self, old: Option<&T>, new: Option<&T>, out: &mut Changes) -> Result<()> {
+        match (old, new) {
+            (_, Some(new)) => {
+                let ticket = new.ticket();
+                let (tenant, text) = (TENANT.to_owned(), format!("{ticket:?}"));
+                out.put(&Shadow { tenant, number: ticket.number, text })
+            }
+            (Some(old), None) => out.delete(Shadow::key(TENANT, old.ticket().number)),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// The view of the tickets of a case.
+pub(crate) struct Totals<T>(PhantomData<T>);
+
+impl<T: Case> View for Totals<T> {
+    type Source = T;
+    type Row = Total;
+
+    fn project(source: &T, view: &mut Projection<Total>) -> Result<()> {
+        let ticket = source.ticket();
+        view.add(Total::key(&ticket.agent), Total::TICKETS, 1)?;
+        view.add(Total::key(&ticket.agent), Total::POINTS, ticket.points)
+    }
+}
+
+pub(crate) struct World<T> {
+    pub(crate) model: Model,
+    engine: Engine,
+    time: Arc<AtomicU64>,
+    case: PhantomData<T>,
+}
+
+impl<T: Case> World<T> {
+    pub(crate) fn new() -> Self {
+        let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
+        let clock = Arc::clone(&time);
+        let engine = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst))).in_memory();
+        let world = Self { model: Model::default(), engine, time, case: PhantomData };
+        let healthy = Control::default();
+        block_on(world.outbox(&healthy).create_queues()).unwrap();
+        block_on(world.tickets(&healthy).create_if_missing()).unwrap();
+        block_on(world.view(&healthy).create_if_missing()).unwrap();
+        block_on(world.view(&healthy).rebuild().run()).unwrap();
+        world
+    }
+
+    pub(crate) fn pass(&self, seconds: u64) {
+        self.time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);
+    }
+
+    fn pace(&self) -> Pace {
+        let (clock, sleep) = (Arc::clone(&self.time), Arc::clone(&self.time));
+        Pace::new().seed(7).clock(Clock::new(move || clock.load(Ordering::SeqCst))).sleep_by(move |time| {
+            sleep.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
+            Box::pin(async {})
+        })
+    }
+
+    pub(crate) fn store(&self, control: &Control) -> Store {
+        control.over(self.engine.clone())
+    }
+
+    pub(crate) fn outbox(&self, control: &Control) -> Outbox<Store, Store> {
+        let queue = QueueName::new("work").unwrap();
+        Outbox::with_pace(self.store(control), self.store(control), queue, self.pace())
+    }
+
+    pub(crate) fn tickets(&self, control: &Control) -> Tickets<T> {
+        let outbox = self.outbox(control);
+        let tickets = self.store(control).entities_through::<T, _>(outbox);
+        tickets.with_pace(self.pace()).taking_part(Shadows)
+    }
+
+    pub(crate) fn view(&self, control: &Control) -> ViewTable<Totals<T>, Store> {
+        ViewTable::new(self.store(control))
+    }
+
+    fn worker(&self, control: &Control) -> Worker<Store, Store> {
+        let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
+        Worker::with_options(self.outbox(control), options).settles(&self.tickets(control))
+    }
+
+    pub(crate) fn sweep(&self) {
+        block_on(Sweep::new(self.outbox(&Control::default())).registered()).unwrap();
+    }
+
+    /// A healthy worker does all there is to do, some time after the last death.
+    pub(crate) fn recover(&self) {
+        for _ in 0..5 {
+            self.pass(800);
+            self.sweep();
+            block_on(self.worker(&Control::default()).run_until_idle()).unwrap();
+        }
+        let view = self.view(&Control::default());
+        while block_on(view.catch_up(1_000)).unwrap().changes > 0 {}
+    }
+}
+
+/// A process, a call at a time. It may die at any of its calls.
+pub(crate) struct Process {
+    control: Control,
+    running: Pin<Box<dyn Future<Output = ()>>>,
+}
+
+impl Process {
+    /// Changes tickets that no other process writes at the time.
+    pub(crate) fn writer<T: Case>(world: &World<T>, owner: usize, random: &mut StdRng) -> Self {
+        let control = control(random);
+        let (tickets, model) = (world.tickets(&control), world.model.clone());
+        let random = StdRng::seed_from_u64(random.random());
+        let owner = u32::try_from(owner).unwrap();
+        let running = async move { drop(writer::write(tickets, model, owner, random).await) };
+        Self { control, running: Box::pin(running) }
+    }
+
+    /// Settles, and brings the view up to date.
+    pub(crate) fn worker<T: Case>(world: &World<T>, random: &mut StdRng) -> Self {
+        let control = control(random);
+        let (worker, view) = (world.worker(&control), world.view(&control));
+        let running = async move {
+            drop(worker.run_once().await);
+            drop(view.catch_up(5).await);
+        };
+        Self { control, running: Box::pin(running) }
+    }
+
+    /// Goes on to the next call; whether it is at its end.
+    pub(crate) fn step(&mut self) -> bool {
+        self.control.step(&mut self.running).is_some()
+    }
+}
+
+fn control(random: &mut StdRng) -> Control {
+    let control = match random.random_range(0..4) {
+        0 => Control::dying(random.random_range(1..20), Death::Before),
+        1 => Control::dying(random.random_range(1..20), Death::After),
+        2 => Control::busy(random.random_range(4..9)),
+        _ => Control::default(),
+    };
+    control.stepped()
+}
