@@ -8,7 +8,7 @@ use std::path::Path;
 use tests::rules::{Case, FAMILIES, Rule, UNSHOWN, UPDATE, cases, pages, reason, rules};
 
 /// Rules with a test, at least: a change that takes a rule's last test away is noticed.
-const PINNED: usize = 534;
+const PINNED: usize = 585;
 
 fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()

@@ -46,10 +46,7 @@ impl PartitionMap {
             0 => Epk::START,
             at if at == count => Epk::END,
             at => {
-                let (width, rest) =
-                    ((1_u128 << 126) / u128::from(count), (1_u128 << 126) % u128::from(count));
-                let bytes = width * u128::from(at) + rest * u128::from(at) / u128::from(count);
-                Epk::from_bytes(bytes.to_be_bytes().to_vec())
+                Epk::from_bytes(((1_u128 << 126) / u128::from(count) * u128::from(at)).to_be_bytes().to_vec())
             }
         };
         let partition = |id| Partition {

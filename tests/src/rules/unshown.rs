@@ -25,7 +25,8 @@ pub fn reason(rule: Rule) -> Option<&'static str> {
 const SERVER: &str = "of a web server, which is none of ours; the client sends keys in one place (UPD-5)";
 const AZURITE: &str = "what Azurite lets through or leaves out; nothing here relies on it";
 const COSMOS: &str = "told in the documentation: only an account of Cosmos DB could show it";
-const NOSQL: &str = "of Cosmos DB for NoSQL, which nothing here speaks to";
+const NOSQL: &str = "of accounts of Cosmos DB for NoSQL, which no test here reaches";
+const CLIENT: &str = "what the vendor's client sends, has or leaves out: pinned by its exact version";
 const ADVICE: &str =
     "advice for who chooses levels; what the types can hold it to is HPK-2, HPK-9 and HPK-42";
 
@@ -41,7 +42,15 @@ pub const UNSHOWN: &[Unshown] = &[
     Unshown { family: "LEG", numbers: &[1], reason: "discontinued; named because old suites encode it" },
     Unshown { family: "COS", numbers: &[5, 14, 15, 16], reason: COSMOS },
     Unshown { family: "ENG", numbers: &[6], reason: SERVER },
-    Unshown { family: "HPK", numbers: &[1, 28, 29, 30, 31, 32, 33, 40, 41, 43, 44, 45], reason: NOSQL },
+    Unshown { family: "HPK", numbers: &[1, 28, 29, 30, 33, 40, 41, 44, 45], reason: NOSQL },
     Unshown { family: "HPK", numbers: &[3, 6, 7, 8, 10, 11, 18, 20, 21, 22, 23, 27], reason: ADVICE },
-    Unshown { family: "LIM", numbers: &[1, 3, 4, 5, 6, 7, 8, 9, 12, 13, 14, 15], reason: NOSQL },
+    Unshown {
+        family: "EPK",
+        numbers: &[8, 13],
+        reason: "how others print hashes, and the first version, which no container here has",
+    },
+    Unshown { family: "MAP", numbers: &[2, 3], reason: CLIENT },
+    Unshown { family: "WIRE", numbers: &[2, 3, 4], reason: CLIENT },
+    Unshown { family: "RUST", numbers: &[1, 7, 8, 9, 10, 11], reason: CLIENT },
+    Unshown { family: "LIM", numbers: &[1, 3, 6, 7, 8, 12, 13, 14, 15], reason: NOSQL },
 ];

@@ -1,0 +1,221 @@
+//! Containers: created with the levels that are said of their table, found in any case of its name, compared when opened.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+
+use azure_data_cosmos::clients::ContainerClient;
+use azure_data_cosmos::models::{
+    ContainerProperties, PartitionKeyDefinition, PartitionKeyKind, PartitionKeyVersion, ThroughputProperties,
+};
+use azure_data_cosmos::options::CreateContainerOptions;
+use azure_data_cosmos::{CosmosError, Query};
+use futures_util::TryStreamExt;
+use table_core::limits::PAGE_ENTITIES;
+use table_core::store::TablePage;
+use table_core::{Error, ErrorCode, Result, TableName};
+
+use crate::client::CosmosTables;
+use crate::item::NAMES;
+use crate::{failure, key};
+
+/// Containers that were opened, by the folded name of their table.
+#[derive(Default)]
+pub(crate) struct Containers(RwLock<HashMap<String, Container>>);
+
+/// One container, with its levels.
+#[derive(Clone)]
+pub(crate) struct Container {
+    pub(crate) client: ContainerClient,
+    pub(crate) depth: usize,
+}
+
+impl Containers {
+    fn get(&self, table: &TableName) -> Option<Container> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(table.folded()).cloned()
+    }
+
+    fn put(&self, table: &TableName, container: Container) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(table.folded().to_owned(), container);
+    }
+
+    pub(crate) fn forget(&self, table: &TableName) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(table.folded());
+    }
+}
+
+/// The definition of a container with so many levels.
+fn definition(depth: usize) -> PartitionKeyDefinition {
+    PartitionKeyDefinition::new(NAMES.iter().take(depth).map(|name| Cow::Owned(format!("/{name}"))).collect())
+}
+
+/// Why a container is not one that these levels go with.
+fn compare(table: &TableName, depth: usize, found: &ContainerProperties) -> Result<()> {
+    let expected = definition(depth);
+    let key = &found.partition_key;
+    let refuse = |message: String| {
+        Err(Error::new(ErrorCode::LayoutMismatch, message).with_table(table.as_str()).with_rule("HPK-43"))
+    };
+    let paths = |definition: &PartitionKeyDefinition| definition.paths().join(", ");
+    if key.paths() != expected.paths() {
+        return refuse(format!(
+            "the container has the paths {}, and the store was opened for {}: paths cannot be changed, open it with its own levels or \
+             copy it into a new container",
+            paths(key),
+            paths(&expected)
+        ));
+    }
+    let kind = if depth == 1 { PartitionKeyKind::Hash } else { PartitionKeyKind::MultiHash };
+    if key.kind() != kind || key.version() != PartitionKeyVersion::V2 {
+        let (kind, version) = (key.kind(), key.version());
+        return refuse(format!(
+            "the container is of kind {kind:?} in version {version:?}, which other programs made: version 2 is needed"
+        ));
+    }
+    if !found.default_ttl.is_forever() {
+        return refuse(
+            "the container lets items expire, and tables keep them: turn its time to live off".to_owned(),
+        );
+    }
+    Ok(())
+}
+
+impl CosmosTables {
+    /// The container of a table.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `LayoutMismatch` if it has other levels, another hash, or a time to live (HPK-43).
+    pub(crate) async fn container(&self, table: &TableName) -> Result<Container> {
+        if let Some(container) = self.containers().get(table) {
+            return Ok(container);
+        }
+        let name = match self.properties(table.as_str()).await {
+            Ok(found) => Some(found),
+            Err(error) if failure::status(&error).0 == 404 => self.in_another_case(table).await?,
+            Err(error) => return Err(failure::error("open the container", error)),
+        };
+        let Some((client, properties)) = name else {
+            let message = "there is no container of this name";
+            return Err(Error::new(ErrorCode::TableNotFound, message)
+                .with_rule("OPT-6")
+                .with_table(table.as_str()));
+        };
+        let depth = self.options().levels_in(table.as_str());
+        compare(table, depth, &properties)?;
+        let container = Container { client: self.current(client, &properties.id, depth).await?, depth };
+        self.containers().put(table, container.clone());
+        Ok(container)
+    }
+
+    async fn properties(&self, name: &str) -> Result<(ContainerClient, ContainerProperties), CosmosError> {
+        let client = self.database().container_client(name.to_owned(), None).await?;
+        let properties = client.read(None).await?.into_model()?;
+        Ok((client, properties))
+    }
+
+    /// A container whose name differs in case alone (TBL-2).
+    async fn in_another_case(
+        &self,
+        table: &TableName,
+    ) -> Result<Option<(ContainerClient, ContainerProperties)>> {
+        // With a token nothing is listed, and the name must be spelled as it is.
+        let Ok(names) = self.names().await else { return Ok(None) };
+        let Some(name) = names.into_iter().find(|name| name == table) else { return Ok(None) };
+        match self.properties(name.as_str()).await {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if failure::status(&error).0 == 404 => Ok(None),
+            Err(error) => Err(failure::error("open the container", error)),
+        }
+    }
+
+    /// The names of all containers that are tables, in order.
+    async fn names(&self) -> Result<Vec<TableName>> {
+        let listed = async {
+            let containers = self.database().query_containers(Query::from("SELECT * FROM c"), None).await?;
+            containers.try_collect::<Vec<ContainerProperties>>().await
+        };
+        let containers =
+            Box::pin(listed).await.map_err(|error| failure::error("list the containers", error))?;
+        let mut names: Vec<TableName> =
+            containers.iter().filter_map(|container| TableName::new(&container.id).ok()).collect();
+        names.sort_by(|left, right| left.folded().cmp(right.folded()));
+        Ok(names)
+    }
+
+    /// Creates the container of a table.
+    pub(crate) async fn create(&self, table: &TableName) -> Result<()> {
+        table.require_creatable()?;
+        let exists = || {
+            let message = "a container of this name is there";
+            Error::new(ErrorCode::TableAlreadyExists, message).with_rule("OPT-2").with_table(table.as_str())
+        };
+        if self.names().await?.contains(table) {
+            return Err(exists());
+        }
+        let depth = self.options().levels_in(table.as_str());
+        let properties = ContainerProperties::new(table.as_str().to_owned(), definition(depth));
+        let options = self.options().throughput.map(|units| {
+            CreateContainerOptions::default().with_throughput(ThroughputProperties::manual(units))
+        });
+        self.containers().forget(table);
+        match self.database().create_container(properties, options).await {
+            Ok(_) => Ok(()),
+            Err(error) if failure::status(&error).0 == 409 => Err(exists()),
+            Err(error) if failure::leaves_doubt(&error) => {
+                Err(failure::error("create the container", error).in_doubt().with_table(table.as_str()))
+            }
+            Err(error) => Err(failure::error("create the container", error).with_table(table.as_str())),
+        }
+    }
+
+    /// A client of the container that has this name now: the vendor's keeps the one that it knew, and only a point operation makes it
+    /// look again. Queries go on with the old one, whose second page is then refused.
+    async fn current(&self, client: ContainerClient, name: &str, depth: usize) -> Result<ContainerClient> {
+        let key = key::partition_key(&vec![String::new(); depth])?;
+        // Whatever it answers: what follows says more.
+        let _ = Box::pin(client.read_item(key, "none", None)).await;
+        let again = self.database().container_client(name.to_owned(), None).await;
+        again.map_err(|error| failure::error("open the container", error))
+    }
+
+    /// Deletes the container of a table.
+    pub(crate) async fn delete(&self, table: &TableName) -> Result<()> {
+        let missing = || {
+            let message = "there is no container of this name";
+            Error::new(ErrorCode::ResourceNotFound, message).with_rule("OPT-3").with_table(table.as_str())
+        };
+        // Whatever its levels are: what is deleted need not be read.
+        let found = match self.properties(table.as_str()).await {
+            Ok(found) => Some(found),
+            Err(error) if failure::status(&error).0 == 404 => self.in_another_case(table).await?,
+            Err(error) => return Err(failure::error("open the container", error)),
+        };
+        let (client, _) = found.ok_or_else(missing)?;
+        self.containers().forget(table);
+        match client.delete(None).await {
+            Ok(_) => Ok(()),
+            Err(error) if failure::status(&error).0 == 404 => Err(missing()),
+            Err(error) if failure::leaves_doubt(&error) => {
+                Err(failure::error("delete the container", error).in_doubt().with_table(table.as_str()))
+            }
+            Err(error) => Err(failure::error("delete the container", error).with_table(table.as_str())),
+        }
+    }
+
+    /// One page of the names of tables (OPT-5, PAGE-12).
+    pub(crate) async fn list(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        if top > PAGE_ENTITIES {
+            let message =
+                format!("a page of {top} tables was asked for; at most {PAGE_ENTITIES} are allowed");
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("TOP-2"));
+        }
+        let (prefix, from) = (prefix.to_ascii_lowercase(), from.map(str::to_ascii_lowercase));
+        let mut names: Vec<TableName> = self.names().await?;
+        names.retain(|name| {
+            name.folded().starts_with(&prefix) && from.as_deref().is_none_or(|from| name.folded() >= from)
+        });
+        let next = names.get(top).filter(|_| top > 0).map(|name| name.as_str().to_owned());
+        names.truncate(top);
+        Ok(TablePage { names, next })
+    }
+}

@@ -1,0 +1,126 @@
+//! Keys of entities as keys and ids of items, and what is refused of them before anything is sent.
+
+use std::borrow::Cow;
+
+use azure_data_cosmos::PartitionKey;
+use azure_data_cosmos::models::PartitionKeyValue;
+use table_core::{Error, ErrorCode, Result};
+
+/// Ends a level of a PartitionKey.
+pub(crate) const END: char = '!';
+/// The longest id, in bytes (LIM-5).
+const ID_BYTES: usize = 1_023;
+/// The longest level, in bytes (LIM-4).
+const LEVEL_BYTES: usize = 2_048;
+
+/// The levels of a whole PartitionKey; `None` if it does not have so many.
+pub(crate) fn levels(partition_key: &str, depth: usize) -> Option<Vec<String>> {
+    if depth == 1 {
+        return Some(vec![partition_key.to_owned()]);
+    }
+    let levels: Vec<String> = partition_key.strip_suffix(END)?.split(END).map(str::to_owned).collect();
+    (levels.len() == depth).then_some(levels)
+}
+
+/// The PartitionKey that has these levels.
+pub(crate) fn join(levels: &[String]) -> String {
+    match levels {
+        [only] => only.clone(),
+        levels => levels.iter().flat_map(|level| [level.as_str(), "!"]).collect(),
+    }
+}
+
+/// The levels of a key that is written, or why there can be none such.
+pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<String>> {
+    let levels = levels(partition_key, depth).ok_or_else(|| {
+        let message = format!(
+            "the container has {depth} levels, and the PartitionKey is not {depth} texts, each ended by `!`: open the store with the \
+             levels of the entity (`Options::levels_of`)"
+        );
+        Error::new(ErrorCode::InvalidInput, message).with_rule("HPK-36")
+    })?;
+    if let Some(level) = levels.iter().find(|level| level.len() > LEVEL_BYTES) {
+        let message = format!("a level has {} bytes; at most {LEVEL_BYTES} are allowed", level.len());
+        return Err(Error::new(ErrorCode::PropertyValueTooLarge, message).with_rule("LIM-4"));
+    }
+    Ok(levels)
+}
+
+/// The id of an entity's item. No id is empty, and an entity whose last level is its identity has an empty RowKey (HPK-26): that is the
+/// id `!`, and a RowKey that begins so has one more of them.
+pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
+    if row_key.is_empty() || row_key.starts_with(END) {
+        Cow::Owned(format!("{END}{row_key}"))
+    } else {
+        Cow::Borrowed(row_key)
+    }
+}
+
+/// The RowKey of an item.
+pub(crate) fn row_key(id: &str) -> &str {
+    id.strip_prefix(END).unwrap_or(id)
+}
+
+/// Why a RowKey is no id that reaches its item, if it is none.
+///
+/// An id stands in the path of a URL: the client takes `..` out of it, with what is before it, and a delete then goes to the
+/// container itself.
+pub(crate) fn check_id(row_key: &str) -> Result<()> {
+    let why = if matches!(row_key, "." | "..") {
+        "is a step in a path"
+    } else if row_key.contains(['/', '\\', '?', '#']) {
+        "holds a character of paths"
+    } else if row_key.ends_with(char::is_whitespace) {
+        "ends in a blank"
+    } else if id(row_key).len() > ID_BYTES {
+        "has more than 1,023 bytes"
+    } else {
+        return Ok(());
+    };
+    let message = format!("the RowKey {why}: as the id of an item it would reach another one, or none");
+    Err(Error::new(ErrorCode::OutOfRangeInput, message).with_rule("LIM-5"))
+}
+
+/// The key that the client sends.
+pub(crate) fn partition_key(levels: &[String]) -> Result<PartitionKey> {
+    let values: Vec<PartitionKeyValue> = levels.iter().cloned().map(PartitionKeyValue::from).collect();
+    PartitionKey::try_from(values).map_err(|error| {
+        Error::new(ErrorCode::InvalidInput, "the levels make no partition key").with_source(error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lim_5_and_wire_5_ids_and_levels_that_would_reach_something_else_are_refused() {
+        for id in [".", "..", "a/b", "a\\b", "a?b", "a#b", "a ", "a\u{a0}", &"x".repeat(1024)] {
+            assert_eq!(check_id(id).unwrap_err().rule(), Some("LIM-5"), "{id:?}");
+        }
+        for id in ["", "!", "...", "a b", " a", ".a", "é", "%2e%2e", "a!b", &"x".repeat(1023)] {
+            assert!(check_id(id).is_ok(), "{id:?}");
+        }
+        assert_eq!(checked_levels("a!b!", 2).unwrap(), ["a", "b"]);
+        assert_eq!(checked_levels("!!", 2).unwrap(), ["", ""]);
+        for (key, depth) in [("a!b!", 3), ("a!b!c!d!", 3), ("a!b", 2), ("", 2), ("a", 2)] {
+            assert_eq!(checked_levels(key, depth).unwrap_err().rule(), Some("HPK-36"), "{key}");
+        }
+        assert_eq!(checked_levels(&"x".repeat(2049), 1).unwrap_err().rule(), Some("LIM-4"));
+    }
+
+    #[test]
+    fn hpk_26_an_empty_row_key_has_an_id_and_no_two_have_one() {
+        for (row_key, expected) in [("", "!"), ("!", "!!"), ("!a", "!!a"), ("a", "a"), ("a!", "a!")] {
+            assert_eq!(id(row_key), expected);
+            assert_eq!(super::row_key(expected), row_key);
+        }
+    }
+
+    #[test]
+    fn levels_are_joined_as_they_were_split() {
+        for (key, depth) in [("a!b!c!", 3), ("!!", 2), ("any!thing", 1), ("", 1)] {
+            assert_eq!(join(&levels(key, depth).unwrap()), key);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Which physical partitions a range of keys is asked of: one whole key, a prefix of levels, or all (RT-1 to RT-3).
+
+use std::ops::Bound;
+
+use azure_data_cosmos::FeedScope;
+use table_core::Result;
+use table_core::key::order;
+use table_core::query::TextRange;
+
+use crate::key::{self, END};
+
+/// Where a query goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// No item can match.
+    Nothing,
+    /// Those with all these levels.
+    Key(Vec<String>),
+    /// Those with these first levels.
+    Prefix(Vec<String>),
+    /// All.
+    All,
+}
+
+impl Scope {
+    /// Of a range over PartitionKey in a container of so many levels.
+    pub(crate) fn of(range: &TextRange, depth: usize) -> Self {
+        if range.is_empty() {
+            return Self::Nothing;
+        }
+        if let Some(text) = range.single() {
+            return key::levels(text, depth).map_or(Self::Nothing, Self::Key);
+        }
+        let (Bound::Included(lower) | Bound::Excluded(lower)) = &range.lower else { return Self::All };
+        if depth == 1 {
+            return Self::All;
+        }
+        let mut prefix = "";
+        for (at, _) in lower.match_indices(END) {
+            let longer = lower.get(..=at).unwrap_or_default();
+            if !lies_below(&range.upper, longer) {
+                break;
+            }
+            prefix = longer;
+        }
+        let levels: Vec<String> = prefix.split_terminator(END).map(str::to_owned).collect();
+        match levels.len() {
+            0 => Self::All,
+            // The bounds say more than a whole key does: what is below it, and that is the key alone.
+            count if count == depth => Self::Key(levels),
+            count if count > depth => Self::Nothing,
+            _ => Self::Prefix(levels),
+        }
+    }
+
+    /// The levels that are fixed.
+    pub(crate) fn levels(&self) -> &[String] {
+        match self {
+            Self::Key(levels) | Self::Prefix(levels) => levels,
+            Self::Nothing | Self::All => &[],
+        }
+    }
+
+    /// The client's word for it.
+    pub(crate) fn feed(&self) -> Result<FeedScope> {
+        Ok(match self.levels() {
+            [] => FeedScope::full_container(),
+            levels => FeedScope::partition(key::partition_key(levels)?),
+        })
+    }
+}
+
+/// Whether all that a range with this end holds, above a lower bound that begins with `prefix`, begins with it, too.
+fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
+    match upper {
+        Bound::Unbounded => false,
+        Bound::Included(upper) => upper.starts_with(prefix),
+        Bound::Excluded(upper) => {
+            upper.starts_with(prefix)
+                || order::after_prefix(prefix).is_some_and(|after| order::compare(upper, &after).is_le())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn texts(levels: &[&str]) -> Vec<String> {
+        levels.iter().map(|level| (*level).to_owned()).collect()
+    }
+
+    #[test]
+    fn rt_1_to_3_and_hpk_37_a_range_is_asked_of_its_levels() {
+        let of = |range: &TextRange| Scope::of(range, 3);
+        assert_eq!(of(&TextRange::exactly("a!b!c!")), Scope::Key(texts(&["a", "b", "c"])));
+        assert_eq!(of(&TextRange::exactly("a!b!")), Scope::Nothing);
+        assert_eq!(of(&TextRange::prefix("a!b!")), Scope::Prefix(texts(&["a", "b"])));
+        assert_eq!(of(&TextRange::prefix("a!")), Scope::Prefix(texts(&["a"])));
+        assert_eq!(of(&TextRange::prefix("a!b")), Scope::Prefix(texts(&["a"])), "users that begin so");
+        assert_eq!(
+            of(&TextRange::prefix("a")),
+            Scope::All,
+            "tenants that begin so: a hash keeps no order (RT-11)"
+        );
+        assert_eq!(of(&TextRange::ALL), Scope::All);
+        assert_eq!(Scope::of(&TextRange::exactly("a!b!"), 1), Scope::Key(texts(&["a!b!"])));
+        assert_eq!(Scope::of(&TextRange::prefix("a!"), 1), Scope::All);
+        let between = |lower: &str, upper: &str| TextRange {
+            lower: Bound::Included(lower.to_owned()),
+            upper: Bound::Excluded(upper.to_owned()),
+        };
+        assert_eq!(of(&between("a!b", "a!c")), Scope::Prefix(texts(&["a"])));
+        assert_eq!(of(&between("a!b!", "b!")), Scope::All);
+        assert_eq!(of(&between("b", "a")), Scope::Nothing);
+    }
+
+    proptest! {
+        #[test]
+        fn rt_5_no_key_of_a_range_is_outside_of_its_scope(
+            key in "[ab ]{0,2}![ab]{0,2}!",
+            lower in "[ab! ]{0,4}",
+            upper in "[ab!\"]{0,4}",
+            kinds in (0..3_u8, 0..3_u8),
+        ) {
+            let bound = |kind: u8, text: String| match kind {
+                0 => Bound::Unbounded,
+                1 => Bound::Included(text),
+                _ => Bound::Excluded(text),
+            };
+            let range = TextRange { lower: bound(kinds.0, lower), upper: bound(kinds.1, upper) };
+            let scope = Scope::of(&range, 2);
+            let levels = key::levels(&key, 2).unwrap();
+            if range.contains(&key) {
+                prop_assert!(scope != Scope::Nothing && levels.starts_with(scope.levels()), "{range:?}: {scope:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Splits, merges and throttling under way: writes wait, pages lose nothing and repeat nothing.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use table_core::hierarchy::{Component, Epk};
+use table_core::pace::Backoff;
+use table_core::query::{KeyRange, Query, TextRange};
+use table_core::row::RowWriter;
+use table_core::{
+    ErrorCode, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction,
+};
+use table_cosmos::Options;
+use table_cosmos::emulator::Emulator;
+
+use crate::runtime;
+
+fn insert(store: &impl TableStore, partition: &str, row: &str) -> Transaction {
+    let limits = store.capabilities().limits;
+    let mut transaction = Transaction::new(PartitionKey::new(partition).unwrap(), limits).unwrap();
+    let kind = OperationKind::Insert(RowWriter::new().finish());
+    transaction.push(Operation { row_key: RowKey::new(row).unwrap(), kind }).unwrap();
+    transaction
+}
+
+fn of_tenant() -> Query {
+    let keys = KeyRange { partition_key: TextRange::prefix("t!"), row_key: TextRange::ALL };
+    Query { top: Some(7), ..Query::new(keys) }
+}
+
+/// The place of a user of the tenant.
+fn place(user: &str) -> Epk {
+    Epk::of(&[Component::text("t"), Component::text(user.to_owned())])
+}
+
+#[test]
+fn map_12_and_hpk_24_writes_and_reads_wait_for_a_split_and_lose_nothing() {
+    runtime().block_on(async {
+        let emulator = Emulator::new(false).unwrap();
+        let table = TableName::new("Events").unwrap();
+        emulator.create(&table, 2, 1, None).unwrap();
+        // Waits of hours would be needed for as many attempts to run out: a slow machine changes nothing.
+        let patient = Backoff { first: Duration::from_millis(5), most: Duration::from_millis(50) };
+        let store = emulator.open(Options::new().levels("Events", 2).splits(100_000, patient)).await.unwrap();
+        for user in 0..100 {
+            store.submit(&table, insert(&store, &format!("t!u{user:03}!"), "r")).await.unwrap();
+        }
+        emulator.split(&table, 0, &place("u050"), Duration::from_millis(700)).unwrap();
+        let mut writes = Vec::new();
+        for user in 100..120 {
+            let (store, table) = (store.clone(), table.clone());
+            writes.push(tokio::spawn(async move {
+                store.submit(&table, insert(&store, &format!("t!u{user:03}!"), "r")).await
+            }));
+        }
+        let mut seen = Vec::new();
+        let mut from = None;
+        loop {
+            let page = store.query(&table, &of_tenant(), from.as_ref()).await.unwrap();
+            seen.extend(page.rows.iter().map(|entity| entity.partition_key.to_owned()));
+            from = page.continuation;
+            if from.is_none() {
+                break;
+            }
+        }
+        for write in writes {
+            write.await.unwrap().unwrap();
+        }
+        emulator.settled().await;
+        assert_eq!(store.partitions(&table).await.unwrap().partitions().len(), 2);
+        let distinct: BTreeSet<&String> = seen.iter().collect();
+        assert_eq!(distinct.len(), seen.len(), "a row twice");
+        assert!((0..100).all(|user| distinct.contains(&format!("t!u{user:03}!"))), "a row lost");
+    });
+}
+
+#[test]
+fn map_13_pages_go_on_across_a_split_and_a_merge() {
+    runtime().block_on(async {
+        let emulator = Emulator::new(false).unwrap();
+        let table = TableName::new("Events").unwrap();
+        emulator.create(&table, 2, 1, None).unwrap();
+        let store = emulator.open(Options::new().levels("Events", 2)).await.unwrap();
+        for user in 0..100 {
+            store.submit(&table, insert(&store, &format!("t!u{user:03}!"), "r")).await.unwrap();
+        }
+        let (mut seen, mut from, mut turn) = (Vec::new(), None, 0);
+        loop {
+            let page = store.query(&table, &of_tenant(), from.as_ref()).await.unwrap();
+            seen.extend(page.rows.iter().map(|entity| entity.partition_key.to_owned()));
+            from = page.continuation;
+            match turn {
+                2 => emulator.split(&table, 0, &place("u050"), Duration::ZERO).unwrap(),
+                5 => emulator.merge(&table, 1, 2, Duration::ZERO),
+                _ => {}
+            }
+            emulator.settled().await;
+            turn += 1;
+            if from.is_none() {
+                break;
+            }
+        }
+        let distinct: BTreeSet<&String> = seen.iter().collect();
+        assert_eq!((distinct.len(), seen.len()), (100, 100));
+        assert_eq!(store.partitions(&table).await.unwrap().partitions().len(), 1);
+    });
+}
+
+#[test]
+fn map_12_a_split_that_outlasts_the_attempts_is_an_error_that_says_so() {
+    runtime().block_on(async {
+        let emulator = Emulator::new(false).unwrap();
+        let table = TableName::new("Events").unwrap();
+        emulator.create(&table, 2, 1, None).unwrap();
+        let short = Backoff { first: Duration::from_millis(1), most: Duration::from_millis(1) };
+        let store = emulator.open(Options::new().levels("Events", 2).splits(2, short)).await.unwrap();
+        store.submit(&table, insert(&store, "t!u!", "r")).await.unwrap();
+        emulator.split(&table, 0, &place("u"), Duration::from_hours(1)).unwrap();
+        let error = store.submit(&table, insert(&store, "t!u!", "s")).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::ServerBusy, "{error}");
+        assert!(!error.is_ambiguous() && error.to_string().contains("split or moved"), "{error}");
+    });
+}
+
+#[test]
+fn hpk_12_and_rty_1_throttled_writes_are_made_again_by_the_client() {
+    runtime().block_on(async {
+        let emulator = Emulator::new(true).unwrap();
+        let table = TableName::new("Events").unwrap();
+        emulator.create(&table, 1, 1, Some(400)).unwrap();
+        let store = emulator.open(Options::new()).await.unwrap();
+        let mut writes = Vec::new();
+        for row in 0..120 {
+            let (store, table) = (store.clone(), table.clone());
+            writes.push(tokio::spawn(async move {
+                store.submit(&table, insert(&store, "p", &format!("r{row:03}"))).await
+            }));
+        }
+        let mut refused = 0;
+        for write in writes {
+            match write.await.unwrap() {
+                Ok(_) => {}
+                Err(error) => {
+                    assert_eq!(error.code(), ErrorCode::ServerBusy, "{error}");
+                    assert!(!error.is_ambiguous());
+                    refused += 1;
+                }
+            }
+        }
+        println!("{refused} of 120 writes were refused in the end");
+        let page = store.query(&table, &Query::new(KeyRange::partition("p")), None).await.unwrap();
+        assert_eq!(page.rows.len() + refused, 120, "what was refused was not written");
+    });
+}

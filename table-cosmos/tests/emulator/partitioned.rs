@@ -1,0 +1,69 @@
+//! A store whose tables are created with a number of physical partitions, which no client can ask for.
+
+use std::fmt;
+
+use table_core::query::{Continuation, Page, Query, Select};
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
+use table_core::{EntityKey, Error, ErrorCode, Result, TableName, TableStore, Transaction};
+use table_cosmos::CosmosTables;
+use table_cosmos::emulator::Emulator;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Partitioned {
+    pub(crate) emulator: Emulator,
+    pub(crate) store: CosmosTables,
+    pub(crate) partitions: u32,
+}
+
+impl Partitioned {
+    /// A table of so many levels.
+    pub(crate) fn create(&self, table: &str, levels: usize) -> TableName {
+        let table = TableName::new(table).unwrap();
+        self.emulator.create(&table, levels, self.partitions, None).unwrap();
+        table
+    }
+}
+
+impl fmt::Display for Partitioned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {} partitions", self.store, self.partitions)
+    }
+}
+
+impl TableStore for Partitioned {
+    fn capabilities(&self) -> &Capabilities {
+        self.store.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        table.require_creatable()?;
+        // What the client itself creates has four here.
+        if self.partitions == 4 {
+            return self.store.create_table(table).await;
+        }
+        if self.store.list_tables(table.as_str(), None, 1000).await?.names.contains(table) {
+            return Err(Error::new(ErrorCode::TableAlreadyExists, "it is there").with_rule("OPT-2"));
+        }
+        self.emulator.create(table, 1, self.partitions, None)
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.store.delete_table(table).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.store.list_tables(prefix, from, top).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.store.get(table, key, select).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.store.query(table, query, from).await
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        self.store.submit(table, transaction).await
+    }
+}
