@@ -16,6 +16,7 @@
 //! | [`participant`] | what takes part in each write of an entity, in its transaction |
 //! | [`periods`] | a table a period, dropped when it expires; deletes in batches (PAT-HVD) |
 //! | [`relation`] | owners and their parts, no part without its owner (PAT-CK-3) |
+//! | [`sequence`] | the next number of a partition, without gaps or without a hot row |
 //! | [`series`] | the values of a period as properties of one entity (PAT-SER) |
 //! | [`spread`] | where writes go, measured on keys (PAT-ANTI-1) |
 //! | [`unit`](mod@unit) | one transaction over several entity types, with all that their patterns add |
@@ -57,6 +58,7 @@ pub mod outbox;
 pub mod participant;
 pub mod periods;
 pub mod relation;
+pub mod sequence;
 pub mod series;
 pub mod spread;
 pub mod unit;

@@ -16,7 +16,7 @@
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…,
 //! "RowKey":…,"Guarded":true,"Row":…}`, likewise `InsertOrMerge`, and `DeleteIfExists` without `Row`, which is base64 of the encoded row; or
-//! `{"Do":"Call","Name":…,"Payload":…}`.
+//! `{"Do":"Call","Name":…,"Version":…,"Payload":…}`: a [message](Message) with its name, its version and its JSON text; the steps of patterns have no version.
 //!
 //! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) are the last of their partition; typed writes refuse them, and typed
 //! reads leave them out. The rows lie where the changes are, so the outbox is as spread as they are, and no hot spot.
@@ -39,6 +39,7 @@
 
 pub mod guard;
 pub(crate) mod intent;
+pub(crate) mod message;
 pub(crate) mod record;
 pub(crate) mod registry;
 pub(crate) mod rows;
@@ -47,6 +48,7 @@ mod tests;
 pub(crate) mod text;
 
 pub use intent::{Intent, Step, TargetWrite};
+pub use message::Message;
 pub use record::{Depth, Outbox};
 pub use registry::REGISTRY;
 pub use rows::OUTBOX_PREFIX;

@@ -77,12 +77,12 @@ use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
-use table_core::operation::OperationKind;
+use table_core::operation::{Operation, OperationKind};
 use table_core::row::RowWriter;
 use table_core::selection::{Partition, Point, Selection};
 use table_core::store::TableStore;
 
-use crate::index::{Batch, Entities, IndexOutbox, Road, Write};
+use crate::index::{Batch, Beside, Entities, IndexOutbox, Road, Write};
 use crate::outbox::Step;
 
 /// Writes of entities of one partition and of all that their patterns add, applied all or none: see [the module](self).
@@ -122,18 +122,28 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Entit
     /// # Errors
     /// `KeyEncoding`, `PropertyValueTooLarge` if the partition has no legal key (KEY-8).
     pub fn transaction(&self, partition: Selection<E, Partition>) -> Result<Unit<S, O>> {
-        let ranges = partition.into_ranges()?;
-        let name = ranges.first().and_then(|range| range.partition_key.single()).unwrap_or_default();
+        self.transaction_in(key_of(partition)?)
+    }
+
+    /// The same of a partition whose key is known.
+    pub(crate) fn transaction_in(&self, partition_key: PartitionKey) -> Result<Unit<S, O>> {
         let unit = Unit {
             road: self.road(),
             table: self.table().name()?.clone(),
-            batch: Batch::new(PartitionKey::new(name)?),
+            batch: Batch::new(partition_key),
             acts: Vec::new(),
             look: false,
             handles: HashMap::new(),
         };
         Ok(unit.with(self))
     }
+}
+
+/// The key of a partition.
+pub(crate) fn key_of<E>(partition: Selection<E, Partition>) -> Result<PartitionKey> {
+    let ranges = partition.into_ranges()?;
+    let name = ranges.first().and_then(|range| range.partition_key.single()).unwrap_or_default();
+    PartitionKey::new(name)
 }
 
 impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
@@ -233,6 +243,15 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         self.check_place::<E>(&key)?;
         let mut batch = self.batch.clone();
         batch.intend(&key.row_key, vec![step]);
+        self.take(batch, &key)
+    }
+
+    /// Adds a row of a pattern.
+    pub(crate) fn beside(&mut self, by: &'static str, operation: Operation) -> Result<&mut Self> {
+        let row_key = operation.row_key.clone();
+        let key = EntityKey { partition_key: self.batch.partition_key.clone(), row_key };
+        let mut batch = self.batch.clone();
+        batch.add(Beside { by, operation }).map_err(|error| self.here(error, &key))?;
         self.take(batch, &key)
     }
 

@@ -44,7 +44,7 @@ mod sweep;
 mod tests;
 pub(crate) mod worker;
 
-pub use archive::{ARCHIVE, Archive, archive};
+pub use archive::{Archive, Move, archive};
 pub use handler::{Call, Handler};
 pub use metrics::WorkMetrics;
 pub use poison::PoisonEntry;

@@ -7,15 +7,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, ready};
 use pollster::block_on;
+use serde::{Deserialize, Serialize};
 use table_core::embedded::Engine;
 use table_core::key::RowKey;
 use table_core::queue::QueueName;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 use table_core::{Entity, Operation, OperationKind, Table, TableStoreExt};
-use table_patterns::outbox::{Intent, Step};
+use table_patterns::outbox::{Intent, Message, Step};
 use table_patterns::work::{Call, Handler, Pace, Worker, WorkerOptions};
 
 use crate::Outcome;
@@ -36,8 +36,14 @@ const WORKERS: usize = 64;
 const IDLE: Duration = Duration::from_millis(10);
 /// How long after the last change all of them must have taken effect.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// The handler of the last step of each change.
-const SEEN: &str = "seen";
+/// The last step of each change.
+#[derive(Serialize, Deserialize)]
+struct Made;
+
+impl Message for Made {
+    const NAME: &'static str = "seen";
+    const VERSION: u32 = 1;
+}
 
 type Outbox = table_patterns::outbox::Outbox<Engine, Engine>;
 
@@ -77,11 +83,11 @@ impl Lags {
 /// Notes that a change has taken effect.
 struct Seen(Lags, Pace);
 
-impl Handler for Seen {
-    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, table_core::Result<()>> {
+impl Handler<Made> for Seen {
+    async fn handle(&self, _: &Made, call: Call<'_>) -> table_core::Result<()> {
         let lag = self.1.now().saturating_sub(call.version.unwrap_or_default());
         self.0.with(|lags| *lags.entry(call.source.clone()).or_insert(lag));
-        ready(Ok(())).boxed()
+        Ok(())
     }
 }
 
@@ -103,7 +109,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let made = thread::scope(|scope| {
         for _ in 0..WORKERS {
             let seen = Seen(lags.clone(), pace.clone());
-            let worker = Worker::with_options(outbox.clone(), options).handler(SEEN, seen);
+            let worker = Worker::with_options(outbox.clone(), options).handler(seen);
             let is_over = &is_over;
             scope.spawn(move || block_on(worker.run(|| is_over.load(Ordering::Relaxed))));
         }
@@ -140,7 +146,7 @@ fn change(
 ) -> Outcome<()> {
     let (key, row) = (reading.key_of()?, reading.to_row()?);
     let copy = Step::insert_or_replace(mirror.name()?.clone(), key.clone(), row.clone());
-    let intent = Intent::of(key.row_key.clone()).step(copy).step(Step::call(SEEN, ""));
+    let intent = Intent::of(key.row_key.clone()).step(copy).step(Step::call(&Made)?);
     let mut transaction = Transaction::new(key.partition_key, outbox.store().capabilities().limits)?;
     transaction.push(Operation { row_key: key.row_key, kind: OperationKind::Insert(row) })?;
     outbox.record(&mut transaction, &intent)?;

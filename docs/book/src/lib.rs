@@ -30,6 +30,7 @@ mod chapters {
         pattern_outbox "pattern-outbox.md"
         pattern_parts "pattern-parts.md"
         pattern_periods "pattern-periods.md"
+        pattern_sequences "pattern-sequences.md"
         pattern_series "pattern-series.md"
         pattern_views "pattern-views.md"
         evolution "evolution.md"

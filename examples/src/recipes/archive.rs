@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::{
     Entity, IfMatch, Operation, OperationKind, Table, TableName, TableStore, TableStoreExt, Transaction,
 };
-use table_patterns::outbox::{Intent, Outbox, Step};
-use table_patterns::work::{ARCHIVE, Archive, Backoff, Call, Handler, Worker, WorkerOptions, archive};
+use table_patterns::outbox::{Intent, Message, Outbox, Step};
+use table_patterns::work::{Archive, Backoff, Call, Handler, Worker, WorkerOptions, archive};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;
@@ -22,17 +23,24 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
 
-/// The step that payroll takes; whoever knows it is registered with a worker under this name.
-const PAYROLL: &str = "payroll";
+/// What payroll is to hear of: the last day of an employee.
+#[derive(Serialize, Deserialize)]
+struct LastDay {
+    employee: u32,
+}
+
+impl Message for LastDay {
+    const NAME: &'static str = "payroll";
+    const VERSION: u32 = 1;
+}
 
 /// Stands for another system: what it does twice it must do once (PAT-EC-2), as setting a last day does.
 struct Payroll;
 
-impl Handler for Payroll {
-    fn call<'a>(&'a self, call: Call<'a>) -> futures_util::future::BoxFuture<'a, Result<()>> {
-        let known = call.payload == "last day: 456";
+impl Handler<LastDay> for Payroll {
+    async fn handle(&self, last_day: &LastDay, _: Call<'_>) -> Result<()> {
         let unknown = || Error::new(ErrorCode::InvalidInput, "payroll does not know this employee");
-        Box::pin(std::future::ready(known.then_some(()).ok_or_else(unknown)))
+        (last_day.employee == 456).then_some(()).ok_or_else(unknown)
     }
 }
 
@@ -54,7 +62,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     sales.push(Operation { row_key: key.row_key.clone(), kind: replace })?;
     let moved = archive(current.name()?, &key, archived.name()?)?;
     outbox.record(&mut sales, &Intent::of(key.row_key.clone()).step(moved))?;
-    let told = Step::call(PAYROLL, "last day: 456");
+    let told = Step::call(&LastDay { employee: 456 })?;
     outbox.record(&mut sales, &Intent::of(key.row_key.clone()).step(told))?;
     outbox.submit(current.name()?, sales).await?;
 
@@ -68,7 +76,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         idle,
         ..WorkerOptions::default()
     };
-    let worker = Worker::with_options(outbox.clone(), options).handler(ARCHIVE, Archive::new(store.clone()));
+    let worker = Worker::with_options(outbox.clone(), options).handler(Archive::new(store.clone()));
     worker.run(|| worker.metrics().poisoned > 0).await;
     let first = worker.metrics();
     let depth = outbox.depth().await?;
@@ -82,13 +90,13 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         Ok::<_, Error>((there, archived.map(table_core::Versioned::into_value)))
     };
     assert_eq!(place().await?, (false, Some(leaving.clone())), "moved, whatever became of payroll");
-    assert!(says.contains("no handler of that name"), "{says}");
+    assert!(says.contains("no handler is registered"), "{says}");
     assert!(first.done >= 1 && entry.attempts == options.poison_after);
     answer.row(["a worker without payroll", "no", "yes", "1", says.as_str()]);
 
     // A person reads it, starts a worker that knows payroll, and gives the work back.
     while outbox.requeue_poison().await?.is_some() {}
-    let worker = Worker::with_options(outbox.clone(), options).handler(PAYROLL, Payroll);
+    let worker = Worker::with_options(outbox.clone(), options).handler(Payroll);
     worker.run(|| worker.metrics().done > 0).await;
     let (second, later) = (worker.metrics(), outbox.depth().await?);
     assert!(outbox.poison(32).await?.is_empty(), "nothing is left");

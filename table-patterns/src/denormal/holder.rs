@@ -261,7 +261,8 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
     }
 
     fn intent(&self, key: &EntityKey, left: &Left) -> Result<(RowKey, OperationKind)> {
-        let intent = Intent::of(key.row_key.clone()).step(Step::call(holder_step::<H>(), left.to_text()));
+        let intent =
+            Intent::of(key.row_key.clone()).step(Step::of_pattern(holder_step::<H>(), left.to_text()));
         let operation = self.outbox.operation(&intent)?;
         Ok((operation.row_key, operation.kind))
     }

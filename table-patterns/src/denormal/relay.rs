@@ -10,7 +10,8 @@ use table_core::store::TableStore;
 use crate::denormal::holder::HolderTable;
 use crate::denormal::settle::Left;
 use crate::denormal::source::SourceTable;
-use crate::work::{Call, Handler, Worker};
+use crate::work::Worker;
+use crate::work::handler::{Call, Take};
 
 /// The step that takes a change of a source to its holders.
 pub(super) fn source_step<E: Entity>() -> String {
@@ -24,16 +25,16 @@ pub(super) fn holder_step<H: Entity>() -> String {
 
 struct OfSource<E, S, Q>(SourceTable<E, S, Q>);
 
-impl<E: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> Handler for OfSource<E, S, Q> {
-    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+impl<E: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> Take for OfSource<E, S, Q> {
+    fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move { self.0.spread(&key_of(&call), Some(call)).await.map(drop) })
     }
 }
 
 struct OfHolder<H, S, Q>(HolderTable<H, S, Q>);
 
-impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> Handler for OfHolder<H, S, Q> {
-    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> Take for OfHolder<H, S, Q> {
+    fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let left = Left::parse(call.payload)?;
             self.0.align(&key_of(&call), left).await.map(drop)
@@ -49,13 +50,13 @@ impl<S: TableStore + Clone + 'static, Q: QueueStore + 'static> Worker<S, Q> {
     /// Takes changes of these sources to their holders, as the outbox recorded them: see [the pattern](crate::denormal).
     #[must_use]
     pub fn propagates<E: PlainEntity + Send + Sync>(self, sources: &SourceTable<E, S, Q>) -> Self {
-        self.handler(source_step::<E>(), OfSource(sources.clone()))
+        self.takes(source_step::<E>(), OfSource(sources.clone()))
     }
 
     /// Brings these holders in line with sources of other partitions that they have taken up or left: see
     /// [the pattern](crate::denormal).
     #[must_use]
     pub fn settles_copies<H: PlainEntity + Send + Sync>(self, holders: &HolderTable<H, S, Q>) -> Self {
-        self.handler(holder_step::<H>(), OfHolder(holders.clone()))
+        self.takes(holder_step::<H>(), OfHolder(holders.clone()))
     }
 }

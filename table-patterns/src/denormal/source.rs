@@ -227,7 +227,8 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
     }
 
     fn intent(&self, key: &EntityKey) -> Result<(RowKey, OperationKind)> {
-        let intent = Intent::of(key.row_key.clone()).step(Step::call(source_step::<E>(), ""));
+        let intent =
+            Intent::of(key.row_key.clone()).step(Step::of_pattern(source_step::<E>(), String::new()));
         let operation = self.outbox.operation(&intent)?;
         Ok((operation.row_key, operation.kind))
     }

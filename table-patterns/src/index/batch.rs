@@ -226,22 +226,31 @@ impl Batch {
                 self.behind::<E>(change, &key);
             }
         }
-        for one in beside {
-            if let Some(other) =
-                self.beside.iter().find(|other| other.operation.row_key == one.operation.row_key)
-            {
-                let message = format!(
-                    "`{}` and `{}` write one row of the transaction: give each its own key",
-                    other.by, one.by
-                );
-                return Err(Error::new(ErrorCode::InvalidDuplicateRow, message)
-                    .with_rule("EGT-4")
-                    .with_key(self.partition_key.as_str(), one.operation.row_key.as_str()));
-            }
-            self.beside.push(one);
-        }
+        beside.into_iter().try_for_each(|one| self.put_beside(one))?;
         self.intend(&key.row_key, steps);
         self.entities.push(Operation { row_key: key.row_key, kind });
+        Ok(())
+    }
+
+    /// Adds a row of a pattern that belongs to no entity of the batch.
+    pub(crate) fn add(&mut self, one: Beside) -> Result<()> {
+        let (partition_key, operation) = (self.partition_key.as_str(), &one.operation);
+        self.bytes += entity_bytes(partition_key, operation.row_key.as_str(), operation.kind.row());
+        self.put_beside(one)
+    }
+
+    fn put_beside(&mut self, one: Beside) -> Result<()> {
+        if let Some(other) = self.beside.iter().find(|other| other.operation.row_key == one.operation.row_key)
+        {
+            let message = format!(
+                "`{}` and `{}` write one row of the transaction: give each its own key",
+                other.by, one.by
+            );
+            return Err(Error::new(ErrorCode::InvalidDuplicateRow, message)
+                .with_rule("EGT-4")
+                .with_key(self.partition_key.as_str(), one.operation.row_key.as_str()));
+        }
+        self.beside.push(one);
         Ok(())
     }
 

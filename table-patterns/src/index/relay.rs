@@ -17,7 +17,7 @@ use crate::index::table::Entities;
 use crate::outbox::intent::{Intent, Step};
 use crate::outbox::record::Outbox;
 use crate::outbox::rows::{self, Pending};
-use crate::work::handler::{Call, Handler};
+use crate::work::handler::{Call, Take};
 use crate::work::worker::Worker;
 
 /// The step that settles indexes of an entity type.
@@ -33,7 +33,7 @@ impl<S: TableStore, Q: QueueStore> IndexOutbox for Outbox<S, Q> {
     fn record(&self, entity: &EntitySchema, changes: &[RemoteChange]) -> Result<Vec<Operation>> {
         let intent = |changes: &[RemoteChange]| {
             let source = changes.first().map(|change| change.owner.row_key.clone()).unwrap_or_default();
-            let step = |change: &RemoteChange| Step::call(step_name(entity), change.recorded(entity));
+            let step = |change: &RemoteChange| Step::of_pattern(step_name(entity), change.recorded(entity));
             self.operation(&changes.iter().map(step).fold(Intent::of(source), Intent::step))
         };
         changes.chunk_by(|one, next| one.owner == next.owner).map(intent).collect()
@@ -60,7 +60,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         let (table, query) = (self.table.name()?, Query::new(rows::range_of(&change.owner)));
         let name = step_name(E::SCHEMA);
         let names_it = |step: &Step| match step {
-            Step::Call { name: called, payload } if *called == name => RemoteChange::parse::<E>(payload)
+            Step::Call { name: called, payload, .. } if *called == name => RemoteChange::parse::<E>(payload)
                 .is_ok_and(|later| {
                     (later.index.name, &later.owner) == (change.index.name, &change.owner)
                         && later.keys.contains(key)
@@ -86,8 +86,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
 
 struct Settler<E, S, O>(Entities<E, S, O>);
 
-impl<E: Entity + Send + Sync, S: TableStore, O: IndexOutbox> Handler for Settler<E, S, O> {
-    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+impl<E: Entity + Send + Sync, S: TableStore, O: IndexOutbox> Take for Settler<E, S, O> {
+    fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let change = RemoteChange::parse::<E>(call.payload)?;
             self.0.settle_recorded(&change, call.version).await.map(drop)
@@ -134,6 +134,6 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         T: TableStore + Clone + 'static,
         O: IndexOutbox + 'static,
     {
-        self.handler(step_name(E::SCHEMA), Settler(table.clone()))
+        self.takes(step_name(E::SCHEMA), Settler(table.clone()))
     }
 }

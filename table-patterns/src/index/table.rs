@@ -227,6 +227,11 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         Self { blobs: Some(blobs), ..self }
     }
 
+    /// The policy for writes that lose races.
+    pub(crate) const fn retry(&self) -> &Retry {
+        &self.retry
+    }
+
     /// The table without its indexes: to read what needs none of them, and to plan.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {

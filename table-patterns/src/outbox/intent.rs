@@ -6,20 +6,30 @@ use table_core::name::TableName;
 use table_core::row::Row;
 
 use crate::outbox::guard;
+use crate::outbox::message::{self, Message};
 
 /// What a change of one entity intends in other partitions, tables or stores, to be written in the transaction of the change.
 ///
 /// The steps are taken in order; where a worker dies between two, another takes all of them again (PAT-EC-2, PAT-EC-3).
 ///
 /// ```
-/// use table_patterns::outbox::{Intent, Step};
+/// use serde::{Deserialize, Serialize};
+/// use table_patterns::outbox::{Intent, Message, Step};
 /// use table_patterns::{EntityKey, RowKey, TableName};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Welcome { employee: u32 }
+///
+/// impl Message for Welcome {
+///     const NAME: &'static str = "welcome";
+///     const VERSION: u32 = 1;
+/// }
 ///
 /// let directory = TableName::new("Directory")?;
 /// let old = EntityKey::new("email_Sales", "ada@contoso.com")?;
 /// let intent = Intent::of(RowKey::new("000223")?)
 ///     .step(Step::delete_if_exists(directory, old))
-///     .step(Step::call("welcome-mail", "{\"id\":223}"));
+///     .step(Step::call(&Welcome { employee: 223 })?);
 /// assert_eq!(intent.steps().len(), 2);
 /// # Ok::<(), table_patterns::Error>(())
 /// ```
@@ -116,11 +126,14 @@ pub enum Step {
         /// Whether an older step is kept from undoing a newer one.
         guarded: bool,
     },
-    /// Let a registered handler do it.
+    /// Let the handler of a [message](Message) do it.
+    #[non_exhaustive]
     Call {
-        /// The handler's name.
+        /// The name of the message.
         name: String,
-        /// What to do, in the handler's words.
+        /// The version that it was written as; 0 for the steps of patterns.
+        version: u32,
+        /// Its text.
         payload: String,
     },
 }
@@ -163,9 +176,18 @@ impl Step {
         Self::write(table, key, TargetWrite::DeleteIfExists)
     }
 
-    /// Calls a [`Handler`](crate::work::Handler) by its name.
-    pub fn call(name: impl Into<String>, payload: impl Into<String>) -> Self {
-        Self::Call { name: name.into(), payload: payload.into() }
+    /// Carries a message to its [`Handler`](crate::work::Handler).
+    ///
+    /// # Errors
+    /// `InvalidInput` for a message that has no JSON text, such as a map whose keys are no texts.
+    pub fn call<M: Message>(message: &M) -> Result<Self> {
+        let payload = message::encode(message)?;
+        Ok(Self::Call { name: M::NAME.to_owned(), version: M::VERSION, payload })
+    }
+
+    /// A step of a pattern of this crate, which has its own words.
+    pub(crate) const fn of_pattern(name: String, payload: String) -> Self {
+        Self::Call { name, version: 0, payload }
     }
 
     /// Takes the guard off: for a target that is written once, or where the last to arrive may win. It saves a look-up and a

@@ -1,6 +1,7 @@
 //! The physical layout of outboxes, feeds and messages, as a snapshot.
 
 use pollster::block_on;
+use serde::{Deserialize, Serialize};
 use table_core::embedded::{Clock, EngineOptions};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -13,8 +14,18 @@ use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
 use crate::feed::{Feed, FeedChange};
-use crate::outbox::{Intent, Outbox, REGISTRY, Step};
+use crate::outbox::{Intent, Message, Outbox, REGISTRY, Step};
 use crate::work::{Pace, Worker};
+
+#[derive(Serialize, Deserialize)]
+struct Mail {
+    to: String,
+}
+
+impl Message for Mail {
+    const NAME: &'static str = "mail";
+    const VERSION: u32 = 2;
+}
 
 const NOW: u64 = 639_307_584_000_000_000;
 
@@ -64,7 +75,7 @@ fn the_layout_of_an_outbox_and_a_feed() {
     let intent = Intent::of(ada.clone())
         .step(Step::delete_if_exists(directory.clone(), at("old@contoso.com")))
         .step(Step::insert_or_replace(directory, at("ada@contoso.com"), row("Ada")))
-        .step(Step::call("mail", "{}"));
+        .step(Step::call(&Mail { to: "ada".into() }).unwrap());
     let mut hire = Transaction::new(sales, store.capabilities().limits).unwrap();
     hire.push(Operation { row_key: ada.clone(), kind: OperationKind::Insert(row("Ada")) }).unwrap();
     outbox.record(&mut hire, &intent).unwrap();
@@ -93,7 +104,7 @@ fn the_layout_of_an_intent_that_was_tried() {
     let outbox = Outbox::with_pace(store.clone(), store.clone(), QueueName::new("work").unwrap(), clocked);
     block_on(outbox.create_queues()).unwrap();
     let mut transaction = Transaction::new(sales, store.capabilities().limits).unwrap();
-    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "{}"));
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail { to: "ada".into() }).unwrap());
     outbox.record(&mut transaction, &intent).unwrap();
     block_on(outbox.submit(&company, transaction)).unwrap();
     // A worker without a handler.

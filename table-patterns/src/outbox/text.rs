@@ -41,6 +41,8 @@ enum StepText {
     },
     Call {
         name: String,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        version: u32,
         payload: String,
     },
 }
@@ -52,6 +54,11 @@ struct At {
     partition_key: String,
     row_key: String,
     guarded: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+const fn is_zero(version: &u32) -> bool {
+    *version == 0
 }
 
 /// The text of an intent.
@@ -74,7 +81,9 @@ pub(crate) fn write(intent: &Intent) -> Result<String> {
                 TargetWrite::DeleteIfExists => StepText::DeleteIfExists { at },
             }
         }
-        Step::Call { name, payload } => StepText::Call { name: name.clone(), payload: payload.clone() },
+        Step::Call { name, version, payload } => {
+            StepText::Call { name: name.clone(), version: *version, payload: payload.clone() }
+        }
     });
     let source = intent.source().as_str().to_owned();
     let text = IntentText {
@@ -116,7 +125,7 @@ pub(crate) fn read(text: &str) -> Result<Intent> {
             }
             StepText::InsertOrMerge { at, row } => at.write(TargetWrite::InsertOrMerge(read_row(&row)?))?,
             StepText::DeleteIfExists { at } => at.write(TargetWrite::DeleteIfExists)?,
-            StepText::Call { name, payload } => Step::Call { name, payload },
+            StepText::Call { name, version, payload } => Step::Call { name, version, payload },
         });
     }
     Ok(intent)
@@ -158,7 +167,8 @@ mod tests {
             .step(Step::insert_or_replace(table.clone(), key.clone(), row.clone()))
             .step(Step::insert_or_merge(table.clone(), key.clone(), row).unguarded())
             .step(Step::delete_if_exists(table, key))
-            .step(Step::call("mail", "\"x\""));
+            .step(Step::of_pattern("mail".into(), "\"x\"".into()))
+            .step(Step::Call { name: "mail".into(), version: 3, payload: "\"x\"".into() });
         assert_eq!(read(&write(&intent).unwrap()).unwrap(), intent);
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pollster::block_on;
 use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
 use table_core::embedded::Engine;
 use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
@@ -19,7 +20,7 @@ use table_core::{Entity, Selection};
 use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::feed::Cursor;
 use crate::index::{Entities, EntityStore};
-use crate::outbox::{Outbox, Step};
+use crate::outbox::{Message, Outbox, Step};
 use crate::participant::{Changes, Participant};
 use crate::unit::Unit;
 
@@ -86,6 +87,14 @@ struct Elsewhere {
     tenant: String,
 }
 
+#[derive(Serialize, Deserialize)]
+struct Told(String);
+
+impl Message for Told {
+    const NAME: &'static str = "told";
+    const VERSION: u32 = 1;
+}
+
 /// A row for each change, and a step for each ticket that is closed.
 struct Trail;
 
@@ -102,7 +111,7 @@ impl Participant<Ticket> for Trail {
     fn changes(&self, old: Option<&Ticket>, new: Option<&Ticket>, out: &mut Changes) -> Result<()> {
         let Some(ticket) = new.or(old) else { return Ok(()) };
         if new.is_some_and(|new| new.status == "closed") && old.is_none_or(|old| old.status != "closed") {
-            out.send(Step::call("closed", ticket.subject.clone()));
+            out.send(Step::call(&Told(ticket.subject.clone()))?);
         }
         let change = format!("{}: {} > {}", ticket.number, text(old), text(new));
         out.insert(&Audit { tenant: ticket.tenant.clone(), id: out.id(), change })
@@ -169,7 +178,7 @@ fn egt_9_a_unit_of_several_types_writes_all_that_belongs_to_each_or_nothing() {
         unit.require(Agent::key("contoso", 9)).unwrap();
         unit.update(&read, |ticket| ticket.status = "closed".into()).unwrap();
         unit.insert(&comment).unwrap();
-        unit.send(Ticket::key("contoso", 1), Step::call("told", "by hand")).unwrap();
+        unit.send(Ticket::key("contoso", 1), Step::call(&Told("by hand".into())).unwrap()).unwrap();
         unit
     };
     let before = rows(&store, "");
@@ -270,7 +279,7 @@ fn pat_ec_8_a_step_without_an_outbox_is_refused() {
     let agents = block_on(store.entities::<Agent>().create_if_missing()).unwrap();
     let mut unit = agents.transaction(Agent::partition("contoso")).unwrap();
     unit.insert(&Agent { tenant: "contoso".into(), id: 1 }).unwrap();
-    unit.send(Agent::key("contoso", 1), Step::call("mail", "")).unwrap();
+    unit.send(Agent::key("contoso", 1), Step::call(&Told(String::new())).unwrap()).unwrap();
     assert_eq!(block_on(unit.commit()).unwrap_err().rule(), Some("PAT-EC-8"));
 }
 

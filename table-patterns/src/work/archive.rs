@@ -4,7 +4,7 @@
 //! Employees who left go from the table `Current` to the table `Archive`. No transaction spans two tables.
 //!
 //! # Key layout
-//! The entity keeps its key and its properties. The step is a [call](Step::call) of `archive` with JSON: `{"From":…,"To":…,
+//! The entity keeps its key and its properties. The message of the step is a [`Move`], with JSON: `{"From":…,"To":…,
 //! "PartitionKey":…,"RowKey":…}`.
 //!
 //! # Guarantee
@@ -21,7 +21,6 @@
 //! # When not to
 //! Where all that is moved together fills a table: delete the table (PAT-HVD). Where the move is to be atomic: keep both in one partition.
 
-use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
@@ -32,27 +31,30 @@ use table_core::query::Select;
 use table_core::retry::Retry;
 use table_core::store::TableStore;
 
-use crate::outbox::Step;
 use crate::outbox::rows::{alone, fresh};
+use crate::outbox::{Message, Step};
 use crate::work::handler::{Call, Handler};
 
-/// The name that the handler is registered under.
-pub const ARCHIVE: &str = "archive";
-
-#[derive(Serialize, Deserialize)]
+/// The message that moves an entity: made by [`archive`], taken by [`Archive`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Payload {
+pub struct Move {
     from: String,
     to: String,
     partition_key: String,
     row_key: String,
 }
 
+impl Message for Move {
+    const NAME: &'static str = "archive";
+    const VERSION: u32 = 1;
+}
+
 /// The step that moves an entity to another table, under its key.
 ///
 /// ```
 /// use table_patterns::outbox::{Intent, Outbox};
-/// use table_patterns::work::{ARCHIVE, Archive, Worker, archive};
+/// use table_patterns::work::{Archive, Worker, archive};
 /// # use table_patterns::{Engine, EntityKey, QueueName, Selection, TableEntity, TableName, TableStoreExt};
 ///
 /// # pollster::block_on(async {
@@ -68,7 +70,7 @@ struct Payload {
 /// let intent = Intent::of(key.row_key).step(step);
 /// outbox.enqueue(current.name()?, &key.partition_key, &intent).await?; // PAT-EC-1
 ///
-/// Worker::new(outbox).handler(ARCHIVE, Archive::new(store)).run_until_idle().await?;
+/// Worker::new(outbox).handler(Archive::new(store)).run_until_idle().await?;
 /// assert!(current.get(Selection::point("Sales", "000456")).await?.is_none());
 /// assert!(archived.get(Selection::point("Sales", "000456")).await?.is_some());
 /// # Ok::<(), table_patterns::Error>(())
@@ -82,16 +84,13 @@ pub fn archive(from: &TableName, key: &EntityKey, to: &TableName) -> Result<Step
         let message = "an entity is archived into another table: name two tables";
         return Err(Error::new(ErrorCode::InvalidInput, message).with_table(from.as_str()));
     }
-    let payload = Payload {
+    let message = Move {
         from: from.as_str().to_owned(),
         to: to.as_str().to_owned(),
         partition_key: key.partition_key.as_str().to_owned(),
         row_key: key.row_key.as_str().to_owned(),
     };
-    let text = serde_json::to_string(&payload).map_err(|error| {
-        Error::new(ErrorCode::InternalError, "the step has no JSON text").with_source(error)
-    })?;
-    Ok(Step::call(ARCHIVE, text))
+    Step::call(&message)
 }
 
 /// The handler of [`archive`] steps on a store.
@@ -156,15 +155,10 @@ impl<S: TableStore> Archive<S> {
     }
 }
 
-impl<S: TableStore> Handler for Archive<S> {
-    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let payload: Payload = serde_json::from_str(call.payload).map_err(|error| {
-                Error::new(ErrorCode::InvalidInput, "the step names no entity to archive").with_source(error)
-            })?;
-            let (from, to) = (TableName::new(&payload.from)?, TableName::new(&payload.to)?);
-            let key = EntityKey::new(payload.partition_key, payload.row_key)?;
-            self.move_entity(&from, &key, &to, call).await
-        })
+impl<S: TableStore> Handler<Move> for Archive<S> {
+    async fn handle(&self, message: &Move, call: Call<'_>) -> Result<()> {
+        let (from, to) = (TableName::new(&message.from)?, TableName::new(&message.to)?);
+        let key = EntityKey::new(message.partition_key.as_str(), message.row_key.as_str())?;
+        self.move_entity(&from, &key, &to, call).await
     }
 }

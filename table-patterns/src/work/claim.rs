@@ -17,6 +17,7 @@ use table_core::retry::Retry;
 use table_core::store::{Committed, TableStore};
 use uuid::Uuid;
 
+use crate::outbox::message::is_unreadable;
 use crate::outbox::rows::{self, Note, Pending, Place, together};
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
@@ -132,18 +133,21 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
         let worker = self.worker;
         let hand = InHand { delivery: self, row: Mutex::new(pending.clone()) };
         let outcome = if pending.attempts > worker.options.poison_after {
-            let Place { table, key } = &pending.place;
-            let (table, partition_key, row_key) =
-                (table.clone(), key.partition_key.clone(), key.row_key.clone());
-            let work = Work::Row { table, partition_key, row_key }.write()?;
-            let entry = worker.poisoned(work, pending.error.clone(), pending.attempts - 1);
-            worker.put_aside(&hand, &entry).await?;
+            self.put_aside(&hand, &pending, pending.error.clone(), pending.attempts - 1).await?;
             None
         } else {
-            Some(match pending.intent() {
+            let taken = match pending.intent() {
                 Ok(intent) => worker.take_row(&hand, &pending, &intent).await,
                 Err(error) => Err(error),
-            })
+            };
+            match taken {
+                Err(error) if is_unreadable(&error) => {
+                    worker.count(|metrics| metrics.failures += 1);
+                    self.put_aside(&hand, &pending, Some(told(&error)), pending.attempts).await?;
+                    None
+                }
+                taken => Some(taken),
+            }
         };
         let pending = hand.row.into_inner().unwrap_or_else(PoisonError::into_inner);
         let end = match outcome {
@@ -157,6 +161,21 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
             }
         };
         Ok((pending, end))
+    }
+
+    /// Puts a row aside as poison, with what was wrong last and how many attempts at it were begun.
+    async fn put_aside(
+        &self,
+        hand: &dyn Keep,
+        pending: &Pending,
+        error: Option<String>,
+        attempts: u32,
+    ) -> Result<()> {
+        let Place { table, key } = &pending.place;
+        let (table, partition_key, row_key) = (table.clone(), key.partition_key.clone(), key.row_key.clone());
+        let work = Work::Row { table, partition_key, row_key }.write()?;
+        let entry = self.worker.poisoned(work, error, attempts);
+        self.worker.put_aside(hand, &entry).await
     }
 
     /// Ends a row, and begins the next of the portion that nobody else has taken.

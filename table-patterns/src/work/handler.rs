@@ -1,6 +1,7 @@
-//! Handlers: steps against other stores, registered by name.
+//! Handlers: steps against other stores, registered by the type of their message.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use futures_util::future::BoxFuture;
 use table_core::error::Result;
@@ -8,36 +9,71 @@ use table_core::key::PartitionKey;
 use table_core::key::RowKey;
 use table_core::name::TableName;
 
-/// A step that the program takes itself: in a search index, a blob, a file, a mail server, another account.
+use crate::outbox::message::{self, Message};
+
+/// A step that the program takes itself on a [message](Message): in a search index, a blob, a file, a mail server, another account.
 ///
 /// # Contract
 /// - Taken twice it does what it does once (PAT-EC-2): a delivery may come again, and two may come at one time.
-/// - It may be given an older change after a newer one. A handler that writes what the payload says keeps the
+/// - It may be given an older change after a newer one. A handler that writes what the message says keeps the
 ///   [version](Call::version) where it writes, and leaves a newer one alone; a handler that reads the source anew each time
 ///   writes under a condition that another delivery's write breaks, or looks at the source again afterwards.
 /// - Where it works for long it calls [`Call::keep`] now and then, and stops where that fails (QUE-21).
 /// - An error leaves the work to be tried again; after some attempts the message is poison.
 ///
 /// ```
-/// use futures_util::future::BoxFuture;
+/// use serde::{Deserialize, Serialize};
 /// use table_patterns::Result;
+/// use table_patterns::outbox::Message;
 /// use table_patterns::work::{Call, Handler};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Changed { words: String }
+///
+/// impl Message for Changed {
+///     const NAME: &'static str = "changed";
+///     const VERSION: u32 = 1;
+/// }
 ///
 /// struct SearchIndex;
 ///
-/// impl Handler for SearchIndex {
-///     fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
-///         Box::pin(async move {
-///             call.keep().await?; // before something that takes long
-///             // … store `call.payload` under `call.source`, unless what is there has a larger version than `call.version`
-///             Ok(())
-///         })
+/// impl Handler<Changed> for SearchIndex {
+///     async fn handle(&self, changed: &Changed, call: Call<'_>) -> Result<()> {
+///         call.keep().await?; // before something that takes long
+///         // … store `changed.words` under `call.source`, unless what is there has a larger version than `call.version`
+///         Ok(())
 ///     }
 /// }
 /// ```
-pub trait Handler: Send + Sync {
+pub trait Handler<M: Message>: Send + Sync {
     /// Takes the step.
-    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>>;
+    fn handle(&self, message: &M, call: Call<'_>) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// What a worker does for a step of a name.
+pub(crate) trait Take: Send + Sync {
+    fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>>;
+}
+
+/// The handler of a message.
+pub(crate) struct OfMessage<M, H> {
+    handler: H,
+    message: PhantomData<fn(&M)>,
+}
+
+impl<M: Message, H: Handler<M>> OfMessage<M, H> {
+    pub(crate) const fn new(handler: H) -> Self {
+        Self { handler, message: PhantomData }
+    }
+}
+
+impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
+    fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let message: M = message::decode(call.written_as, call.payload)?;
+            self.handler.handle(&message, call).await
+        })
+    }
 }
 
 /// The lease of the work that is being done.
@@ -49,8 +85,6 @@ pub(crate) trait Keep: Send + Sync {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Call<'a> {
-    /// What to do, as it was recorded.
-    pub payload: &'a str,
     /// The table of the change.
     pub table: &'a TableName,
     /// The partition of the change.
@@ -60,6 +94,10 @@ pub struct Call<'a> {
     /// Later changes of one entity have larger ones: the [version given](crate::outbox::Intent::version), or the Timestamp of the
     /// change in [ticks](table_core::ticks). `None` for an intent that has neither.
     pub version: Option<u64>,
+    /// The text of the message.
+    pub(crate) payload: &'a str,
+    /// The version of the text.
+    pub(crate) written_as: u32,
     pub(crate) lease: &'a dyn Keep,
 }
 

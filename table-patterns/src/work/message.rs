@@ -139,7 +139,7 @@ mod tests {
     fn work_is_read_back_as_it_was() {
         let (table, partition_key) =
             (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
-        let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "{}"));
+        let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::of_pattern("mail".into(), "{}".into()));
         for work in [
             Work::Partition { table: table.clone(), partition_key: partition_key.clone() },
             Work::Row {

@@ -11,6 +11,7 @@ use table_core::store::TableStore;
 
 use crate::outbox::guard::{self, Origin};
 use crate::outbox::intent::{Intent, Step, TargetWrite};
+use crate::outbox::message::is_unreadable;
 use crate::outbox::rows::{self, Pending, Place, alone};
 use crate::work::handler::{Call, Keep};
 use crate::work::lease::Held;
@@ -62,6 +63,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 self.count(|metrics| metrics.finish(None));
                 Ok(Outcome::Done)
             }
+            Err(error) if is_unreadable(&error) => {
+                self.count(|metrics| metrics.failures += 1);
+                let entry = self.poisoned(text(Tried::default())?, Some(told(&error)), attempts);
+                self.put_aside(held, &entry).await?;
+                Ok(Outcome::Done)
+            }
             Err(error) => {
                 self.count(|metrics| metrics.failures += 1);
                 let text = text(Tried { attempts, error: Some(told(&error)) })?;
@@ -92,21 +99,28 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                     };
                     self.write(lease, (table, key), write, origin.as_ref()).await?;
                 }
-                Step::Call { name, payload } => {
-                    let Some(handler) = self.handlers.get(name) else {
-                        let message =
-                            format!("the step calls `{name}`, and no handler of that name is registered");
-                        return Err(Error::new(ErrorCode::Unsupported, message).with_rule("PAT-EC-2"));
-                    };
+                Step::Call { name, version: written_as, payload } => {
+                    let handler = self.handlers.get(name).ok_or_else(|| self.unknown(name))?;
                     let From { table, partition_key, version } = from;
-                    let source = intent.source();
-                    let call = Call { payload, table, partition_key, source, version, lease };
-                    self.retry(lease, || handler.call(call)).await?;
+                    let (source, written_as) = (intent.source(), *written_as);
+                    let call = Call { table, partition_key, source, version, payload, written_as, lease };
+                    self.retry(lease, || handler.take(call)).await?;
                 }
             }
             self.count(|metrics| metrics.steps += 1);
         }
         Ok(())
+    }
+
+    /// The error of a message that this worker has no handler for.
+    fn unknown(&self, name: &str) -> Error {
+        let mut known: Vec<_> = self.handlers.keys().map(|known| format!("`{known}`")).collect();
+        known.sort_unstable();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let message = format!(
+            "the step carries a message `{name}`, for which no handler is registered with this worker; it has handlers of: {known}"
+        );
+        Error::new(ErrorCode::Unsupported, message).with_rule("PAT-EC-2")
     }
 
     async fn write(

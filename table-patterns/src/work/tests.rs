@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use futures_util::future::BoxFuture;
 use pollster::block_on;
+use serde::{Deserialize, Serialize};
 use table_core::TableEntity;
 use table_core::TableStoreExt;
 use table_core::embedded::{Clock, Engine, EngineOptions};
@@ -17,7 +17,7 @@ use table_core::transaction::Transaction;
 
 use crate::faults::{Call, Fault, FaultyStore};
 use crate::feed::{FEEDS, Feed};
-use crate::outbox::{Intent, Outbox, REGISTRY, Step};
+use crate::outbox::{Intent, Message, Outbox, REGISTRY, Step};
 use crate::work::{self, Handler, Pace, Sweep, Worker};
 
 /// An outbox, the engine below it, and the clock of both.
@@ -38,7 +38,7 @@ fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
 fn record(outbox: &Outbox<Engine, Engine>, table: &TableName, partition: &str) {
     let partition = PartitionKey::new(partition).unwrap();
     let mut transaction = Transaction::new(partition, outbox.store().capabilities().limits).unwrap();
-    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "hello"));
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail("hello".into())).unwrap());
     outbox.record(&mut transaction, &intent).unwrap();
     block_on(outbox.submit(table, transaction)).unwrap();
 }
@@ -106,7 +106,7 @@ fn pat_ec_7_a_portion_is_one_query_and_one_claim_and_each_row_one_transaction() 
     let clock = Clock::new(move || time.load(Ordering::SeqCst));
     let counted = Outbox::with_pace(store.clone(), engine, outbox.queue().clone(), Pace::new().clock(clock));
     block_on(outbox.prompt(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
-    let worker = Worker::new(counted).handler("mail", Nothing);
+    let worker = Worker::new(counted).handler(Nothing);
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!(worker.metrics().done, 70);
     let calls = store.calls();
@@ -125,7 +125,7 @@ fn con_11_a_claim_whose_answer_is_lost_is_known_by_its_identifier() {
         let timed_out = ErrorCode::OperationTimedOut;
         store.script(move |_, at| if at == lost { Fault::After(timed_out) } else { Fault::None });
         let faulty = Outbox::with_pace(store, engine.clone(), outbox.queue().clone(), outbox.pace().clone());
-        let worker = Worker::new(faulty).handler("mail", Nothing);
+        let worker = Worker::new(faulty).handler(Nothing);
         block_on(worker.run_until_idle()).unwrap();
         let left = block_on(Sweep::new(outbox.clone()).registered()).unwrap().pending;
         // The beginning of an attempt that nobody heard of is over when its claim is, and its message comes back.
@@ -134,10 +134,18 @@ fn con_11_a_claim_whose_answer_is_lost_is_known_by_its_identifier() {
     }
 }
 
+#[derive(Serialize, Deserialize)]
+struct Mail(String);
+
+impl Message for Mail {
+    const NAME: &'static str = "mail";
+    const VERSION: u32 = 1;
+}
+
 struct Nothing;
 
-impl Handler for Nothing {
-    fn call<'a>(&'a self, _: work::Call<'a>) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
+impl Handler<Mail> for Nothing {
+    async fn handle(&self, _: &Mail, _: work::Call<'_>) -> Result<()> {
+        Ok(())
     }
 }

@@ -10,8 +10,9 @@ use table_core::pace::{Backoff, ticks_of};
 use table_core::queue::{Lease, QueueStore};
 use table_core::store::TableStore;
 
+use crate::outbox::message::Message;
 use crate::outbox::record::Outbox;
-use crate::work::handler::{Handler, Keep};
+use crate::work::handler::{Handler, Keep, OfMessage, Take};
 use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;
 
@@ -54,7 +55,7 @@ impl Default for WorkerOptions {
 /// It works on one message at a time; for more at once have more workers. Its futures are `Send` and need no particular runtime.
 pub struct Worker<S, Q> {
     pub(crate) outbox: Outbox<S, Q>,
-    pub(crate) handlers: HashMap<String, Arc<dyn Handler>>,
+    pub(crate) handlers: HashMap<String, Arc<dyn Take>>,
     pub(crate) options: WorkerOptions,
     metrics: Mutex<WorkMetrics>,
 }
@@ -72,10 +73,19 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Self { outbox, handlers: HashMap::new(), options, metrics: Mutex::default() }
     }
 
-    /// Registers the handler of the steps that name it.
+    /// Registers the handler of a [message](Message), in the place of an earlier one. Where a handler takes several messages, they are
+    /// registered one by one: `.handler::<Closed>(mail.clone())`.
+    ///
+    /// A message without a handler here, or of a later version, is left to come again for a worker that knows it, and is poison with
+    /// that reason when its attempts are used up. One that cannot be read is poison at once.
     #[must_use]
-    pub fn handler(mut self, name: impl Into<String>, handler: impl Handler + 'static) -> Self {
-        self.handlers.insert(name.into(), Arc::new(handler));
+    pub fn handler<M: Message>(self, handler: impl Handler<M> + 'static) -> Self {
+        self.takes(M::NAME.to_owned(), OfMessage::<M, _>::new(handler))
+    }
+
+    /// Registers what a pattern does for its steps.
+    pub(crate) fn takes(mut self, name: String, take: impl Take + 'static) -> Self {
+        self.handlers.insert(name, Arc::new(take));
         self
     }
 

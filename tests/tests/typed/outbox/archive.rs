@@ -9,7 +9,7 @@ use table_core::{
     EntityKey, IfMatch, Operation, OperationKind, TableName, TableStore, Transaction, ValueRef,
 };
 use table_patterns::outbox::Intent;
-use table_patterns::work::{ARCHIVE, Archive, Worker, archive};
+use table_patterns::work::{Archive, Worker, archive};
 use tests::faults::{Control, Death};
 
 use crate::outbox::company::{Company, Store};
@@ -56,7 +56,7 @@ fn company() -> Company {
 }
 
 fn worker(company: &Company, control: &Control) -> Worker<Store, Store> {
-    company.worker(control).handler(ARCHIVE, Archive::new(control.over(company.engine.clone())))
+    company.worker(control).handler(Archive::new(control.over(company.engine.clone())))
 }
 
 fn settle(company: &Company) {

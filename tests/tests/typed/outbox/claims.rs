@@ -5,13 +5,13 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use pollster::block_on;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use serde::{Deserialize, Serialize};
 use table_core::queue::QueueStore;
 use table_core::{Error, ErrorCode, PartitionKey, Result, RowKey, TableStore, Transaction};
-use table_patterns::outbox::{Intent, Step};
+use table_patterns::outbox::{Intent, Message, Step};
 use table_patterns::work::{Call, Handler, Sweep, Worker, WorkerOptions};
 use tests::faults::Control;
 
@@ -23,13 +23,22 @@ fn sales() -> PartitionKey {
     PartitionKey::new("Sales").unwrap()
 }
 
+/// A job.
+#[derive(Serialize, Deserialize)]
+struct Named(String);
+
+impl Message for Named {
+    const NAME: &'static str = "job";
+    const VERSION: u32 = 1;
+}
+
 /// Records calls of `job`, each in a transaction of its own, without a word to the workers.
 fn record(company: &Company, jobs: impl IntoIterator<Item = String>) {
     let outbox = company.outbox(&Control::default());
     block_on(outbox.register(&employees(), &sales())).unwrap();
     for job in jobs {
         let mut transaction = Transaction::new(sales(), outbox.store().capabilities().limits).unwrap();
-        let intent = Intent::of(RowKey::new(job.as_str()).unwrap()).step(Step::call("job", job));
+        let intent = Intent::of(RowKey::new(job.as_str()).unwrap()).step(Step::call(&Named(job)).unwrap());
         outbox.record(&mut transaction, &intent).unwrap();
         block_on(outbox.store().submit(&employees(), transaction)).unwrap();
     }
@@ -42,20 +51,18 @@ struct Slow<'a> {
 }
 
 impl Slow<'_> {
-    fn owned(&self) -> impl Handler + 'static {
+    fn owned(&self) -> impl Handler<Named> + 'static {
         struct Owned(Arc<Company>, Tried);
-        impl Handler for Owned {
-            fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
-                Box::pin(async move {
-                    *self.1.lock().unwrap().entry(call.payload.to_owned()).or_default() += 1;
-                    let thief = self.0.outbox(&Control::default());
-                    for _ in 0..5 {
-                        self.0.pass(Duration::from_secs(20));
-                        call.keep().await?;
-                        thief.queues().receive(thief.queue(), 32, Duration::from_secs(1)).await?;
-                    }
-                    Ok(())
-                })
+        impl Handler<Named> for Owned {
+            async fn handle(&self, Named(job): &Named, call: Call<'_>) -> Result<()> {
+                *self.1.lock().unwrap().entry(job.clone()).or_default() += 1;
+                let thief = self.0.outbox(&Control::default());
+                for _ in 0..5 {
+                    self.0.pass(Duration::from_secs(20));
+                    call.keep().await?;
+                    thief.queues().receive(thief.queue(), 32, Duration::from_secs(1)).await?;
+                }
+                Ok(())
             }
         }
         Owned(Arc::clone(self.company), Arc::clone(&self.tried))
@@ -72,7 +79,7 @@ fn pat_ec_4_what_waits_behind_long_steps_is_delivered_often_and_never_poison() {
     assert_eq!(block_on(Sweep::new(outbox.clone()).registered()).unwrap().prompted, 8);
     let slow = Slow { company: &company, tried: Arc::clone(&tried) };
     let options = WorkerOptions { batch: 8, ..WorkerOptions::default() };
-    let worker = Worker::with_options(outbox.clone(), options).handler("job", slow.owned());
+    let worker = Worker::with_options(outbox.clone(), options).handler(slow.owned());
     for _ in 0..12 {
         block_on(worker.run_until_idle()).unwrap();
         company.pass(Duration::from_mins(2));
@@ -93,7 +100,7 @@ fn pat_ec_7_four_workers_on_one_partition_do_the_work_of_one() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             let job = Job { tried: Arc::clone(&tried) };
-            let worker = company.worker(&Control::default()).handler("job", job);
+            let worker = company.worker(&Control::default()).handler(job);
             scope.spawn(move || block_on(worker.run_until_idle()).unwrap());
         }
     });
@@ -108,14 +115,12 @@ struct Job {
     tried: Tried,
 }
 
-impl Handler for Job {
-    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            call.keep().await?;
-            *self.tried.lock().unwrap().entry(call.payload.to_owned()).or_default() += 1;
-            let refused = Error::new(ErrorCode::Unsupported, "no");
-            if call.payload.starts_with("bad") { Err(refused) } else { Ok(()) }
-        })
+impl Handler<Named> for Job {
+    async fn handle(&self, Named(job): &Named, call: Call<'_>) -> Result<()> {
+        call.keep().await?;
+        *self.tried.lock().unwrap().entry(job.clone()).or_default() += 1;
+        let refused = Error::new(ErrorCode::Unsupported, "no");
+        if job.starts_with("bad") { Err(refused) } else { Ok(()) }
     }
 }
 
@@ -128,8 +133,7 @@ struct Process {
 impl Process {
     fn start(company: &Company, tried: &Tried) -> Self {
         let control = Control::default().stepped();
-        let worker: Worker<Store, Store> =
-            company.worker(&control).handler("job", Job { tried: Arc::clone(tried) });
+        let worker: Worker<Store, Store> = company.worker(&control).handler(Job { tried: Arc::clone(tried) });
         let running = Box::pin(async move {
             let _ = worker.run_once().await;
         });
@@ -153,7 +157,7 @@ fn run(seed: u64) {
     let (mut sleepers, mut accidents) = (Vec::new(), 4);
     let alive = company.outbox(&Control::default());
     let recover = || {
-        let worker = company.worker(&Control::default()).handler("job", Job { tried: Arc::clone(&tried) });
+        let worker = company.worker(&Control::default()).handler(Job { tried: Arc::clone(&tried) });
         for _ in 0..12 {
             company.pass(Duration::from_secs(700));
             block_on(Sweep::new(alive.clone()).registered()).unwrap();

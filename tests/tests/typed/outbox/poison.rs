@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use pollster::block_on;
+use serde::{Deserialize, Serialize};
 use table_core::query::Select;
 use table_core::queue::{PutMessage, QueueStore};
 use table_core::{Error, ErrorCode, PartitionKey, Result, RowKey, TableStore};
-use table_patterns::outbox::{Intent, Step};
+use table_patterns::outbox::{Intent, Message, Step};
 use table_patterns::work::{Call, Handler, Sweep};
 use tests::faults::Control;
 
@@ -22,19 +22,25 @@ struct Mail {
     sent: Arc<AtomicU32>,
 }
 
-impl Handler for Mail {
-    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            call.keep().await?;
-            assert_eq!((call.payload, call.source.as_str()), ("hello", "1"));
-            let left = self.failures.load(Ordering::SeqCst);
-            if left > 0 {
-                self.failures.store(left - 1, Ordering::SeqCst);
-                return Err(Error::new(ErrorCode::Unsupported, "the mail server says no"));
-            }
-            self.sent.fetch_add(1, Ordering::SeqCst);
-            Ok(())
-        })
+#[derive(Serialize, Deserialize)]
+struct Hello(String);
+
+impl Message for Hello {
+    const NAME: &'static str = "mail";
+    const VERSION: u32 = 1;
+}
+
+impl Handler<Hello> for Mail {
+    async fn handle(&self, Hello(text): &Hello, call: Call<'_>) -> Result<()> {
+        call.keep().await?;
+        assert_eq!((text.as_str(), call.source.as_str()), ("hello", "1"));
+        let left = self.failures.load(Ordering::SeqCst);
+        if left > 0 {
+            self.failures.store(left - 1, Ordering::SeqCst);
+            return Err(Error::new(ErrorCode::Unsupported, "the mail server says no"));
+        }
+        self.sent.fetch_add(1, Ordering::SeqCst);
+        Ok(())
     }
 }
 
@@ -46,7 +52,7 @@ fn record_mail(company: &Company) {
     let outbox = company.outbox(&Control::default());
     let limits = table_core::limits::Limits::PORTABLE;
     let mut transaction = table_core::Transaction::new(sales(), limits).unwrap();
-    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "hello"));
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Hello("hello".into())).unwrap());
     outbox.record(&mut transaction, &intent).unwrap();
     block_on(outbox.submit(&employees(), transaction)).unwrap();
 }
@@ -67,7 +73,7 @@ fn pat_ec_4_what_fails_five_attempts_is_poison_and_comes_back_when_asked() {
     let (company, mail) = (Company::new(), Mail::default());
     mail.failures.store(u32::MAX, Ordering::SeqCst);
     record_mail(&company);
-    let worker = company.worker(&Control::default()).handler("mail", mail.clone());
+    let worker = company.worker(&Control::default()).handler(mail.clone());
     deliveries(&company, &worker);
     assert_eq!(u32::MAX - mail.failures.load(Ordering::SeqCst), 5); // the sixth is not made
     let metrics = worker.metrics();
@@ -96,7 +102,7 @@ fn pat_ec_4_what_never_failed_is_not_made_poison_by_its_neighbour() {
     let (company, mail) = (Company::new(), Mail::default());
     mail.failures.store(u32::MAX, Ordering::SeqCst);
     record_mail(&company);
-    let worker = company.worker(&Control::default()).handler("mail", mail);
+    let worker = company.worker(&Control::default()).handler(mail);
     for _ in 0..5 {
         assert_eq!(block_on(worker.run_once()).unwrap(), 1);
         company.pass(Duration::from_mins(12));
@@ -124,7 +130,7 @@ fn pat_ec_4_an_unknown_message_and_an_unknown_handler_are_poison_with_their_text
     let entries = block_on(outbox.poison(32)).unwrap();
     assert_eq!(entries.len(), 2);
     assert_eq!((entries[0].work.as_str(), entries[0].attempts), ("what is this?", 1));
-    assert!(entries[1].error.as_ref().unwrap().contains("no handler of that name"));
+    assert!(entries[1].error.as_ref().unwrap().contains("a message `mail`, for which no handler"));
     assert_eq!(block_on(outbox.discard_poison()).unwrap().unwrap(), entries[0]);
     assert_eq!(block_on(outbox.poison(32)).unwrap().len(), 1);
 }
@@ -148,9 +154,9 @@ fn pat_ec_5_transient_faults_are_tried_again_within_the_delivery() {
 fn pat_ec_1_an_intent_without_a_write_travels_in_its_message() {
     let (company, mail) = (Company::new(), Mail::default());
     let outbox = company.outbox(&Control::default());
-    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "hello"));
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Hello("hello".into())).unwrap());
     block_on(outbox.enqueue(&employees(), &sales(), &intent)).unwrap();
-    let worker = company.worker(&Control::default()).handler("mail", mail.clone());
+    let worker = company.worker(&Control::default()).handler(mail.clone());
     deliveries(&company, &worker);
     assert_eq!(mail.sent.load(Ordering::SeqCst), 1);
 
@@ -177,7 +183,7 @@ fn pat_ec_4_an_intent_without_a_row_is_poison_after_five_attempts_too() {
     let (company, mail) = (Company::new(), Mail::default());
     mail.failures.store(u32::MAX, Ordering::SeqCst);
     let outbox = company.outbox(&Control::default());
-    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call("mail", "hello"));
+    let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Hello("hello".into())).unwrap());
     block_on(outbox.enqueue(&employees(), &sales(), &intent)).unwrap();
     let put = block_on(outbox.queues().peek(outbox.queue(), 1)).unwrap().remove(0).text;
     // Who receives it and does nothing has not tried it.
@@ -185,7 +191,7 @@ fn pat_ec_4_an_intent_without_a_row_is_poison_after_five_attempts_too() {
         block_on(outbox.queues().receive(outbox.queue(), 1, Duration::from_secs(1))).unwrap();
         company.pass(Duration::from_secs(2));
     }
-    let worker = company.worker(&Control::default()).handler("mail", mail.clone());
+    let worker = company.worker(&Control::default()).handler(mail.clone());
     deliveries(&company, &worker);
     assert_eq!(u32::MAX - mail.failures.load(Ordering::SeqCst), 5);
     let entry = block_on(outbox.poison(1)).unwrap().remove(0);
@@ -206,4 +212,94 @@ fn que_20_lag_and_depth_are_plain_numbers() {
     assert_eq!((metrics.received, metrics.done, metrics.steps), (1, 1, 1));
     assert!(metrics.lag >= Duration::from_millis(4_999) && metrics.lag <= Duration::from_secs(5));
     assert_eq!(block_on(outbox.depth()).unwrap().waiting, 0);
+}
+
+/// The same message as a program writes it that is one version ahead, and as one writes it that is mistaken.
+#[derive(Serialize, Deserialize)]
+struct Later(String);
+
+impl Message for Later {
+    const NAME: &'static str = Hello::NAME;
+    const VERSION: u32 = 2;
+}
+
+#[derive(Serialize, Deserialize)]
+struct Mistaken {
+    words: u32,
+}
+
+impl Message for Mistaken {
+    const NAME: &'static str = Hello::NAME;
+    const VERSION: u32 = 1;
+}
+
+/// Records a step in a transaction.
+fn record_step(company: &Company, step: Step) {
+    let outbox = company.outbox(&Control::default());
+    let limits = table_core::limits::Limits::PORTABLE;
+    let mut transaction = table_core::Transaction::new(sales(), limits).unwrap();
+    outbox.record(&mut transaction, &Intent::of(RowKey::new("1").unwrap()).step(step)).unwrap();
+    block_on(outbox.submit(&employees(), transaction)).unwrap();
+}
+
+#[test]
+fn pat_ec_4_a_message_that_cannot_be_read_is_poison_at_once_with_its_reason() {
+    for recorded in [true, false] {
+        let (company, mail) = (Company::new(), Mail::default());
+        let outbox = company.outbox(&Control::default());
+        let step = Step::call(&Mistaken { words: 3 }).unwrap();
+        if recorded {
+            record_step(&company, step);
+        } else {
+            let intent = Intent::of(RowKey::new("1").unwrap()).step(step);
+            block_on(outbox.enqueue(&employees(), &sales(), &intent)).unwrap();
+        }
+        let worker = company.worker(&Control::default()).handler(mail.clone());
+        block_on(worker.run_until_idle()).unwrap();
+        let entries = block_on(outbox.poison(32)).unwrap();
+        let metrics = worker.metrics();
+        assert_eq!((entries.len(), entries[0].attempts), (1, 1), "{recorded}");
+        assert_eq!((metrics.failures, metrics.poisoned, metrics.done), (1, 1, 0), "{recorded}");
+        let error = entries[0].error.as_ref().unwrap();
+        assert!(
+            error.contains("is no message `mail` of version 1") && error.contains("invalid type"),
+            "{error}"
+        );
+        // No sweep brings it back.
+        assert_eq!(block_on(Sweep::new(outbox.clone()).registered()).unwrap().prompted, 0);
+        // It is kept, and a person can have it tried again.
+        assert_eq!(block_on(outbox.requeue_poison()).unwrap().as_ref(), entries.first());
+        deliveries(&company, &worker);
+        assert_eq!(block_on(outbox.poison(32)).unwrap().len(), 1);
+        assert_eq!(mail.sent.load(Ordering::SeqCst), 0);
+    }
+}
+
+#[test]
+fn pat_ec_2_a_later_version_waits_for_a_worker_that_knows_it() {
+    /// A worker of the next program: reads the message of either version.
+    struct Next(Arc<AtomicU32>);
+
+    impl Handler<Later> for Next {
+        async fn handle(&self, Later(text): &Later, _: Call<'_>) -> Result<()> {
+            assert!(["old", "new"].contains(&text.as_str()));
+            self.0.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        }
+    }
+
+    let (company, mail) = (Company::new(), Mail::default());
+    record_step(&company, Step::call(&Later("new".into())).unwrap());
+    let worker = company.worker(&Control::default()).handler(mail);
+    for _ in 0..2 {
+        block_on(worker.run_until_idle()).unwrap();
+        company.pass(Duration::from_secs(700));
+    }
+    let outbox = company.outbox(&Control::default());
+    assert_eq!((worker.metrics().failures, block_on(outbox.poison(32)).unwrap().len()), (2, 0));
+    record_step(&company, Step::call(&Hello("old".into())).unwrap());
+    let taken = Arc::new(AtomicU32::new(0));
+    let next = company.worker(&Control::default()).handler(Next(Arc::clone(&taken)));
+    deliveries(&company, &next);
+    assert_eq!((taken.load(Ordering::SeqCst), company.pending()), (2, 0));
 }

@@ -1,0 +1,113 @@
+//! Numbers in blocks, each taken by one process before it uses them.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::key::{PartitionKey, RowKey};
+use table_core::selection::{Partition, Selection};
+use table_core::store::TableStore;
+
+use crate::index::{Entities, NoOutbox};
+use crate::outbox::rows::together;
+use crate::sequence::row;
+use crate::unit::key_of;
+
+/// Blocks in hand, the first to be used first.
+type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
+
+/// A sequence with gaps: a process takes blocks of numbers, and gives them out without a request. See [the module](crate::sequence) for its price.
+///
+/// Clones share what is in hand. Numbers of one process grow as long as one block is in hand; where several calls found none left, each took one.
+pub struct Blocks<E, S, O = NoOutbox> {
+    entities: Entities<E, S, O>,
+    row_key: RowKey,
+    size: u32,
+    in_hand: Arc<Mutex<InHand>>,
+}
+
+impl<E: Entity, S: TableStore + Clone, O: Clone> Blocks<E, S, O> {
+    /// The sequence of this name in each partition of the entities, taken in blocks of `size`, of one number at least.
+    ///
+    /// # Errors
+    /// `InvalidInput` for an empty name, `KeyEncoding`, `PropertyValueTooLarge` for one that is no part of a key.
+    pub fn new(entities: &Entities<E, S, O>, name: &str, size: u32) -> Result<Self> {
+        let (row_key, in_hand) = (row::row_key(name)?, Arc::default());
+        Ok(Self { entities: entities.clone(), row_key, size: size.max(1), in_hand })
+    }
+
+    /// A number of the partition that no other call gets, here or anywhere.
+    ///
+    /// # Errors
+    /// Those of the store, and `UpdateConditionNotSatisfied` (CON-3) if others were faster in all attempts of the
+    /// [policy](Entities::with_retry); `InvalidInput` if the number is more than an `N` holds: no number is given, and a block may be lost.
+    pub async fn next<N: TryFrom<u64>>(&self, partition: Selection<E, Partition>) -> Result<N> {
+        let partition_key = key_of(partition)?;
+        if let Some(number) = self.with(|in_hand| first(in_hand, &partition_key)) {
+            return row::fit(number);
+        }
+        let mut block = self.block(&partition_key).await?;
+        let number = block.start;
+        block.start += 1;
+        self.with(|in_hand| in_hand.entry(partition_key).or_default().push_back(block));
+        row::fit(number)
+    }
+
+    async fn block(&self, partition_key: &PartitionKey) -> Result<Range<u64>> {
+        let (store, table) = (self.entities.table().store(), self.entities.table().name()?);
+        let mut race = self.entities.retry().race("the sequence");
+        loop {
+            let place = (partition_key, &self.row_key);
+            let (block, operation) = row::take(store, table, place, self.size.into()).await?;
+            let transaction = together(partition_key, [operation], store.capabilities().limits)?;
+            match store.submit(table, transaction).await {
+                Ok(_) => return Ok(block),
+                // IMPORTANT: what may have been taken is not given out, as nothing says by whom: a gap, and no double.
+                Err(error) if error.is_conflict() || error.is_ambiguous() => race.lost(error).await?,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&mut InHand) -> T) -> T {
+        look(&mut self.in_hand.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The first number in hand.
+fn first(in_hand: &mut InHand, partition_key: &PartitionKey) -> Option<u64> {
+    let blocks = in_hand.get_mut(partition_key)?;
+    loop {
+        if let Some(number) = blocks.front_mut()?.next() {
+            return Some(number);
+        }
+        blocks.pop_front();
+    }
+}
+
+impl<E, S: Clone, O: Clone> Clone for Blocks<E, S, O>
+where
+    Entities<E, S, O>: Clone,
+{
+    fn clone(&self) -> Self {
+        let Self { entities, row_key, size, in_hand } = self;
+        Self {
+            entities: entities.clone(),
+            row_key: row_key.clone(),
+            size: *size,
+            in_hand: Arc::clone(in_hand),
+        }
+    }
+}
+
+impl<E, S, O> fmt::Debug for Blocks<E, S, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blocks")
+            .field("row_key", &self.row_key)
+            .field("size", &self.size)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,215 @@
+//! Gaps and doubles: random takers, faults at each request, holders of blocks that die.
+
+use std::collections::BTreeSet;
+
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::error::ErrorCode;
+use table_core::row::RowWriter;
+use table_core::{
+    Engine, Entity, Operation, OperationKind, PartitionKey, RowKey, Selection, TableEntity, TableName,
+    TableStore, TableStoreExt, ValueRef,
+};
+
+use crate::faults::{Call, Fault, FaultyStore};
+use crate::index::{Entities, EntityStore};
+use crate::outbox::rows::together;
+use crate::sequence::{Blocks, Gapless};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", feed)]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index(Titled, unique, row_key("title_", title))]
+struct Ticket {
+    tenant: String,
+    #[digits(6)]
+    number: u32,
+    #[without('_')]
+    title: String,
+}
+
+type Store = FaultyStore<Engine>;
+
+fn tickets() -> (Store, Entities<Ticket, Store>) {
+    let store = FaultyStore::new(Engine::in_memory());
+    let tickets = block_on(store.entities::<Ticket>().create_if_missing()).unwrap();
+    (store, tickets)
+}
+
+fn insert(tickets: &Entities<Ticket, Store>, title: &str) -> table_core::Result<u32> {
+    let numbers = Gapless::new(tickets, "ticket")?;
+    block_on(numbers.next(Ticket::partition("contoso"), |number, unit| {
+        unit.insert(&Ticket { tenant: "contoso".into(), number, title: title.into() }).map(drop)
+    }))
+}
+
+fn stored(tickets: &Entities<Ticket, Store>) -> Vec<u32> {
+    let found = block_on(tickets.query(Ticket::rows("contoso")).collect()).unwrap();
+    found.iter().map(|ticket| ticket.number).collect()
+}
+
+#[test]
+fn the_layout_of_a_sequence() {
+    let (store, tickets) = tickets();
+    assert_eq!((insert(&tickets, "a").unwrap(), insert(&tickets, "b").unwrap()), (1, 2));
+    let page = block_on(
+        store.inner().untyped("Desk").unwrap().get(Selection::point("contoso", "\u{FFFC}sequence_ticket")),
+    );
+    let row: TableEntity = page.unwrap().unwrap().into_value();
+    assert_eq!(
+        row.iter().map(|(name, value)| format!("{name}={value:?}")).collect::<Vec<_>>(),
+        ["Next=Int64(3)"]
+    );
+}
+
+#[test]
+fn a_refused_unit_takes_no_number() {
+    let (_, tickets) = tickets();
+    assert_eq!(insert(&tickets, "a").unwrap(), 1);
+    assert_eq!(insert(&tickets, "a").unwrap_err().code(), ErrorCode::UniqueViolation);
+    assert_eq!(insert(&tickets, "b").unwrap(), 2);
+    assert_eq!(stored(&tickets), [1, 2]);
+}
+
+#[test]
+fn con_3_a_faster_writer_takes_the_number_and_the_unit_the_next() {
+    let (store, tickets) = tickets();
+    let faster = block_on(Engine::clone(store.inner()).entities::<Ticket>().create_if_missing()).unwrap();
+    let mut left = 3;
+    store.script(move |call, _| {
+        if call != Call::Submit || left == 0 {
+            return Fault::None;
+        }
+        left -= 1;
+        let (faster, title) = (faster.clone(), format!("faster {left}"));
+        Fault::Meanwhile(Box::new(move || {
+            let numbers = Gapless::new(&faster, "ticket").unwrap();
+            let taken = block_on(numbers.next(Ticket::partition("contoso"), |number, unit| {
+                unit.insert(&Ticket { tenant: "contoso".into(), number, title: title.clone() }).map(drop)
+            }));
+            taken.unwrap();
+        }))
+    });
+    assert_eq!(insert(&tickets, "slow").unwrap(), 4);
+    store.heal();
+    assert_eq!(stored(&tickets), [1, 2, 3, 4]);
+}
+
+#[test]
+fn what_is_no_sequence_is_refused() {
+    let (store, tickets) = tickets();
+    assert_eq!(Gapless::new(&tickets, "").unwrap_err().code(), ErrorCode::InvalidInput);
+    assert!(Blocks::new(&tickets, "a/b", 1).is_err());
+    let none = Gapless::new(&tickets, "ticket").unwrap();
+    let none = block_on(none.take(Ticket::partition("contoso"), 0, |_: std::ops::Range<u32>, _| Ok(())));
+    assert_eq!(none.unwrap_err().code(), ErrorCode::InvalidInput);
+    let write = |next: i64| {
+        let mut row = RowWriter::new();
+        row.property("Next", ValueRef::Int64(next));
+        let row_key = RowKey::new("\u{FFFC}sequence_ticket").unwrap();
+        let operation = Operation { row_key, kind: OperationKind::InsertOrReplace(row.finish()) };
+        let contoso = PartitionKey::new("contoso").unwrap();
+        let transaction = together(&contoso, [operation], store.capabilities().limits).unwrap();
+        block_on(store.submit(&TableName::new("Desk").unwrap(), transaction)).unwrap();
+    };
+    for (next, code) in
+        [(0, ErrorCode::Corrupted), (-1, ErrorCode::Corrupted), (i64::MAX, ErrorCode::InvalidInput)]
+    {
+        write(next);
+        let error = insert(&tickets, "a").unwrap_err();
+        assert_eq!((error.code(), error.key().is_some()), (code, true), "{next}");
+    }
+    assert_eq!(stored(&tickets), [0; 0]);
+}
+
+#[test]
+fn holders_of_blocks_that_die_leave_gaps_and_no_doubles() {
+    let (_, tickets) = tickets();
+    let mut given = BTreeSet::new();
+    for holder in 1..=20u64 {
+        let numbers = Blocks::new(&tickets, "ticket", 10).unwrap();
+        for _ in 0..holder {
+            assert!(given.insert(block_on(numbers.next::<u64>(Ticket::partition("contoso"))).unwrap()));
+        }
+    }
+    assert!(given.len() < usize::try_from(*given.last().unwrap()).unwrap(), "there are gaps");
+}
+
+#[test]
+fn blocks_cost_two_requests_each() {
+    let (store, tickets) = tickets();
+    let numbers = Blocks::new(&tickets, "ticket", 10).unwrap();
+    store.heal();
+    let given = (0..30)
+        .map(|_| block_on(numbers.clone().next(Ticket::partition("contoso"))).unwrap())
+        .collect::<Vec<u32>>();
+    assert_eq!((given, store.calls().len()), ((1..=30).collect(), 6));
+}
+
+#[test]
+fn threads_with_blocks_and_units_never_take_one_number_twice() {
+    let (_, tickets) = tickets();
+    let given: Vec<u32> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..6u32)
+            .map(|thread| {
+                let tickets = tickets.clone();
+                scope.spawn(move || {
+                    let numbers = Blocks::new(&tickets, "ticket", 1 + thread).unwrap();
+                    let take = |turn: u32| match (thread + turn) % 3 {
+                        0 => insert(&tickets, &format!("{thread} {turn}")).unwrap(),
+                        _ => block_on(numbers.next(Ticket::partition("contoso"))).unwrap(),
+                    };
+                    (0..20).map(take).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(given.iter().collect::<BTreeSet<_>>().len(), 120);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Each submit of each taker may fail before or after it is done; whoever fails begins again under another title.
+    #[test]
+    fn whatever_fails_units_leave_no_gap_and_nobody_takes_a_number_twice(
+        faults in prop::collection::vec(0..4u8, 1..40),
+        gapless in prop::collection::vec(any::<bool>(), 1..24),
+    ) {
+        let (store, tickets) = tickets();
+        let mut script = faults.into_iter();
+        store.script(move |call, _| match (call, (call == Call::Submit).then(|| script.next()).flatten()) {
+            (_, Some(1)) => Fault::Before(ErrorCode::ServerBusy),
+            (_, Some(2)) => Fault::After(ErrorCode::OperationTimedOut),
+            _ => Fault::None,
+        });
+        let only_units = gapless.iter().all(|gapless| *gapless);
+        let mut given = BTreeSet::new();
+        let mut numbers = Blocks::new(&tickets, "ticket", 3).unwrap();
+        for (turn, gapless) in gapless.into_iter().enumerate() {
+            if gapless {
+                if let Ok(number) = insert(&tickets, &format!("{turn}")) {
+                    prop_assert!(given.insert(number));
+                }
+            } else {
+                match block_on(numbers.next(Ticket::partition("contoso"))) {
+                    Ok(number) => prop_assert!(given.insert(number)),
+                    // Its process dies with the block.
+                    Err(_) => numbers = Blocks::new(&tickets, "ticket", 3).unwrap(),
+                }
+            }
+        }
+        store.heal();
+        let stored = stored(&tickets);
+        if only_units {
+            prop_assert_eq!(&stored, &(1..=u32::try_from(stored.len()).unwrap()).collect::<Vec<_>>());
+        }
+        // What was given to a block is no ticket's.
+        let of_units = stored.iter().copied().collect::<BTreeSet<_>>();
+        prop_assert!(given.iter().all(|number| of_units.contains(number) || !only_units));
+        let next = insert(&tickets, "the last").unwrap();
+        prop_assert!(given.iter().all(|number| *number < next));
+    }
+}
