@@ -10,7 +10,7 @@ use crate::embedded::disk::{Disk, DiskLock};
 use crate::embedded::engine::Engine;
 use crate::embedded::folder;
 use crate::embedded::journal::{Journal, failed};
-use crate::embedded::manifest::{self, BACKUP, FORMAT, Folder, LOCK};
+use crate::embedded::manifest::{self, BACKUP, Folder, LOCK};
 use crate::embedded::options::EngineOptions;
 use crate::error::{Error, ErrorCode, Result};
 pub use image::{BackupImage, Restoration};
@@ -58,8 +58,7 @@ impl Engine {
     /// Makes an engine's folder of a backup, in a folder that is empty or missing. The backup is left as it is, and need not be
     /// writable.
     ///
-    /// Every block is checked. A restore that was cut short, or met damage, leaves a folder without any file of rows, or one that is refused: empty it
-    /// first.
+    /// Every block is checked. A restore that was cut short, or met damage, leaves a folder that is refused: empty it first.
     /// It blocks for as long as the disk takes.
     ///
     /// # Errors
@@ -99,17 +98,16 @@ fn make_empty(disk: &dyn Disk, folder: &Path) -> Result<Box<dyn DiskLock>> {
         return Err(not_ours(folder, "an engine or a backup: choose an empty folder"));
     }
     folder::make(disk, folder)?;
-    lock(disk, folder)
+    let lock = lock(disk, folder)?;
+    manifest::begin_restore(disk, folder)?;
+    Ok(lock)
 }
 
 /// Makes an engine's folder of one that has a base.
 fn end_restore(disk: &dyn Disk, folder: &Path, base: &BaseView) -> Result<()> {
     let meta = base.meta();
     Journal::create(disk, folder, meta.journal, meta.sequence)?;
-    disk.sync_dir(folder)
-        .map_err(|error| failed(&format!("the folder {} cannot be written", folder.display()), error))?;
-    // IMPORTANT: last: without it a folder that holds something is refused.
-    manifest::write(disk, folder, FORMAT)
+    manifest::end_restore(disk, folder)
 }
 
 fn not_ours(folder: &Path, what: &str) -> Error {

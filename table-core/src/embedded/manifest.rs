@@ -18,6 +18,8 @@ pub(crate) const LOCK: &str = "LOCK";
 /// The name of an engine's manifest while it is written.
 pub(crate) const FORMAT_NEW: &str = "FORMAT.new";
 const BACKUP_NEW: &str = "BACKUP.new";
+/// The name of an empty file in a folder that an engine is being restored to.
+const RESTORING: &str = "RESTORING";
 const MAGIC: &[u8; 8] = b"TABLES\r\n";
 /// The version of folders that are written.
 const VERSION: u32 = 3;
@@ -80,6 +82,13 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     if has(BACKUP) {
         return read(BACKUP).map(Folder::Backup);
     }
+    if has(RESTORING) {
+        let message = format!(
+            "the folder {} holds a restore that was cut short: empty it and restore again",
+            folder.display()
+        );
+        return Err(Error::new(ErrorCode::FolderNotOurs, message));
+    }
     // A crash while the folder was made leaves these at most. The last is in the root of a volume.
     let lost_and_found = if Mend::AllowLostAndFound.is_in() { "lost+found" } else { LOCK };
     let allowed = [LOCK, FORMAT_NEW, BACKUP_NEW, lost_and_found];
@@ -140,6 +149,24 @@ pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<()> {
         disk.sync_dir(folder)
     };
     make().map_err(|error| failed(&format!("the folder {} cannot be made", folder.display()), error))
+}
+
+/// Marks an empty folder as one that is being restored to, durably: a restore may end before it has written any other file.
+pub(crate) fn begin_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
+    let make = || {
+        disk.open(&folder.join(RESTORING), true)?.sync_data()?;
+        disk.sync_dir(folder)
+    };
+    make().map_err(|error| failed(&format!("the folder {} cannot be written", folder.display()), error))
+}
+
+/// Makes an engine's folder of one that was restored to and has all other files.
+pub(crate) fn end_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
+    let cannot = |error| failed(&format!("the folder {} cannot be written", folder.display()), error);
+    disk.remove(&folder.join(RESTORING)).map_err(cannot)?;
+    disk.sync_dir(folder).map_err(cannot)?;
+    // IMPORTANT: last: without it a folder that holds something is refused.
+    write(disk, folder, FORMAT)
 }
 
 #[cfg(test)]

@@ -82,8 +82,8 @@ impl BackupImage {
     }
 }
 
-/// An engine's folder that is being made of a backup elsewhere. With the first file written, and until [`finish`](Self::finish) has
-/// done its work, the folder is refused by `open`.
+/// An engine's folder that is being made of a backup elsewhere. Until [`finish`](Self::finish) has done its
+/// work, the folder is refused by `open`.
 pub struct Restoration {
     base: BaseView,
     disk: Arc<dyn Disk>,

@@ -130,10 +130,11 @@ impl Run {
     fn part(&self, file: &dyn DiskFile, offset: u64, bytes: usize) -> Result<Vec<u8>> {
         let mut part = vec![0; bytes + SUM];
         file.read_at(offset, &mut part).map_err(|error| self.failed(offset, error))?;
-        let stored = part.split_off(bytes);
-        if stored != sum(self.number, offset, &part).to_le_bytes() && Mend::CheckParts.is_in() {
+        let (content, stored) = part.split_at_checked(bytes).unwrap_or_default();
+        if stored != sum(self.number, offset, content).to_le_bytes() && Mend::CheckParts.is_in() {
             return Err(self.corrupted(offset, "its checksum is wrong"));
         }
+        part.truncate(bytes);
         Ok(part)
     }
 

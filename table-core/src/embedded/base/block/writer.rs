@@ -5,8 +5,9 @@ use std::ops::Range;
 use crate::embedded::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 use crate::row::RowView;
 
-/// The bytes that a block of several rows has at most.
-const BLOCK: usize = 16 << 10;
+/// The bytes that a block of several rows has at most. What a look-up beyond the cache costs is a block's bytes, read and checked; in
+/// small blocks shapes and the index take room, and scans open more of them.
+const BLOCK: usize = 8 << 10;
 /// How many shapes back an equal one is looked for: rows of one type are neighbours.
 const SHAPES_BACK: usize = 8;
 
