@@ -46,10 +46,13 @@ pub use variant::{read_variant, variant_value, write_variant};
 
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, Operand, Plain, Projected};
-pub use crate::entity::{DeclaresNothing, Entity, FromEntity, PlainEntity, ProjectionOf, Versioned};
+pub use crate::entity::{
+    Declared, DeclaresNothing, Entity, FromEntity, PlainEntity, ProjectionOf, ToEntity, Versioned,
+};
 pub use crate::error::Result;
+pub use crate::etag::ETag;
 pub use crate::group::{EntityGroup, GroupField, GroupOf, unknown};
-pub use crate::index::{Behind, CopyIndex, InStep, Index, IndexOf, IndexPart, Keeps};
+pub use crate::index::{Behind, CopyIndex, FromCopy, InStep, Index, IndexOf, IndexPart, Keeps};
 pub use crate::key::EntityKey;
 pub use crate::key::codec::compound::{is_told, keeps_order};
 pub use crate::key::codec::{
@@ -59,11 +62,11 @@ pub use crate::key::codec::{
 };
 pub use crate::property::{Chunked, Json, Property, Rest};
 pub use crate::query::{EntityRef, KeyRange, Select};
-pub use crate::row::{Row, RowWriter, shape, shape_bytes};
+pub use crate::row::{Row, RowWriter, Shape};
 pub use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};
 pub use crate::selection::{
     Copies, FanOut, InOrder, KeyArg, KeyBounds, KeyPrefix, Lists, Narrowed, Partition, PartitionRange, Point,
-    Primary, Reads, RowRange, Scan, Selection, Told,
+    Primary, RowRange, Scan, Selection, Told,
 };
 pub use crate::set::{EntitySet, SetOf, is_of};
 pub use crate::value::{EdmType, Value, ValueRef};

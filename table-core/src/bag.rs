@@ -4,12 +4,13 @@ mod json;
 
 use chrono::{DateTime, Utc};
 
-use crate::entity::{Entity, FromEntity, ProjectionOf, ToEntity};
+use crate::entity::{Declared, Entity, FromEntity, ProjectionOf, ToEntity};
 use crate::error::Result;
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::query::EntityRef;
 use crate::row::{Row, RowWriter};
+use crate::schema::EntitySchema;
 use crate::ticks;
 use crate::value::{Value, edm_ticks};
 
@@ -159,6 +160,10 @@ impl PartialEq for TableEntity {
             == (&other.key, &other.etag, other.timestamp, other.len())
             && self.iter().all(|(name, value)| other.get(name) == Some(value))
     }
+}
+
+impl Declared for TableEntity {
+    const DESIGNS: &'static [&'static EntitySchema] = &[];
 }
 
 impl ToEntity for TableEntity {

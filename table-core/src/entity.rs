@@ -104,13 +104,25 @@ impl<E: DeclaresNothing> PlainEntity for E {}
 )]
 pub trait DeclaresNothing: Entity {}
 
+/// A type of rows, with the designs that a table of it is opened with: an entity has one, a set those of its members, the bag none.
+/// Derived.
+pub trait Declared {
+    /// The designs.
+    const DESIGNS: &'static [&'static EntitySchema];
+}
+
+impl<E: Entity> Declared for E {
+    const DESIGNS: &'static [&'static EntitySchema] = &[E::SCHEMA];
+}
+
 /// A type whose values a [`Table`](crate::Table) writes alone: every [`PlainEntity`], and the bag.
 #[diagnostic::on_unimplemented(
     message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed), which a plain write would leave behind",
     label = "this verb writes the entity alone",
     note = "write it through the handle of the patterns crate, which has the same verbs and keeps all that is declared: \
             `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
-    note = "reads need no such care: `get`, `query` and `scan` work on every entity"
+    note = "reads need no such care: `get`, `query` and `scan` work on every entity",
+    note = "a set is written so if each of its members may be: write one that declares more through its own handle"
 )]
 pub trait ToEntity {
     /// The key to write it under.

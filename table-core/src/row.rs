@@ -25,7 +25,7 @@ pub use merge::merge;
 pub use reader::Reader;
 pub use rewrite::{removes, rewrite};
 #[doc(hidden)]
-pub use shape::{shape, shape_bytes};
+pub use shape::Shape;
 pub use view::{Property, RowView};
 pub use writer::RowWriter;
 

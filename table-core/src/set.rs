@@ -1,6 +1,6 @@
 //! Entity sets: several entity types of one table, told apart by key or by kind (PAT-HET).
 
-use crate::entity::FromEntity;
+use crate::entity::{Declared, FromEntity};
 use crate::error::Result;
 use crate::query::EntityRef;
 use crate::schema::{self, ENTITY_TYPE, EntitySchema, PropertySchema};
@@ -8,8 +8,9 @@ use crate::value::ValueRef;
 
 /// A sum type of the entities of one table. Made by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
 ///
-/// Every row of the table can be read as it: one that is of no member is kept as a bag (PAT-HET-6).
-pub trait EntitySet: FromEntity {
+/// Every row of the table can be read as it: one that is of no member is kept as a bag (PAT-HET-6). Its values are written, too, each as
+/// its member: [`TableStoreExt::set`](crate::TableStoreExt::set).
+pub trait EntitySet: FromEntity + Declared {
     /// The designs of its members, in declaration order.
     const MEMBERS: &'static [&'static EntitySchema];
 }

@@ -34,11 +34,11 @@ pub use scan::{Bounded, BoundedScan, TableScan};
 pub use transaction::EntityTransaction;
 pub use update::UpdateFrom;
 
-use crate::bag::TableEntity;
 use crate::entity::Entity;
 use crate::error::{ErrorCode, Result};
 use crate::name::TableName;
 use crate::retry::Retry;
+use crate::set::EntitySet;
 use crate::store::TableStore;
 
 /// A table of entities of type `E` in a store.
@@ -111,14 +111,12 @@ impl<E: Entity, S> Table<E, S> {
     }
 }
 
-impl<S: TableStore> Table<TableEntity, S> {
-    /// Creates the table unless it is there already, and gives the handle back. A table without a design compares none.
-    ///
-    /// # Errors
-    /// `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
-    pub async fn create_if_missing(self) -> Result<Self> {
-        request::create_if_missing(&self.store, self.name()?).await?;
-        Ok(self)
+impl<E: EntitySet, S> Table<E, S> {
+    /// The table that the designs of the set's members name.
+    #[must_use]
+    pub fn of_set(store: S) -> Self {
+        let name = E::MEMBERS.first().map_or("", |design| design.table);
+        Self { store, name: TableName::new(name), retry: None, of: PhantomData }
     }
 }
 

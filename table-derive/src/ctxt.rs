@@ -35,6 +35,11 @@ impl Ctxt {
         }
     }
 
+    /// Whether no mistake is reported so far.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.errors.borrow().as_ref().is_none_or(Vec::is_empty)
+    }
+
     /// All mistakes as one error, in the order they were found.
     pub(crate) fn check(self) -> syn::Result<()> {
         let mut errors = self.errors.take().unwrap_or_default().into_iter();

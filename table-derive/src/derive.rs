@@ -21,7 +21,7 @@ pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> Toke
     let read = |ctxt: &Ctxt, input: &DeriveInput| {
         let entity = Entity::read(ctxt, input, runtime)?;
         check::check(ctxt, &entity);
-        Some((expand::entity(&entity), expand::stub(&entity)))
+        Some(if ctxt.is_sound() { expand::entity(&entity) } else { expand::stub(&entity) })
     };
     derive(input, read)
 }
@@ -30,7 +30,7 @@ pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> Toke
 pub(crate) fn key_part(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let part = KeyPart::read(ctxt, input, runtime)?;
-        Some((expand::key_part(&part), expand::key_part_stub(&part)))
+        Some(if ctxt.is_sound() { expand::key_part(&part) } else { expand::key_part_stub(&part) })
     })
 }
 
@@ -38,7 +38,11 @@ pub(crate) fn key_part(input: TokenStream, runtime: impl FnOnce() -> Path) -> To
 pub(crate) fn projection(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let projection = Projection::read(ctxt, input, runtime)?;
-        Some((expand::projection(&projection), expand::projection_stub(&projection)))
+        Some(if ctxt.is_sound() {
+            expand::projection(&projection)
+        } else {
+            expand::projection_stub(&projection)
+        })
     })
 }
 
@@ -46,7 +50,7 @@ pub(crate) fn projection(input: TokenStream, runtime: impl FnOnce() -> Path) -> 
 pub(crate) fn entity_set(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let set = EntitySet::read(ctxt, input, runtime)?;
-        Some((expand::set(&set), expand::set_stub(&set)))
+        Some(if ctxt.is_sound() { expand::set(&set) } else { expand::set_stub(&set) })
     })
 }
 
@@ -54,7 +58,7 @@ pub(crate) fn entity_set(input: TokenStream, runtime: impl FnOnce() -> Path) -> 
 pub(crate) fn entity_group(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let group = EntityGroup::read(ctxt, input, runtime)?;
-        Some((expand::group(&group), expand::group_stub(&group)))
+        Some(if ctxt.is_sound() { expand::group(&group) } else { expand::group_stub(&group) })
     })
 }
 
@@ -62,8 +66,7 @@ pub(crate) fn entity_group(input: TokenStream, runtime: impl FnOnce() -> Path) -
 pub(crate) fn large(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let large = Large::read(ctxt, input, runtime)?;
-        let expansion = expand::large(&large);
-        Some((expansion.clone(), expansion))
+        Some(expand::large(&large))
     })
 }
 
@@ -74,27 +77,19 @@ pub(crate) fn wide(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenS
         check::check_wide(ctxt, &wide);
         let header = wide.header_input();
         let header = wide.header(&header)?;
-        Some((expand::wide(&wide, &header), expand::wide_stub(&wide, &header)))
+        Some(if ctxt.is_sound() { expand::wide(&wide, &header) } else { expand::wide_stub(&wide, &header) })
     })
 }
 
-/// Gives the expansion, or the mistakes and the stub. `read` gives both; `None` if not even a stub makes sense.
-fn derive(
-    input: TokenStream,
-    read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<(TokenStream, TokenStream)>,
-) -> TokenStream {
+/// Gives the expansion, or the mistakes and the stub. `read` gives the one that the mistakes found call for; `None` if not even a stub
+/// makes sense.
+fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<TokenStream>) -> TokenStream {
     let input: DeriveInput = match syn::parse2(input) {
         Ok(input) => input,
         Err(error) => return error.into_compile_error(),
     };
     let ctxt = Ctxt::new();
     let read = read(&ctxt, &input);
-    match (ctxt.check(), read) {
-        (Ok(()), read) => read.map(|(expansion, _)| expansion).unwrap_or_default(),
-        (Err(mistakes), read) => {
-            let stub = read.map(|(_, stub)| stub);
-            let mistakes = mistakes.into_compile_error();
-            quote!(#mistakes #stub)
-        }
-    }
+    let mistakes = ctxt.check().err().map(syn::Error::into_compile_error);
+    quote!(#mistakes #read)
 }

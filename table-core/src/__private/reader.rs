@@ -41,7 +41,7 @@ impl<'a> EntityReader<'a> {
     /// Goes on with the properties; `false` if a key is not of the design. All that are read are those of the shape, in its
     /// order; it is empty where that is unknown.
     #[inline]
-    pub fn properties(&mut self, shape: &'static [u8]) -> bool {
+    pub fn properties(&mut self, shape: &[u8]) -> bool {
         self.search.expect(shape);
         let row_key = std::mem::replace(&mut self.key, Splitter::new(&[], ""));
         self.search.keep(row_key.finish());

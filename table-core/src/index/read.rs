@@ -28,6 +28,28 @@ pub trait CopyIndex: Index {
     }
 }
 
+/// A type that the copies of the index `I` are read as: the entity where they keep all of it, a projection of what they keep. Derived.
+// Of the type and not of `Copies<I>`: the impls of each crate would all be of one type then, and be compared pair by pair.
+#[diagnostic::on_unimplemented(
+    message = "[T071] `{Self}` cannot be read from the copies of the index `{I}`",
+    label = "what is stored there does not make a `{Self}`",
+    note = "copies of an index with `keep(…)` are read as a projection of what they keep: `get_as::<P>`, `query(…).project::<P>()`",
+    note = "an `index_entity` holds keys: no entity is read from it"
+)]
+pub trait FromCopy<I: Index>: Sized {
+    /// The properties that are asked for (DQ-13).
+    #[must_use]
+    fn select_copy() -> Select {
+        Select::All
+    }
+
+    /// Reads it, straight from the encoded row.
+    ///
+    /// # Errors
+    /// Those of [`FromEntity::from_entity`].
+    fn from_copy(copy: EntityRef<'_>) -> Result<Self>;
+}
+
 /// An index whose copies have the property of this number, stored or in their key. Only `#[derive(Entity)]` implements it.
 ///
 /// The number is made of the property's name: it names the property in a type.

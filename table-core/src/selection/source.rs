@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use crate::entity::FromEntity;
 use crate::error::Result;
-use crate::index::Index;
 use crate::index::consistency::{Consistency, InStep};
+use crate::index::{FromCopy, Index};
 use crate::query::{EntityRef, Select};
 use crate::schema::IndexSchema;
 
@@ -71,6 +71,16 @@ pub trait Reads<T>: Source {
     /// # Errors
     /// Those of [`FromEntity::from_entity`].
     fn read(entity: EntityRef<'_>) -> Result<T>;
+}
+
+impl<I: Index, T: FromCopy<I>> Reads<T> for Copies<I> {
+    fn select() -> Select {
+        T::select_copy()
+    }
+
+    fn read(entity: EntityRef<'_>) -> Result<T> {
+        T::from_copy(entity)
+    }
 }
 
 impl<T: FromEntity> Reads<T> for Primary {

@@ -6,6 +6,7 @@ use crate::bag::TableEntity;
 use crate::entity::Entity;
 use crate::error::Result;
 use crate::name::TableName;
+use crate::set::EntitySet;
 use crate::store::TableStore;
 use crate::table::{Table, list_tables, request};
 
@@ -29,6 +30,50 @@ pub trait TableStoreExt: TableStore + Clone {
     #[must_use]
     fn table<E: Entity>(&self) -> Table<E, Self> {
         Table::of_design(self.clone())
+    }
+
+    /// The table that the members of a set live in, for writes of its values: each is written as its member is. A set of which a member
+    /// declares indexes or a feed is not written so, and does not compile.
+    ///
+    /// ```
+    /// use table_core::{Engine, Entity, EntitySet, TableEntity, TableStoreExt};
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Streams")]
+    /// #[partition_key(stream)]
+    /// #[row_key("head")]
+    /// struct Head { stream: String, version: i32 }
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Streams")]
+    /// #[partition_key(stream)]
+    /// #[row_key("event-", version)]
+    /// struct Event { stream: String, #[digits(10)] version: i32, data: String }
+    ///
+    /// #[derive(EntitySet)]
+    /// enum Row {
+    ///     Head(Head),
+    ///     Event(Event),
+    ///     #[other]
+    ///     Other(TableEntity),
+    /// }
+    ///
+    /// # pollster::block_on(async {
+    /// let rows = Engine::in_memory().set::<Row>().create_if_missing().await?;
+    /// let stream = || "order-7".to_owned();
+    /// let head = Row::Head(Head { stream: stream(), version: 1 });
+    /// let mut append = rows.transaction(&head)?;
+    /// append.insert(&head)?.insert(&Event { stream: stream(), version: 1, data: "placed".to_owned() })?;
+    /// append.commit().await?;
+    ///
+    /// let stored = rows.store().table::<Head>().query(Head::partition("order-7")).read_as::<Row>().collect().await?;
+    /// assert!(matches!(&stored[..], [Row::Event(event), Row::Head(head)] if event.version == head.version));
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    fn set<E: EntitySet>(&self) -> Table<E, Self> {
+        Table::of_set(self.clone())
     }
 
     /// A table of entities `E` under another name than the design's.

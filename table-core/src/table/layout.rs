@@ -6,7 +6,7 @@ mod record;
 
 pub use record::StoredLayout;
 
-use crate::entity::Entity;
+use crate::entity::{Declared, Entity};
 use crate::error::{Error, Result};
 use crate::etag::IfMatch;
 use crate::key::{EntityKey, PartitionKey, RowKey};
@@ -26,9 +26,9 @@ use crate::table::{Table, request};
 /// ([`TableStore::list_tables`]) do not.
 pub const LAYOUTS: &str = "TablesLayouts";
 
-impl<E: Entity, S: TableStore> Table<E, S> {
-    /// Creates the table unless it is there already, compares the design of `E` with the one stored with it, and gives the
-    /// handle back.
+impl<E: Declared, S: TableStore> Table<E, S> {
+    /// Creates the table unless it is there already, compares the design of `E`, or of each member of a set, with the one stored with it,
+    /// and gives the handle back. A bag has no design, and none is compared.
     ///
     /// - No design stored yet, the same one, or one whose [verdict](crate::schema::Verdict) is *compatible* or *needs backfill*:
     ///   the design of `E` is stored, and what has to be built is noted in [`StoredLayout::pending`].
@@ -71,11 +71,15 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     pub async fn create_if_missing(self) -> Result<Self> {
         let table = self.name()?;
         let is_new = request::create_if_missing(&self.store, table).await?;
-        let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
-        store_design(&self.store, table, &design, is_new, None).await?;
+        for design in E::DESIGNS {
+            let design = StoredSchema::of(design).in_table(table.as_str());
+            store_design(&self.store, table, &design, is_new, None).await?;
+        }
         Ok(self)
     }
+}
 
+impl<E: Entity, S: TableStore> Table<E, S> {
     /// [`create_if_missing`](Self::create_if_missing), by the name of what it does where the table is there.
     ///
     /// # Errors

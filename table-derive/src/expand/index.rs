@@ -101,8 +101,8 @@ fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
         quote! {
             impl __table::CopyIndex for #marker {}
             impl<const PROPERTY: ::core::primitive::u64> __table::Keeps<PROPERTY> for #marker {}
-            impl __table::Reads<#ident> for __table::Copies<#marker> {
-                fn read(_: __table::EntityRef<'_>) -> __table::Result<#ident> {
+            impl __table::FromCopy<#marker> for #ident {
+                fn from_copy(_: __table::EntityRef<'_>) -> __table::Result<Self> {
                     __table::stub()
                 }
             }

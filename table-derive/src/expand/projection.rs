@@ -18,7 +18,7 @@ use crate::model::projection::Projection;
 ///     }
 /// }
 /// impl ProjectionOf<Employee> for NameOnly {}
-/// impl<I: CopyIndex<Entity = Employee>> Reads<NameOnly> for Copies<I>
+/// impl<I: CopyIndex<Entity = Employee>> FromCopy<I> for NameOnly
 /// where
 ///     I: Keeps<{ Employee::FIRST_NAME.number() }, { Employee::FIRST_NAME.is_of_key() }>,
 /// { … }
@@ -71,14 +71,14 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
             #[automatically_derived]
             impl __table::ProjectionOf<#of> for #ident {}
             #[automatically_derived]
-            impl<#index: __table::CopyIndex<Entity = #of>> __table::Reads<#ident> for __table::Copies<#index>
+            impl<#index: __table::CopyIndex<Entity = #of>> __table::FromCopy<#index> for #ident
             where
                 #(#kept,)*
             {
-                fn select() -> __table::Select {
+                fn select_copy() -> __table::Select {
                     __table::select_copies::<#index, #ident>(#of_key)
                 }
-                fn read(#entity: __table::EntityRef<'_>) -> __table::Result<#ident> {
+                fn from_copy(#entity: __table::EntityRef<'_>) -> __table::Result<Self> {
                     __table::project::<#index, #ident>(#entity, #of_key)
                 }
             }
@@ -104,8 +104,8 @@ pub(crate) fn stub(projection: &Projection<'_>) -> TokenStream {
             }
             #of
             #[automatically_derived]
-            impl<I: __table::CopyIndex> __table::Reads<#ident> for __table::Copies<I> {
-                fn read(_: __table::EntityRef<'_>) -> __table::Result<#ident> {
+            impl<I: __table::CopyIndex> __table::FromCopy<I> for #ident {
+                fn from_copy(_: __table::EntityRef<'_>) -> __table::Result<Self> {
                     __table::stub()
                 }
             }

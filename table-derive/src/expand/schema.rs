@@ -104,23 +104,17 @@ pub(super) fn schema(design: &Design<'_>) -> TokenStream {
 pub(super) fn properties(entity: &Entity<'_>) -> Option<TokenStream> {
     let properties = list(entity);
     let kind = option(entity.kind.as_ref().map(|kind| quote!(#kind)));
-    let shape = shape_of(&kind, &quote!(__PROPERTIES));
     entity.parameters.is_empty().then(|| {
         quote! {
             const __PROPERTIES: &[__table::PropertySchema] = #properties;
-            const __SHAPE: &[::core::primitive::u8] = #shape;
+            static __SHAPE: __table::Shape = __table::Shape::new(#kind, __PROPERTIES);
         }
     })
 }
 
-/// The shape of rows that have all of these properties, for a constant.
-pub(super) fn shape_of(kind: &TokenStream, properties: &TokenStream) -> TokenStream {
-    quote!(&__table::shape::<{ __table::shape_bytes(#kind, #properties) }>(#kind, #properties))
-}
-
 /// The shape of the entity's rows, empty where it is not known.
 pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
-    if entity.parameters.is_empty() { quote!(__SHAPE) } else { quote!(&[]) }
+    if entity.parameters.is_empty() { quote!(__SHAPE.bytes()) } else { quote!(&[]) }
 }
 
 fn list(entity: &Entity<'_>) -> TokenStream {

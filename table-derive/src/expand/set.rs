@@ -21,6 +21,7 @@ use crate::model::set::{EntitySet, Member};
 ///     }
 /// }
 /// impl EntitySet for Staff { const MEMBERS: &'static [&'static EntitySchema] = &[<Employee as Entity>::SCHEMA, …]; }
+/// impl ToEntity for Staff where for<'m> Employee: ToEntity, … { … each as its own member does … }
 /// impl SetOf<Employee> for Staff {}
 /// impl ProjectionOf<Employee> for Staff {}
 /// const _: () = require_members(<Staff as EntitySet>::MEMBERS, "Staff");
@@ -46,6 +47,7 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
             impl __table::ProjectionOf<#ty> for #ident {}
         }
     });
+    let write = write(set);
     let require = quote_spanned! {ident.span()=>
         const _: () = __table::require_members(<#ident as __table::EntitySet>::MEMBERS, #name);
     };
@@ -63,10 +65,61 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
             impl __table::EntitySet for #ident {
                 const MEMBERS: &'static [&'static __table::EntitySchema] = &[#(#schemas),*];
             }
+            #[automatically_derived]
+            impl __table::Declared for #ident {
+                const DESIGNS: &'static [&'static __table::EntitySchema] = <Self as __table::EntitySet>::MEMBERS;
+            }
+            #write
             #(#memberships)*
             #require
         },
     )
+}
+
+/// Writes of the set's values: each is written as its member is, and its versions are kept by those that keep them.
+fn write(set: &EntitySet<'_>) -> TokenStream {
+    let ident = &set.original.ident;
+    let table = set.members.first().map(|member| {
+        let schema = schema(member.ty);
+        quote! {
+            fn design_table() -> ::core::option::Option<&'static ::core::primitive::str> {
+                ::core::option::Option::Some(#schema.table)
+            }
+        }
+    });
+    // `for<'m>`, so that a member that may not be written alone is told where the set is written, and not here.
+    let types = set.members.iter().map(|member| member.ty).chain(set.other.map(|(_, ty)| ty));
+    let bounds = types.map(|ty| quote_spanned!(ty.span()=> for<'m> #ty: __table::ToEntity));
+    let variants: Vec<_> =
+        set.members.iter().map(|member| member.ident).chain(set.other.map(|(ident, _)| ident)).collect();
+    let member = local("member");
+    let each = |method: TokenStream| quote!(match self { #(Self::#variants(#member) => #method,)* });
+    let key = each(quote!(__table::ToEntity::entity_key(#member)));
+    let row = each(quote!(__table::ToEntity::entity_row(#member)));
+    let merge = each(quote!(__table::ToEntity::merge_row(#member)));
+    let (etag, ticks) = (local("etag"), local("ticks"));
+    let written = each(quote!(__table::ToEntity::on_written(#member, #etag, #ticks)));
+    quote! {
+        #[automatically_derived]
+        impl __table::ToEntity for #ident
+        where
+            #(#bounds,)*
+        {
+            fn entity_key(&self) -> __table::Result<__table::EntityKey> {
+                #key
+            }
+            fn entity_row(&self) -> __table::Result<__table::Row> {
+                #row
+            }
+            fn merge_row(&self) -> __table::Result<__table::Row> {
+                #merge
+            }
+            #table
+            fn on_written(&mut self, #etag: &__table::ETag, #ticks: ::core::primitive::u64) {
+                #written
+            }
+        }
+    }
 }
 
 fn member(member: &Member<'_>) -> TokenStream {
@@ -116,6 +169,19 @@ pub(crate) fn stub(set: &EntitySet<'_>) -> TokenStream {
             }
             #[automatically_derived]
             impl<E: __table::Entity> __table::SetOf<E> for #ident {}
+            #[automatically_derived]
+            impl __table::Declared for #ident {
+                const DESIGNS: &'static [&'static __table::EntitySchema] = &[];
+            }
+            #[automatically_derived]
+            impl __table::ToEntity for #ident {
+                fn entity_key(&self) -> __table::Result<__table::EntityKey> {
+                    __table::stub()
+                }
+                fn entity_row(&self) -> __table::Result<__table::Row> {
+                    __table::stub()
+                }
+            }
         },
     )
 }

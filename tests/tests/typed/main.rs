@@ -12,6 +12,7 @@ mod levels;
 mod lock;
 mod outbox;
 mod partitions;
+mod published;
 mod read_from_right;
 mod selections;
 mod sets;

@@ -7,7 +7,7 @@ use table_core::group::{Many, One};
 use table_core::query::QueryClass;
 use table_core::{
     Engine, Entity, EntityGroup, EntitySet, ErrorCode, IfMatch, Projection, Table, TableEntity,
-    TableStoreExt, Value,
+    TableStoreExt, ToEntity, Value,
 };
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -111,16 +111,7 @@ fn review(employee: u32, year: u16) -> Review {
 
 fn write(table: &Table<Employee, Engine>, entities: &[Staff]) {
     for entity in entities {
-        let mut sales = table.transaction(Employee::partition("Sales")).unwrap();
-        match entity {
-            Staff::Department(entity) => sales.insert_or_replace(entity),
-            Staff::Employee(entity) => sales.insert_or_replace(entity),
-            Staff::Review(entity) => sales.insert_or_replace(entity),
-            Staff::Note(entity) => sales.insert_or_replace(entity),
-            Staff::Unknown(entity) => sales.insert_or_replace(entity),
-        }
-        .unwrap();
-        block_on(sales.commit()).unwrap();
+        block_on(table.store().set::<Staff>().insert_or_replace(entity)).unwrap();
     }
 }
 
@@ -167,14 +158,7 @@ fn staff() -> impl Strategy<Value = Staff> {
 }
 
 fn row_key(entity: &Staff) -> String {
-    let key = match entity {
-        Staff::Department(entity) => entity.key_of(),
-        Staff::Employee(entity) => entity.key_of(),
-        Staff::Review(entity) => entity.key_of(),
-        Staff::Note(entity) => entity.key_of(),
-        Staff::Unknown(entity) => Ok(entity.key().clone()),
-    };
-    key.unwrap().row_key.to_string()
+    entity.entity_key().unwrap().row_key.to_string()
 }
 
 proptest! {
@@ -279,6 +263,37 @@ fn pat_het_5_a_row_is_changed_without_knowing_its_type() {
     assert_eq!(changed, 1);
     let grown = Department { department: "Sales".into(), employee_count: 8 };
     assert_eq!(read(&table)[0], Staff::Department(grown));
+}
+
+#[test]
+fn pat_het_1_each_verb_writes_the_member() {
+    let engine = Engine::in_memory();
+    let staff = block_on(engine.set::<Staff>().create_if_missing()).unwrap();
+    let (jones, reviewed) = (Staff::Employee(employee(1)), Staff::Review(review(1, 2012)));
+    let first = block_on(staff.insert(&jones)).unwrap();
+    let older = Staff::Employee(Employee { age: 35, ..employee(1) });
+    let second = block_on(staff.replace(&older, first.clone())).unwrap();
+    let stale = block_on(staff.merge(&jones, first)).unwrap_err();
+    assert!(stale.is_precondition_failed());
+    block_on(staff.merge(&jones, second)).unwrap();
+
+    let note = Staff::Note(Note { department: "Sales".into(), key: "empid_000001x".into() });
+    let bag = Staff::Unknown(TableEntity::new("Sales", "z").unwrap().with("Age", 7));
+    let mut sales = staff.transaction(&jones).unwrap();
+    sales.insert(&reviewed).unwrap().insert_or_merge(&note).unwrap().insert_or_replace(&bag).unwrap();
+    block_on(sales.commit()).unwrap();
+    assert_eq!(read(&engine.table::<Employee>()), [jones, reviewed, note, bag]);
+
+    // The table is opened with the design of each member: one that has changed is told.
+    let kinds =
+        block_on(engine.untyped(table_core::table::LAYOUTS).unwrap().scan("a test").max_rows(99).collect())
+            .unwrap();
+    assert_eq!(kinds.len(), Staff::MEMBERS.len());
+    let elsewhere = Elsewhere { department: "Sales".into() };
+    assert_eq!(
+        staff.transaction(&Staff::Employee(employee(1))).unwrap().insert(&elsewhere).unwrap_err().rule(),
+        Some("EGT-1")
+    );
 }
 
 #[derive(EntityGroup, Debug)]

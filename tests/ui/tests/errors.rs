@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = include_str!("../../../docs/errors.md");
 
 /// The cases that rustc tells in its own words: arity, names and plain types, which no trait of ours is asked about.
-const RUSTC: [&str; 14] = [
+const RUSTC: [&str; 15] = [
     "blob/of_another_entity",
     "blob/without_derive",
     "group/partition_of_owner",
@@ -22,6 +22,7 @@ const RUSTC: [&str; 14] = [
     "selection/level_left_out",
     "set/other_is_no_bag",
     "set/upgrade_without_from",
+    "table/create_without_type",
     "wide/blob",
     "wide/set_of_wrong_type",
 ];

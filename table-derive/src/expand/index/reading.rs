@@ -7,7 +7,6 @@ use syn::spanned::Spanned;
 use crate::expand::index::writing::own_part;
 use crate::expand::key::{Design, KeyField};
 use crate::expand::reading::{Reading, bind, read_property};
-use crate::expand::schema::shape_of;
 use crate::expand::writing::{encode, local, write_property};
 use crate::model::Field;
 use crate::model::index::{Index, Stored};
@@ -103,10 +102,10 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
         let idents = design.entity.fields.iter().map(|field| field.ident);
         quote! {
             #[automatically_derived]
-            impl __table::Reads<#ident> for __table::Copies<#marker> {
-                fn read(#entity: __table::EntityRef<'_>) -> __table::Result<#ident> {
+            impl __table::FromCopy<#marker> for #ident {
+                fn from_copy(#entity: __table::EntityRef<'_>) -> __table::Result<Self> {
                     #reads
-                    __table::Ok(#ident { #(#idents),* })
+                    __table::Ok(Self { #(#idents),* })
                 }
             }
         }
@@ -134,8 +133,11 @@ fn reads(
     // Who reads the whole reads all that is stored, in its order.
     let shape = if whole {
         let marker = index.marker(design.entity);
-        let shape = shape_of(&quote!(__table::None), &quote!(<#marker as __table::Index>::SCHEMA.properties));
-        quote!(const { #shape })
+        quote! {{
+            static SHAPE: __table::Shape =
+                __table::Shape::new(__table::None, <#marker as __table::Index>::SCHEMA.properties);
+            SHAPE.bytes()
+        }}
     } else {
         quote!(&[])
     };
