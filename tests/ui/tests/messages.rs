@@ -24,6 +24,7 @@ const SEVERAL: &[(&str, usize)] = &[
     ("index/float_of_alias", 6),
     ("level/point_of_prefix", 3),
     // An awaited call, which rustc checks as a call, as its future and where it is awaited.
+    ("set/write_of_indexed", 3),
     ("write/feed", 3),
 ];
 
