@@ -21,6 +21,7 @@ mod chapters {
         introduction "introduction.md"
         first_steps "first-steps.md"
         keys "keys.md"
+        attributes "attributes.md"
         reading "reading.md"
         writing "writing.md"
         pattern_indexes "pattern-indexes.md"
