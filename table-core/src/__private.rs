@@ -44,6 +44,9 @@ pub use set::{read_member, require_members, require_one_partition, require_under
 pub use text::{KeyText, partition, point};
 pub use variant::{read_variant, variant_value, write_variant};
 
+#[cfg(feature = "derive")]
+pub use table_derive::{access_at, access_ceiling, access_list};
+
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, Operand, Plain, Projected};
 pub use crate::entity::{

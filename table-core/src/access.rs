@@ -1,6 +1,7 @@
 //! Access patterns: the questions asked of a table, each declared with the most it may cost (design promise 2).
 
 mod ceiling;
+#[cfg(feature = "derive")]
 mod list;
 
 #[doc(hidden)]

@@ -53,7 +53,7 @@
 //! | feature | default | adds |
 //! | --- | --- | --- |
 //! | `embedded` | yes | [`Engine`]: tables and queues in a folder or in memory |
-//! | `derive` | yes | `#[derive(Entity)]`, `EntitySet`, `EntityGroup`, `KeyPart`, `Projection` |
+//! | `derive` | yes | `#[derive(Entity)]`, `EntitySet`, `EntityGroup`, `KeyPart`, `Projection`, and `access_patterns!` |
 //! | `hashes` | no | `hash(sha256, …)` and `hash(md5, …)` as parts of keys |
 //! | `hierarchy` | no | `hierarchy`: where keys of Cosmos DB for NoSQL are placed, and its physical partitions as a model |
 //!

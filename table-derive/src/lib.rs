@@ -4,6 +4,7 @@
 //! pipeline of four rooms: `attr` (tokens to slots), `model` (meaning), `check` (rules), `expand` (model to tokens);
 //! `derive` calls them in order and is the only file that knows all four.
 
+mod access;
 mod attr;
 mod check;
 mod codec;
@@ -131,4 +132,25 @@ pub fn derive_large(input: TokenStream) -> TokenStream {
 )]
 pub fn derive_wide(input: TokenStream) -> TokenStream {
     derive::wide(input.into(), runtime::find_patterns).into()
+}
+
+/// Tells the mistakes of a list that `access_patterns!` has no rule for. Not an API.
+#[doc(hidden)]
+#[proc_macro]
+pub fn access_list(input: TokenStream) -> TokenStream {
+    access::list(input.into()).into()
+}
+
+/// Tells what is wrong with the ceiling of a question: its name, and what stands there. Not an API.
+#[doc(hidden)]
+#[proc_macro]
+pub fn access_ceiling(input: TokenStream) -> TokenStream {
+    access::ceiling(input.into()).into()
+}
+
+/// The tokens behind the first one, at its place. Not an API.
+#[doc(hidden)]
+#[proc_macro]
+pub fn access_at(input: TokenStream) -> TokenStream {
+    access::at(input.into()).into()
 }

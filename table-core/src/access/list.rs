@@ -101,7 +101,9 @@ macro_rules! access_patterns {
                 const ENTITY: &$crate::schema::EntitySchema = <$entity as $crate::Entity>::SCHEMA;
                 const CEILING: $crate::query::QueryClass =
                     $crate::access_patterns!(@ceiling $name $($ceiling $($most)?)?);
-                const _: () = $crate::__private::require_fan_out(::core::stringify!($name), ENTITY, INDEX, CEILING);
+                const _: () = $crate::__private::access_at!(
+                    $name $crate::__private::require_fan_out(::core::stringify!($name), ENTITY, INDEX, CEILING)
+                );
                 $crate::access::AccessPattern {
                     name: ::core::stringify!($name),
                     doc: ::core::concat!($($doc, "\n"),*).trim_ascii(),
@@ -158,26 +160,8 @@ macro_rules! access_patterns {
     (@ceiling $name:ident partitions) => { $crate::query::QueryClass::PartitionRange };
     (@ceiling $name:ident fanout $most:expr) => { $crate::query::QueryClass::FanOut($most) };
     (@ceiling $name:ident scan) => { $crate::query::QueryClass::TableScan };
-    (@ceiling $name:ident) => {
-        ::core::compile_error!(::core::concat!(
-            "[T091] the access pattern `", ::core::stringify!($name), "` has no ceiling\n\n",
-            "help: write what it may cost at most behind its arguments: `<= point`, `<= range`, `<= partition`, ",
-            "`<= partitions`, `<= fanout(n)` or `<= scan`",
-        ))
-    };
-    (@ceiling $name:ident $other:ident $($most:expr)?) => {
-        ::core::compile_error!(::core::concat!(
-            "[T091] the access pattern `", ::core::stringify!($name), "` has no known ceiling: `",
-            ::core::stringify!($other), $("(", ::core::stringify!($most), ")",)? "`\n\n",
-            "help: the ceilings are `point`, `range`, `partition`, `partitions`, `fanout(n)` and `scan`",
-        ))
-    };
+    (@ceiling $name:ident) => { $crate::__private::access_ceiling!($name) };
+    (@ceiling $name:ident $other:ident $($most:expr)?) => { $crate::__private::access_ceiling!($name $other $(($most))?) };
 
-    ($($other:tt)*) => {
-        ::core::compile_error!(::core::concat!(
-            "[T095] this is not how access patterns are declared\n\n",
-            "help: write `Office for Employee { by_id(department: &str, id: u32) <= point = Employee::key(department, id); }`, each pattern with a ",
-            "name, its arguments, a ceiling, `from Copies<EmployeeByEmail>` where an index is read, a selection and a semicolon",
-        ));
-    };
+    ($($other:tt)*) => { $crate::__private::access_list!($($other)*); };
 }

@@ -8,8 +8,8 @@ struct Employee {
     id: u32,
 }
 
-access_patterns! { //~ T095
-    Office {
+access_patterns! {
+    Office { //~ T095
         all(department: &str) <= partition = Employee::partition(department);
     }
 }
@@ -17,9 +17,9 @@ access_patterns! { //~ T095
 mod without_semicolon {
     use super::Employee;
 
-    table_core::access_patterns! { //~ T095
+    table_core::access_patterns! {
         Office for Employee {
-            all(department: &str) <= partition = Employee::partition(department)
+            all(department: &str) <= partition = Employee::partition(department) //~ T095
         }
     }
 }
@@ -27,9 +27,9 @@ mod without_semicolon {
 mod with_arrow {
     use super::Employee;
 
-    table_core::access_patterns! { //~ T095
+    table_core::access_patterns! {
         Office for Employee {
-            all(department: &str) -> partition = Employee::partition(department);
+            all(department: &str) -> partition = Employee::partition(department); //~ T095
         }
     }
 }
@@ -37,9 +37,9 @@ mod with_arrow {
 mod without_arguments {
     use super::Employee;
 
-    table_core::access_patterns! { //~ T095
+    table_core::access_patterns! {
         Office for Employee {
-            all <= scan = Employee::scan("a report");
+            all <= scan = Employee::scan("a report"); //~ T095
         }
     }
 }
@@ -47,9 +47,9 @@ mod without_arguments {
 mod with_fn {
     use super::Employee;
 
-    table_core::access_patterns! { //~ T095
+    table_core::access_patterns! {
         Office for Employee {
-            fn all(department: &str) <= partition = Employee::partition(department);
+            fn all(department: &str) <= partition = Employee::partition(department); //~ T095
         }
     }
 }

@@ -1,0 +1,170 @@
+//! Mistakes in the lists of `access_patterns!`, each told at the question that has it. What is right is expanded by the macro of core; this one
+//! is asked where that finds no rule, because only a procedural macro can say where a mistake stands.
+
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::{Nothing, ParseStream, Parser};
+use syn::{Attribute, Ident, Token, Type, Visibility, braced, parenthesized, token};
+
+use crate::ctxt::Ctxt;
+
+/// A whole question, for messages.
+const QUESTION: &str = "by_id(department: &str, id: u32) <= point = Employee::key(department, id);";
+/// What a question may cost.
+const CEILINGS: [&str; 6] = ["point", "range", "partition", "partitions", "fanout", "scan"];
+
+/// The mistakes of a whole list that has no rule.
+pub(crate) fn list(input: TokenStream) -> TokenStream {
+    let ctxt = Ctxt::new();
+    let unread = "this is not how access patterns are declared";
+    match Parser::parse2(|input: ParseStream<'_>| read(&ctxt, input), input) {
+        Ok(()) if ctxt.is_sound() => ctxt.error_at("T095", Span::call_site(), unread, whole()),
+        Ok(()) => {}
+        Err(error) => ctxt.error_at("T095", error.span(), unread, whole()),
+    }
+    ctxt.check().err().map(syn::Error::into_compile_error).unwrap_or_default()
+}
+
+/// Says what is wrong with the ceiling of one question: its name, and its ceiling if it has one.
+pub(crate) fn ceiling(input: TokenStream) -> TokenStream {
+    let ctxt = Ctxt::new();
+    let mut tokens = input.into_iter();
+    if let Some(TokenTree::Ident(name)) = tokens.next() {
+        let written: TokenStream = tokens.collect();
+        let ceilings = "`point`, `range`, `partition`, `partitions`, `fanout(n)` or `scan`";
+        match written.clone().into_iter().next() {
+            None => ctxt.error(
+                "T091",
+                &name,
+                format!("the access pattern `{}` has no ceiling", name.unraw()),
+                format!("write what it may cost at most behind its arguments: `{name}(…) <= partition = …`; the ceilings are {ceilings}"),
+            ),
+            Some(_) => ctxt.error(
+                "T091",
+                &written,
+                format!("the access pattern `{}` has no known ceiling: `{written}`", name.unraw()),
+                format!("the ceilings are {ceilings}"),
+            ),
+        }
+    }
+    ctxt.check().err().map(syn::Error::into_compile_error).unwrap_or_default()
+}
+
+/// The tokens behind the first one, at its place: what they say is wrong is shown there.
+pub(crate) fn at(input: TokenStream) -> TokenStream {
+    let mut tokens = input.into_iter();
+    let span = tokens.next().map_or_else(Span::call_site, |token| token.span());
+    moved(tokens.collect(), span)
+}
+
+fn moved(tokens: TokenStream, to: Span) -> TokenStream {
+    let each = tokens.into_iter().map(|mut token| {
+        if let TokenTree::Group(group) = &token {
+            token = Group::new(group.delimiter(), moved(group.stream(), to)).into();
+        }
+        // Names are looked up where they were written.
+        token.set_span(to.resolved_at(token.span()));
+        token
+    });
+    each.collect()
+}
+
+fn whole() -> String {
+    format!("write `Office for Employee {{ {QUESTION} }}`")
+}
+
+fn read(ctxt: &Ctxt, input: ParseStream<'_>) -> syn::Result<()> {
+    input.call(Attribute::parse_outer)?;
+    input.parse::<Visibility>()?;
+    let list: Ident = input.parse()?;
+    if !input.peek(Token![for]) {
+        let wrong = format!("the access patterns `{list}` are of no entity");
+        ctxt.error("T095", &list, wrong, format!("write `{list} for Employee {{ … }}`"));
+        return input.parse::<TokenStream>().map(drop);
+    }
+    input.parse::<Token![for]>()?;
+    input.parse::<Type>()?;
+    let questions;
+    braced!(questions in input);
+    while !questions.is_empty() {
+        if let Err(error) = question(&questions) {
+            let wrong = format!("this is no access pattern: {error}");
+            ctxt.error_at("T095", error.span(), wrong, format!("write `{QUESTION}`"));
+            while !questions.is_empty() && !questions.peek(Token![;]) {
+                questions.parse::<TokenTree>()?;
+            }
+            if questions.peek(Token![;]) {
+                questions.parse::<Token![;]>()?;
+            }
+        }
+    }
+    input.parse::<Nothing>().map(drop)
+}
+
+/// Reads one question; the error says what is wanted and stands where it is.
+fn question(input: ParseStream<'_>) -> syn::Result<()> {
+    input.call(Attribute::parse_outer)?;
+    for word in ["pub", "fn"] {
+        if input.fork().call(Ident::parse_any).is_ok_and(|ident| ident == word) {
+            return Err(input.error(format!("it begins with its name, without `{word}`")));
+        }
+    }
+    let name: Ident =
+        input.parse().map_err(|error| syn::Error::new(error.span(), "it begins with its name"))?;
+    if !input.peek(token::Paren) {
+        return Err(syn::Error::new(
+            name.span(),
+            format!("`{name}` has no arguments, which stand in parentheses"),
+        ));
+    }
+    let arguments;
+    parenthesized!(arguments in input);
+    arguments.parse_terminated(argument, Token![,])?;
+    if input.peek(Token![->]) {
+        return Err(input.error("a ceiling stands behind `<=`"));
+    }
+    if input.peek(Token![<=]) {
+        input.parse::<Token![<=]>()?;
+        let ceiling: Ident = input
+            .call(Ident::parse_any)
+            .map_err(|error| syn::Error::new(error.span(), "a ceiling stands behind `<=`"))?;
+        if input.peek(token::Paren) {
+            let most;
+            parenthesized!(most in input);
+            most.parse::<TokenStream>()?;
+        } else if !CEILINGS.iter().any(|known| ceiling == known) && !input.peek(Token![=]) && !is_from(input)
+        {
+            return Err(syn::Error::new(ceiling.span(), format!("`{ceiling}` is no ceiling")));
+        }
+    }
+    if is_from(input) {
+        input.parse::<Ident>()?;
+        input.parse::<Type>()?;
+    }
+    if !input.peek(Token![=]) || input.peek(Token![==]) || input.peek(Token![=>]) {
+        return Err(input.error("its selection stands behind `=`"));
+    }
+    input.parse::<Token![=]>()?;
+    let mut last = name.span();
+    while !input.peek(Token![;]) {
+        // What cannot stand in a selection is of the next question.
+        let is_of_next = input.peek(Token![<=]) || (input.peek(Token![=]) && !input.peek(Token![==]));
+        if input.is_empty() || is_of_next {
+            let span = if is_of_next { name.span() } else { last };
+            return Err(syn::Error::new(span, format!("`{name}` does not end in a semicolon")));
+        }
+        last = input.parse::<TokenTree>()?.span();
+    }
+    input.parse::<Token![;]>().map(drop)
+}
+
+fn argument(input: ParseStream<'_>) -> syn::Result<()> {
+    let wanted = |error: syn::Error| syn::Error::new(error.span(), "an argument is a name and a type");
+    input.parse::<Ident>().map_err(wanted)?;
+    input.parse::<Token![:]>().map_err(wanted)?;
+    input.parse::<Type>().map(drop)
+}
+
+fn is_from(input: ParseStream<'_>) -> bool {
+    input.fork().parse::<Ident>().is_ok_and(|word| word == "from")
+}
