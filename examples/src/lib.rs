@@ -7,6 +7,7 @@ pub mod cookbook;
 pub mod cost;
 pub mod data;
 pub mod grid;
+pub mod helpdesk;
 pub mod import;
 pub mod inputs;
 pub mod large;

@@ -15,6 +15,7 @@ pub mod earthquake_heat;
 pub mod earthquake_log;
 pub mod earthquake_spread;
 pub mod earthquakes;
+pub mod helpdesk;
 pub mod indexed;
 pub mod listed;
 pub mod message_counts;

@@ -24,6 +24,7 @@ mod chapters {
         attributes "attributes.md"
         reading "reading.md"
         writing "writing.md"
+        tutorial "tutorial.md"
         pattern_indexes "pattern-indexes.md"
         pattern_copies "pattern-copies.md"
         pattern_large "pattern-large.md"

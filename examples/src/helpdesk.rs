@@ -1,0 +1,333 @@
+//! The help desk: its tickets are loaded, asked for, changed and exported, each operation with what it costs.
+
+mod load;
+mod work;
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use chrono::{DateTime, Duration, Utc};
+use futures_util::TryStreamExt;
+use table_core::index::Index;
+use table_core::queue::DynQueueStore;
+use table_core::{Entity, ErrorCode, FromEntity, TableEntity, TableStoreExt, ticks};
+use table_patterns::advice::{Step, Workload};
+use table_patterns::large::{LargeTable, whole};
+use table_patterns::outbox::Outbox;
+use table_patterns::periods::PeriodTables;
+use table_patterns::view::ViewTable;
+use table_patterns::work::Worker;
+use table_patterns::{Entities, EntityStore};
+
+use crate::grid::thousands;
+use crate::model::helpdesk::{
+    Agent, AuditEntry, Closed, Comment, DeskQuestions, HourSums, Mail, Notifies, Renamed, Renames, Status,
+    SumsOfTenants, TenantSums, Ticket, TicketLine, TicketsAnHour, next,
+};
+#[cfg(feature = "azure")]
+use crate::prefixed::delete_tables;
+use crate::store::{self, Store};
+
+type Failed = Box<dyn Error>;
+type Desk = Outbox<Store, DynQueueStore>;
+type Tickets = Entities<Ticket, Store, Desk>;
+type Agents = Entities<Agent, Store, Desk>;
+
+/// The tenants; the first is the one that is asked about.
+const TENANTS: [&str; 8] =
+    ["contoso", "adatum", "fabrikam", "litware", "northwind", "proseware", "tailspin", "wingtip"];
+/// Agents of each tenant.
+const AGENTS: u32 = 20;
+const CONTOSO: &str = TENANTS[0];
+
+/// Runs the whole program on a store of its own.
+///
+/// # Errors
+/// Those of the store.
+///
+/// # Panics
+/// If an answer is not the one that was loaded.
+pub async fn run(folder: Option<&Path>, azure: Option<&str>, tickets: u32) -> Result<(), Failed> {
+    if let Some(connection_string) = azure {
+        return in_account(connection_string, tickets).await;
+    }
+    let Some(folder) = folder else { return on(&store::in_memory(), tickets).await };
+    if folder.exists() {
+        std::fs::remove_dir_all(folder)?;
+    }
+    on(&store::open(folder)?, tickets).await
+}
+
+#[cfg(feature = "azure")]
+async fn in_account(connection_string: &str, tickets: u32) -> Result<(), Failed> {
+    let store = store::azure(connection_string).await?;
+    let outcome = on(&store, tickets).await;
+    store.delete_queues_and_blobs().await?;
+    delete_tables(store.unmetered()).await?;
+    outcome
+}
+
+#[cfg(not(feature = "azure"))]
+#[expect(clippy::unused_async, reason = "the signature of the feature `azure`")]
+async fn in_account(_: &str, _: u32) -> Result<(), Failed> {
+    Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
+}
+
+/// Prints what an operation cost since the last one.
+fn cost(store: &Store, what: &str) {
+    let reading = store.meter().take();
+    println!("  {what:<58} {}", *reading);
+}
+
+async fn on(store: &Store, count: u32) -> Result<(), Failed> {
+    println!("Store: {store}\n");
+    let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("helpdesk")?);
+    outbox.create_queues().await?;
+    let tickets =
+        store.entities_through::<Ticket, _>(outbox.clone()).taking_part(Notifies).create_if_missing().await?;
+    let agents =
+        store.entities_through::<Agent, _>(outbox.clone()).taking_part(Renames).create_if_missing().await?;
+    store.table::<Mail>().create_if_missing().await?;
+    let from = ticks::now() - Duration::days(60);
+    load::load(&agents, &tickets, count, from).await?;
+    let sums = ViewTable::<SumsOfTenants, _>::new(store.clone()).create_if_missing().await?;
+    let hours = ViewTable::<TicketsAnHour, _>::new(store.clone()).create_if_missing().await?;
+    let began = Instant::now();
+    sums.rebuild().run().await?;
+    hours.rebuild().run().await?;
+    rate("two views built", 2 * count, began);
+
+    store.meter().take();
+    println!("\nQuestions of {CONTOSO}");
+    questions(store, &tickets, &agents, from).await?;
+    let of_tenant = sums.rows().await?.get(TenantSums::key(CONTOSO)).await?.ok_or("no sums")?;
+    cost(store, "open tickets, and all, of the tenant");
+    println!("    {} of {} are open", of_tenant.open, of_tenant.tickets);
+    let noon = from..from + Duration::days(2);
+    let by_hour =
+        hours.rows().await?.query(HourSums::rows(CONTOSO).hour(whole_hours(&noon))).collect().await?;
+    cost(store, "tickets per hour, of two days");
+    assert!(by_hour.iter().all(|hour| hour.tickets > 0));
+
+    println!("\nChanges");
+    let audit = PeriodTables::<AuditEntry, _>::new(store.clone()).keep(90).ahead(1);
+    audit.prepare().await?;
+    store.meter().take();
+    let worker = || {
+        let work = work::Desk {
+            store: store.clone(),
+            tickets: tickets.clone(),
+            agents: agents.clone(),
+            audit: audit.clone(),
+        };
+        Worker::new(outbox.clone()).handler::<Closed>(work.clone()).handler::<Renamed>(work)
+    };
+    changes(store, &tickets, &agents, worker).await?;
+    while sums.catch_up(10_000).await?.is_behind {}
+    cost(store, "the sums catch up");
+    let now = sums.rows().await?.get(TenantSums::key(CONTOSO)).await?.ok_or("no sums")?;
+    assert_eq!((now.open, now.tickets), (of_tenant.open, of_tenant.tickets + 1), "one more, and one closed");
+    let logged = audit
+        .query(AuditEntry::partition(CONTOSO), ticks::now() - Duration::days(1), ticks::now())?
+        .collect()
+        .await?;
+    assert_eq!(logged.len(), 1, "closed once");
+    audit.expire().await?;
+    store.meter().take();
+
+    let began = Instant::now();
+    let (mut lines, mut exported) = (0u32, Vec::new());
+    let mut all = std::pin::pin!(tickets.query(DeskQuestions::of_tenant(CONTOSO)).stream());
+    while let Some(ticket) = all.try_next().await? {
+        let (key, row) = (ticket.key_of()?, ticket.to_row()?);
+        let bag = TableEntity::from_entity(table_core::query::EntityRef::new(
+            key.partition_key.as_str(),
+            key.row_key.as_str(),
+            row.view(),
+        ))?;
+        exported = format!("{bag:?}").into_bytes();
+        lines += 1;
+    }
+    assert!(!exported.is_empty() && i64::from(lines) == now.tickets);
+    cost(store, "the tenant exported");
+    rate("exported", lines, began);
+    next_version(store, &tickets).await?;
+    heat()
+}
+
+fn rate(what: &str, count: u32, began: Instant) {
+    let seconds = began.elapsed().as_secs_f64();
+    println!(
+        "  {what:<24} {:>9} in {seconds:.2} s, {:.0} a second",
+        thousands(count.into()),
+        f64::from(count) / seconds
+    );
+}
+
+/// The whole hours of a time.
+fn whole_hours(time: &std::ops::Range<DateTime<Utc>>) -> std::ops::Range<DateTime<Utc>> {
+    use chrono::DurationRound;
+    let hour = |at: DateTime<Utc>| at.duration_trunc(Duration::hours(1)).unwrap_or(at);
+    hour(time.start)..hour(time.end)
+}
+
+async fn questions(
+    store: &Store,
+    tickets: &Tickets,
+    agents: &Agents,
+    from: DateTime<Utc>,
+) -> Result<(), Failed> {
+    let one = tickets.get(DeskQuestions::ticket(CONTOSO, 17)).await?.ok_or("ticket 17 was loaded")?;
+    cost(store, "ticket 17");
+    assert_eq!(one.created, load::created(from, 17));
+    let comments = store.table::<Comment>().query(Comment::rows(CONTOSO).ticket_is(15)).collect();
+    let (ticket, comments) =
+        futures_util::future::try_join(tickets.get(DeskQuestions::ticket(CONTOSO, 15)), comments).await?;
+    cost(store, "a ticket and its comments, at once");
+    assert_eq!((ticket.ok_or("ticket 15 was loaded")?.number, comments.len()), (15, 2));
+    let newest =
+        tickets.query(DeskQuestions::open(CONTOSO)).project::<TicketLine>().limit(20).collect().await?;
+    cost(store, "the newest 20 that are open");
+    assert!(newest.len() == 20 && newest.is_sorted_by(|one, next| one.number > next.number));
+    let mine = tickets
+        .query(DeskQuestions::of_agent(CONTOSO, 7, Status::Open))
+        .project::<TicketLine>()
+        .limit(20)
+        .collect();
+    let mine = mine.await?;
+    cost(store, "the newest 20 of an agent that are open");
+    assert!(
+        mine.iter().all(|line| line.number % AGENTS == 7 && line.agent_name.as_deref() == Some("Agent 7"))
+    );
+    let days = tickets
+        .query(DeskQuestions::opened(CONTOSO, from, from + Duration::days(30)))
+        .project::<TicketLine>();
+    let days = days.collect().await?;
+    cost(store, "all of 30 days");
+    assert!(!days.is_empty());
+    let found =
+        agents.get(Agent::by_email(CONTOSO, "agent7@contoso.example")).await?.ok_or("agent 7 was loaded")?;
+    cost(store, "an agent by e-mail");
+    let double = Agent { id: 9_999, ..found.value().clone() };
+    let refused = agents.insert(&double).await.err().ok_or("the address is taken")?;
+    cost(store, "a second agent of the address, refused");
+    assert_eq!(refused.code(), ErrorCode::UniqueViolation);
+    Ok(())
+}
+
+async fn changes(
+    store: &Store,
+    tickets: &Tickets,
+    agents: &Agents,
+    worker: impl Fn() -> Worker<Store, DynQueueStore>,
+) -> Result<(), Failed> {
+    // 200 KB of text, a number without a gap, a comment, all in one transaction; the attachment of 5 MB follows.
+    let numbers = load::numbers(tickets)?;
+    let text = "It beeps. ".repeat(20_000);
+    let number = numbers
+        .next(Ticket::partition(CONTOSO), |number, unit| {
+            unit.require(Agent::key(CONTOSO, 7))?;
+            let ticket = load::ticket(CONTOSO, number, ticks::now(), &text);
+            unit.insert(&Ticket {
+                status: Status::Open,
+                agent: Some(7),
+                agent_name: Some("Agent 7".into()),
+                ..ticket
+            })?;
+            let said = Comment {
+                tenant: CONTOSO.into(),
+                ticket: number,
+                number: 1,
+                text: "Since this morning.".into(),
+            };
+            unit.insert(&said).map(drop)
+        })
+        .await?;
+    cost(store, "a ticket with 200 KB and a comment, with its number");
+    let key = || Ticket::key(CONTOSO, number);
+    let large = LargeTable::new(tickets.clone(), store.blobs(), "attachments");
+    large.set(key(), [Ticket::ATTACHMENT_BLOB.content(whole(vec![7; 5_000_000]))]).await?;
+    cost(store, "an attachment of 5 MB");
+    let read = large.entities().get(key()).await?.ok_or("just inserted")?;
+    let attached = large.open(&read, Ticket::ATTACHMENT_BLOB).await?.ok_or("just attached")?;
+    assert_eq!((read.text.len(), attached.len()), (200_000, 5_000_000));
+
+    // The name is shown on all tickets of the agent.
+    store.meter().take();
+    agents.update(Agent::key(CONTOSO, 7), |agent| agent.name = "Ada Lovelace".into()).await?;
+    cost(store, "an agent renamed");
+    let began = Instant::now();
+    worker().run_until_idle().await?;
+    cost(store, "the new name on all their tickets, by a worker");
+    let mut shown = 0;
+    for status in [Status::Open, Status::Closed] {
+        let lines = tickets
+            .query(DeskQuestions::of_agent(CONTOSO, 7, status))
+            .project::<TicketLine>()
+            .collect()
+            .await?;
+        assert!(lines.iter().all(|line| line.agent_name.as_deref() == Some("Ada Lovelace")));
+        shown += u32::try_from(lines.len())?;
+    }
+    rate("shown on tickets", shown, began);
+
+    // Closed once, notified once in effect, also where the work is done twice.
+    store.meter().take();
+    let open = tickets.query(DeskQuestions::open(CONTOSO)).project::<TicketLine>().limit(2).collect().await?;
+    let oldest = open.last().ok_or("two are open")?.number;
+    store.meter().take();
+    tickets.update(Ticket::key(CONTOSO, oldest), |ticket| ticket.status = Status::Closed).await?;
+    cost(store, "a ticket closed");
+    worker().run_until_idle().await?;
+    cost(store, "its customer notified, by a worker");
+    let mails = store.table::<Mail>().query(Mail::rows(CONTOSO)).collect().await?;
+    assert_eq!(mails, [Mail { tenant: CONTOSO.into(), ticket: oldest }]);
+    // One more is open, as one was inserted and one closed.
+    store.meter().take();
+    Ok(())
+}
+
+/// A newer program adds a field and an index over the rows that are there; the older one goes on writing.
+async fn next_version(store: &Store, old: &Tickets) -> Result<(), Failed> {
+    println!("\nThe next version of the program");
+    let new = store.entities::<next::Ticket>().create_if_missing().await?;
+    let began = Instant::now();
+    let built = new.backfill::<next::TicketByPriority>().run().await?;
+    rate("indexed", u32::try_from(built.looked_at)?, began);
+    store.meter().take();
+    let urgent = new
+        .query(next::Ticket::by_priority(CONTOSO, 1))
+        .project::<next::UrgentLine>()
+        .limit(20)
+        .collect()
+        .await?;
+    cost(store, "20 of priority 1, by the new index");
+    assert!(!urgent.is_empty() && next::TicketByPriority::SCHEMA.name == "ByPriority");
+    new.update(next::Ticket::key(CONTOSO, 17), |ticket| ticket.product = Some("door".into())).await?;
+    match old.update(Ticket::key(CONTOSO, 17), |ticket| ticket.text.push('!')).await {
+        Ok(_) => println!("  the older program writes what it knows"),
+        Err(error) => println!("  the older program is refused: {error}"),
+    }
+    let kept = new.get(next::Ticket::key(CONTOSO, 17)).await?.ok_or("it was loaded")?;
+    assert_eq!(kept.product.as_deref(), Some("door"), "what the older program does not know is kept");
+    let report = new.check().run().await?;
+    println!("  the indexes disagree with {} tickets afterwards", report.found);
+    assert_eq!(report.found, 0);
+    Ok(())
+}
+
+/// Where the load of opening tickets goes: each tenant is a partition.
+fn heat() -> Result<(), Failed> {
+    let start = DateTime::from_timestamp(1_767_225_600, 0).unwrap_or_default();
+    let next = move |draw: &mut table_patterns::advice::Draw<'_>| {
+        let number = u32::try_from(draw.number()).unwrap_or_default();
+        let tenant = TENANTS.get(number as usize % TENANTS.len()).copied().unwrap_or(CONTOSO);
+        Step::write(&load::ticket(tenant, number % 900_000, draw.instant(), "It beeps."))
+    };
+    let report =
+        Workload::new("open tickets").seconds(10).start(start).pattern("open a ticket", 400.0, next).run()?;
+    println!("\nHeat\n{}", report.heat_map());
+    report.no_throttling()?;
+    Ok(())
+}

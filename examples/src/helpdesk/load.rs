@@ -1,0 +1,99 @@
+//! What is loaded: agents, and tickets with comments, in units that take their numbers.
+
+use std::time::Instant;
+
+use chrono::{DateTime, Duration, Utc};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use indicatif::ProgressBar;
+use table_core::error::Result;
+use table_patterns::sequence::Gapless;
+
+use crate::helpdesk::{AGENTS, Agents, Desk, Failed, TENANTS, Tickets, rate};
+use crate::model::helpdesk::{Agent, Comment, Status, Ticket};
+use crate::store::Store;
+
+/// Tickets of one unit: each is five operations, as it has three copies and an entry of the feed; and some comments.
+const UNIT: u32 = 18;
+
+/// The numbers of tickets.
+pub(super) fn numbers(tickets: &Tickets) -> Result<Gapless<Ticket, Store, Desk>> {
+    Gapless::new(tickets, "ticket")
+}
+
+/// When a ticket is opened.
+pub(super) fn created(from: DateTime<Utc>, number: u32) -> DateTime<Utc> {
+    from + Duration::minutes(i64::from(number) * 7)
+}
+
+/// A ticket of a number.
+pub(super) fn ticket(tenant: &str, number: u32, created: DateTime<Utc>, text: &str) -> Ticket {
+    let agent = number % AGENTS;
+    Ticket {
+        tenant: tenant.to_owned(),
+        number,
+        status: if number.is_multiple_of(3) { Status::Open } else { Status::Closed },
+        priority: i32::try_from(number % 5).unwrap_or_default() + 1,
+        agent: (agent > 0).then_some(agent),
+        agent_name: (agent > 0).then(|| format!("Agent {agent}")),
+        created,
+        text: text.to_owned(),
+        attachment: None,
+    }
+}
+
+pub(super) async fn load(
+    agents: &Agents,
+    tickets: &Tickets,
+    count: u32,
+    from: DateTime<Utc>,
+) -> Result<(), Failed> {
+    for tenant in TENANTS {
+        let agent = |id| {
+            let email = format!("agent{id}@{tenant}.example");
+            Agent { tenant: tenant.to_owned(), id, name: format!("Agent {id}"), email }
+        };
+        agents.bulk().insert_all((1..AGENTS).map(agent)).await.map_err(|stopped| stopped.source)?;
+    }
+    let began = Instant::now();
+    let bar = ProgressBar::new(count.into());
+    let of_each = count.div_ceil(u32::try_from(TENANTS.len())?);
+    let tenants = TENANTS.into_iter().map(|tenant| of_tenant(tickets, (tenant, of_each), from, &bar));
+    stream::iter(tenants).buffer_unordered(TENANTS.len()).try_collect::<()>().await?;
+    bar.finish_and_clear();
+    rate("tickets loaded", of_each * u32::try_from(TENANTS.len())?, began);
+    Ok(())
+}
+
+async fn of_tenant(
+    tickets: &Tickets,
+    (tenant, count): (&str, u32),
+    from: DateTime<Utc>,
+    bar: &ProgressBar,
+) -> Result<()> {
+    let numbers = numbers(tickets)?;
+    let mut left = count;
+    while left > 0 {
+        let some = left.min(UNIT);
+        numbers
+            .take(Ticket::partition(tenant), some.into(), |numbers: std::ops::Range<u32>, unit| {
+                for number in numbers {
+                    unit.insert(&ticket(tenant, number, created(from, number), "It beeps."))?;
+                    let comments = if number.is_multiple_of(15) { 2 } else { 0 };
+                    for comment in 1..=comments {
+                        let text = format!("Comment {comment}");
+                        unit.insert(&Comment {
+                            tenant: tenant.to_owned(),
+                            ticket: number,
+                            number: comment,
+                            text,
+                        })?;
+                    }
+                }
+                Ok(())
+            })
+            .await?;
+        left -= some;
+        bar.inc(some.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,347 @@
+//! A help desk: tenants with their agents, tickets and comments, and what is asked of them.
+
+use chrono::{DateTime, DurationRound, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+use table_core::error::Result;
+use table_core::selection::Copies;
+use table_core::{Entity, KeyPart, Projection, access_patterns};
+use table_patterns::blob::BlobRef;
+use table_patterns::large::Large;
+use table_patterns::outbox::{Message, Step};
+use table_patterns::participant::{Changes, Participant};
+use table_patterns::periods::{Period, Periodic};
+use table_patterns::view::{Projection as Sums, View};
+
+/// How far a ticket is.
+#[derive(KeyPart, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Not done.
+    Open,
+    /// Done.
+    Closed,
+}
+
+/// A ticket: `contoso` / `ticket_000017`.
+#[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
+#[derive(Entity, Large, Clone, Debug, PartialEq)]
+#[entity(table = "HelpDesk", feed)]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index(ByStatus, row_key("status_", status, "_", desc(number)), keep(priority, created, agent_name))]
+#[index(
+    ByAgent,
+    row_key("agent_", agent, "_", status, "_", desc(number)),
+    keep(priority, created, agent_name)
+)]
+#[index(ByCreated, row_key("created_", created, "_", number), keep(status, priority, agent_name))]
+pub struct Ticket {
+    /// The customer of the service.
+    pub tenant: String,
+    /// One after another within the tenant, without gaps.
+    #[digits(6)]
+    pub number: u32,
+    /// How far it is.
+    pub status: Status,
+    /// 1 is the most urgent.
+    pub priority: i32,
+    /// Who works on it.
+    #[digits(4)]
+    pub agent: Option<u32>,
+    /// Their name, a copy.
+    pub agent_name: Option<String>,
+    /// When it was opened.
+    pub created: DateTime<Utc>,
+    /// Up to 200 KB.
+    #[property(chunks)]
+    pub text: String,
+    /// A file of up to 5 MB.
+    #[blob]
+    pub attachment: Option<BlobRef>,
+}
+
+/// A line of a list of tickets: kept in the copies of the indexes.
+#[derive(Projection, Clone, Debug, PartialEq)]
+#[projection(of = Ticket)]
+pub struct TicketLine {
+    /// Within the tenant.
+    pub number: u32,
+    /// 1 is the most urgent.
+    pub priority: i32,
+    /// Who works on it.
+    pub agent_name: Option<String>,
+}
+
+/// A comment: `contoso` / `comment_000017_0001`. Its key does not begin with that of its ticket, as reads of all tickets would find it then.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "HelpDesk")]
+#[partition_key(tenant)]
+#[row_key("comment_", ticket, "_", number)]
+pub struct Comment {
+    /// The tenant.
+    pub tenant: String,
+    /// The ticket.
+    #[digits(6)]
+    pub ticket: u32,
+    /// From 1 on.
+    #[digits(4)]
+    pub number: u32,
+    /// What was said.
+    pub text: String,
+}
+
+/// An agent: `contoso` / `staff_0007`, found by an e-mail address that no other agent of the tenant has.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "HelpDesk")]
+#[partition_key(tenant)]
+#[row_key("staff_", id)]
+#[index(ByEmail, unique, row_key("email_", escaped(email)))]
+pub struct Agent {
+    /// The tenant.
+    pub tenant: String,
+    /// Within the tenant.
+    #[digits(4)]
+    pub id: u32,
+    /// Shown on tickets.
+    pub name: String,
+    /// Unique in the tenant.
+    pub email: String,
+}
+
+/// The sums of a tenant: `contoso` / `sums`.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "HelpDeskSums")]
+#[partition_key(tenant)]
+#[row_key("sums")]
+pub struct TenantSums {
+    /// The tenant.
+    pub tenant: String,
+    /// Tickets that are not done.
+    pub open: i64,
+    /// All of them.
+    pub tickets: i64,
+}
+
+/// Sums of each tenant.
+#[derive(Debug)]
+pub struct SumsOfTenants;
+
+impl View for SumsOfTenants {
+    type Source = Ticket;
+    type Row = TenantSums;
+
+    fn project(ticket: &Ticket, sums: &mut Sums<TenantSums>) -> Result<()> {
+        let key = || TenantSums::key(&ticket.tenant);
+        sums.add(key(), TenantSums::OPEN, i64::from(ticket.status == Status::Open))?;
+        sums.add(key(), TenantSums::TICKETS, 1)
+    }
+}
+
+/// How many tickets were opened in an hour: `contoso` / the hour.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "HelpDeskHours")]
+#[partition_key(tenant)]
+#[row_key(hour)]
+pub struct HourSums {
+    /// The tenant.
+    pub tenant: String,
+    /// Its beginning.
+    pub hour: DateTime<Utc>,
+    /// Tickets of that hour.
+    pub tickets: i64,
+}
+
+/// Tickets of each hour.
+#[derive(Debug)]
+pub struct TicketsAnHour;
+
+impl View for TicketsAnHour {
+    type Source = Ticket;
+    type Row = HourSums;
+
+    fn project(ticket: &Ticket, hours: &mut Sums<HourSums>) -> Result<()> {
+        let hour = ticket.created.duration_trunc(TimeDelta::hours(1)).unwrap_or(ticket.created);
+        hours.add(HourSums::key(&ticket.tenant, hour), HourSums::TICKETS, 1)
+    }
+}
+
+/// An entry of the audit log, in a table of its day.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "HelpDeskAudit")]
+#[partition_key(tenant)]
+#[row_key(at, "_", ticket)]
+pub struct AuditEntry {
+    /// The tenant.
+    pub tenant: String,
+    /// When it was changed.
+    pub at: DateTime<Utc>,
+    /// What was changed.
+    #[digits(6)]
+    pub ticket: u32,
+    /// How.
+    pub change: String,
+}
+
+impl Periodic for AuditEntry {
+    const PERIOD: Period = Period::Day;
+
+    fn instant(&self) -> DateTime<Utc> {
+        self.at
+    }
+}
+
+/// A ticket was closed: its customer is to be notified, and the audit log to say so.
+#[derive(Serialize, Deserialize, Debug)]
+pub struct Closed {
+    /// The tenant.
+    pub tenant: String,
+    /// The ticket.
+    pub ticket: u32,
+    /// When, in ticks.
+    pub at: u64,
+}
+
+impl Message for Closed {
+    const NAME: &'static str = "ticket closed";
+    const VERSION: u32 = 1;
+}
+
+/// A notification that was sent: once for each ticket.
+#[derive(Entity, Clone, Debug, PartialEq, Eq)]
+#[entity(table = "HelpDeskMail")]
+#[partition_key(tenant)]
+#[row_key("mail_", ticket)]
+pub struct Mail {
+    /// The tenant.
+    pub tenant: String,
+    /// The ticket.
+    #[digits(6)]
+    pub ticket: u32,
+}
+
+/// Intends a [`Closed`] with each change that closes a ticket.
+#[derive(Clone, Copy, Debug)]
+pub struct Notifies;
+
+impl Participant<Ticket> for Notifies {
+    fn name(&self) -> &'static str {
+        "notification"
+    }
+
+    fn changes(&self, old: Option<&Ticket>, new: Option<&Ticket>, out: &mut Changes) -> Result<()> {
+        let is_closed = |ticket: &Ticket| ticket.status == Status::Closed;
+        if let (Some(old), Some(new)) = (old, new)
+            && is_closed(new)
+            && !is_closed(old)
+        {
+            let closed = Closed { tenant: new.tenant.clone(), ticket: new.number, at: out.ticks() };
+            out.send(Step::call(&closed)?);
+        }
+        Ok(())
+    }
+}
+
+/// An agent has another name: it is to be shown on all their tickets.
+#[derive(Serialize, Deserialize, Debug)]
+pub struct Renamed {
+    /// The tenant.
+    pub tenant: String,
+    /// The agent.
+    pub agent: u32,
+}
+
+impl Message for Renamed {
+    const NAME: &'static str = "agent renamed";
+    const VERSION: u32 = 1;
+}
+
+/// Intends a [`Renamed`] with each change of a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Renames;
+
+impl Participant<Agent> for Renames {
+    fn name(&self) -> &'static str {
+        "name on tickets"
+    }
+
+    fn changes(&self, old: Option<&Agent>, new: Option<&Agent>, out: &mut Changes) -> Result<()> {
+        if let (Some(old), Some(new)) = (old, new)
+            && old.name != new.name
+        {
+            out.send(Step::call(&Renamed { tenant: new.tenant.clone(), agent: new.id })?);
+        }
+        Ok(())
+    }
+}
+
+access_patterns! {
+    /// The questions of the help desk.
+    pub DeskQuestions for Ticket {
+        /// One ticket.
+        ticket(tenant: &str, number: u32) <= point = Ticket::key(tenant, number);
+        /// Those that are not done, the newest first.
+        open(tenant: &str) <= range from Copies<TicketByStatus> = Ticket::by_status(tenant, Status::Open);
+        /// Those of an agent in a status, the newest first.
+        of_agent(tenant: &str, agent: u32, status: Status) <= range from Copies<TicketByAgent> =
+            Ticket::by_agent(tenant, agent, status);
+        /// Those that were opened in a time.
+        opened(tenant: &str, from: DateTime<Utc>, until: DateTime<Utc>) <= range from Copies<TicketByCreated> =
+            Ticket::by_created_rows(tenant).created(from..until);
+        /// All of a tenant, for an export.
+        of_tenant(tenant: &str) <= range = Ticket::rows(tenant);
+    }
+}
+
+/// The next version of the program: tickets name a product and are found by it.
+pub mod next {
+    use super::{BlobRef, DateTime, Entity, Projection, Status, Utc};
+
+    /// A ticket.
+    #[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "HelpDesk", feed)]
+    #[partition_key(tenant)]
+    #[row_key("ticket_", number)]
+    #[index(ByStatus, row_key("status_", status, "_", desc(number)), keep(priority, created, agent_name))]
+    #[index(
+        ByAgent,
+        row_key("agent_", agent, "_", status, "_", desc(number)),
+        keep(priority, created, agent_name)
+    )]
+    #[index(ByCreated, row_key("created_", created, "_", number), keep(status, priority, agent_name))]
+    #[index(ByPriority, row_key("priority_", priority, "_", number), keep(created))]
+    pub struct Ticket {
+        /// The customer of the service.
+        pub tenant: String,
+        /// Within the tenant.
+        #[digits(6)]
+        pub number: u32,
+        /// How far it is.
+        pub status: Status,
+        /// 1 is the most urgent.
+        pub priority: i32,
+        /// Who works on it.
+        #[digits(4)]
+        pub agent: Option<u32>,
+        /// Their name, a copy.
+        pub agent_name: Option<String>,
+        /// When it was opened.
+        pub created: DateTime<Utc>,
+        /// Up to 200 KB.
+        #[property(chunks)]
+        pub text: String,
+        /// A file of up to 5 MB.
+        pub attachment: Option<BlobRef>,
+        /// What it is about; tickets of the first version name none.
+        pub product: Option<String>,
+    }
+
+    /// A line of a list by priority.
+    #[derive(Projection, Clone, Debug, PartialEq)]
+    #[projection(of = Ticket)]
+    pub struct UrgentLine {
+        /// Within the tenant.
+        pub number: u32,
+        /// When it was opened.
+        pub created: DateTime<Utc>,
+    }
+}
