@@ -24,6 +24,7 @@ mod epk;
 mod hash;
 mod load;
 mod map;
+mod picture;
 mod range;
 mod route;
 
@@ -31,5 +32,6 @@ pub use component::Component;
 pub use epk::Epk;
 pub use load::{Bounds, Cause, Heat, KeyLoad, Load, NextSplit, Order};
 pub use map::{Partition, PartitionMap};
+pub use picture::picture;
 pub use range::EpkRange;
 pub use route::{Fixed, Route, RouteClass, Touched};

@@ -8,6 +8,7 @@ mod deviations;
 mod levels;
 mod moving;
 mod partitioned;
+mod patterns;
 mod routing;
 
 use table_cosmos::Options;
