@@ -46,7 +46,9 @@
 //!   says so: [`Copies`].
 //! - The `RowKey` of a source has at most 473 UTF-16 code units: its references have it in theirs.
 //! - Taking up a reference writes the source (an empty merge), whose `ETag` changes; a source that thousands of new holders name at one time is a hot spot.
-//! - No chains: a type that holds copies is no source of others. Neither has declared indexes.
+//! - No chains: a type that holds copies is no source of others.
+//! - Indexes and a feed that either struct declares are kept by every write, and copied properties may be in the keys of the holder's indexes.
+//!   A [participant](crate::participant) is asked by the handle that it was given to, and not where a change of a source writes holders.
 //! - All writers of the two types go through the handles, with all relations registered. [`SourceTable::propagate`] and [`HolderTable::settle`] mend what
 //!   another tool wrote.
 //! - Across partitions, "refuse" sees the references that are recorded: one that is being taken up while its source is deleted is found by
@@ -133,7 +135,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-use table_core::entity::PlainEntity;
+use table_core::entity::Entity;
 use table_core::selection::{Point, Selection};
 
 pub use holder::HolderTable;
@@ -145,9 +147,9 @@ pub use source::{Copies, SourceTable};
 /// The functions are pure. A type may hold copies by several relations, and be the source of several.
 pub trait Denormal: 'static {
     /// The entity that is copied from.
-    type Source: PlainEntity + Send + Sync;
+    type Source: Entity + Send + Sync;
     /// The entity that holds the copies, as properties of its own.
-    type Holder: PlainEntity + Send + Sync;
+    type Holder: Entity + Send + Sync;
     /// What is copied. A change of the source that leaves this equal touches no holder.
     type Copied: PartialEq;
 

@@ -120,7 +120,7 @@ pub use look_up::ListPage;
 pub use outbox::{IndexOutbox, NoOutbox};
 pub use patch::IndexedPatch;
 pub use remote::{Left, RemoteChange};
-pub(crate) use road::Road;
+pub(crate) use road::{Road, Way};
 pub use state::IndexState;
 pub use sweep::Phase;
 pub use table::{Entities, EntityStore};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use table_core::entity::PlainEntity;
+use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, RowKey};
@@ -15,8 +15,10 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::denormal::io;
 use crate::denormal::reference::StoredReference;
-use crate::denormal::relation::Refreshed;
+use crate::denormal::relation::{HolderType, Refreshed};
 use crate::denormal::source::SourceTable;
+use crate::feed::FeedChange;
+use crate::index::{Batch, Beside, Write};
 
 /// Point queries under way at once (IMP-5).
 const CONCURRENCY: usize = 16;
@@ -67,11 +69,26 @@ pub(super) async fn read<S: TableStore>(
 /// What one holder needs.
 #[derive(Debug)]
 pub(super) struct HolderStep {
-    pub(super) holder: EntityKey,
-    /// Its write, if it refers to the source: also where nothing changes, so that whoever has an older source in mind fails.
-    pub(super) write: Option<OperationKind>,
+    /// Its write, if it refers to the source: also where nothing changes, so that a writer with an older source in mind fails.
+    pub(super) write: Option<HolderWrite>,
     /// References that are none, or none any more.
     pub(super) drop: Vec<StoredReference>,
+}
+
+/// The write of a holder, with what its struct declares.
+#[derive(Debug)]
+pub(super) struct HolderWrite {
+    write: Write,
+    of: HolderType,
+}
+
+impl HolderWrite {
+    /// Adds it to a batch; whether a change is recorded in a feed.
+    pub(super) fn push(self, batch: &mut Batch) -> Result<bool> {
+        let is_recorded = !self.write.beside.is_empty();
+        (self.of.push)(batch, self.write)?;
+        Ok(is_recorded)
+    }
 }
 
 /// The deletion of a reference that is none, unless somebody has renewed it.
@@ -79,7 +96,7 @@ pub(super) fn dropped(found: StoredReference) -> (RowKey, OperationKind) {
     (found.row_key, OperationKind::Delete(IfMatch::ETag(found.etag)))
 }
 
-impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
+impl<E: Entity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
     /// What each holder needs to be as its source is, of which `None` says that it is gone.
     pub(super) fn steps(
         &self,
@@ -99,16 +116,16 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
     ) -> Result<HolderStep> {
         let Group { table, holder, references } = group;
         let Some(stored) = stored else {
-            return Ok(HolderStep { holder, write: None, drop: references });
+            return Ok(HolderStep { write: None, drop: references });
         };
-        let (mut row, mut is_ours, mut is_changed, mut drop) = (stored.row, false, false, Vec::new());
+        let (mut row, mut ours, mut is_changed, mut drop) = (stored.row.clone(), None, false, Vec::new());
         for found in references {
             let relation = self.relation(&found)?;
             let entity = EntityRef::new(holder.partition_key.as_str(), holder.row_key.as_str(), row.view());
             let refreshed =
                 (relation.refresh)(key, entity, source).map_err(|error| error.with_table(table.as_str()))?;
             let is_here = !matches!(refreshed, Refreshed::Elsewhere);
-            is_ours |= is_here;
+            ours = ours.or(is_here.then_some(relation.holder));
             if let Refreshed::Changed(changed) = refreshed {
                 (row, is_changed) = (changed, true);
             }
@@ -117,11 +134,17 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
             }
         }
         let if_match = IfMatch::ETag(stored.etag);
-        let write = match (is_ours, is_changed) {
-            (false, _) => None,
-            (true, false) => Some(io::touch(if_match)),
-            (true, true) => Some(OperationKind::Replace(row, if_match)),
-        };
-        Ok(HolderStep { holder, write, drop })
+        let Some(of) = ours else { return Ok(HolderStep { write: None, drop }) };
+        if !is_changed {
+            let write = Write::alone(holder, io::touch(if_match));
+            return Ok(HolderStep { write: Some(HolderWrite { write, of }), drop });
+        }
+        let kind = OperationKind::Replace(row.clone(), if_match);
+        let mut write = (of.write)(&holder, kind, [&stored.row, &row])?;
+        if of.feed {
+            let change = FeedChange { source: &holder.row_key, kind: "updated", payload: b"" };
+            write.beside.push(Beside { by: "feed", operation: self.entities.feed().operation(change)? });
+        }
+        Ok(HolderStep { write: Some(HolderWrite { write, of }), drop })
     }
 }

@@ -4,45 +4,40 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use table_core::Table;
-use table_core::entity::{PlainEntity, Versioned};
+use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
-use table_core::key::{EntityKey, RowKey};
+use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::operation::OperationKind;
+use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, Select};
 use table_core::queue::QueueStore;
 use table_core::retry::Retry;
 use table_core::row::rewrite;
 use table_core::selection::{Point, Selection};
 use table_core::store::{StoredRow, TableStore};
-use table_core::table::TableStoreExt;
 
 use crate::denormal::reference::Reference;
 use crate::denormal::relation::Incoming;
 use crate::denormal::relay::holder_step;
 use crate::denormal::settle::Left;
 use crate::denormal::{Denormal, io};
-use crate::outbox::{Intent, Outbox, Step};
+use crate::index::{Batch, Beside, Entities};
+use crate::outbox::{Outbox, Step};
 
 /// A table of holders `H`: what that is, see [the pattern](crate::denormal). All relations into `H` are to be registered.
 pub struct HolderTable<H, S, Q> {
-    pub(super) table: Table<H, S>,
-    pub(super) outbox: Outbox<S, Q>,
+    pub(super) entities: Entities<H, S, Outbox<S, Q>>,
     pub(super) relations: Vec<Incoming<H>>,
-    pub(super) retry: Retry,
 }
 
-impl<H: PlainEntity, S: TableStore + Clone, Q: QueueStore> HolderTable<H, S, Q> {
-    /// The holders in the table that the design of `H` names, in the store of an outbox.
+impl<H: Entity, S, Q> HolderTable<H, S, Q> {
+    /// The holders of a handle; of an outbox, those in the table that the design of `H` names, in its store.
     #[must_use]
-    pub fn new(outbox: Outbox<S, Q>) -> Self {
-        let table = outbox.store().table::<H>();
-        Self { table, outbox, relations: Vec::new(), retry: Retry::default() }
+    pub fn new(entities: impl Into<Entities<H, S, Outbox<S, Q>>>) -> Self {
+        Self { entities: entities.into(), relations: Vec::new() }
     }
-}
 
-impl<H: PlainEntity, S, Q> HolderTable<H, S, Q> {
     /// Registers a relation.
     #[must_use]
     pub fn copies<D: Denormal<Holder = H>>(mut self) -> Self {
@@ -53,13 +48,13 @@ impl<H: PlainEntity, S, Q> HolderTable<H, S, Q> {
     /// The same with another back-off for changes that lose races.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
-        Self { retry, ..self }
+        Self { entities: self.entities.with_retry(retry), ..self }
     }
 
     /// The table, for reads: one point query answers with the copies.
     #[must_use]
     pub const fn table(&self) -> &Table<H, S> {
-        &self.table
+        self.entities.table()
     }
 }
 
@@ -70,15 +65,15 @@ enum Attempt<H> {
     Lost(Error),
 }
 
-impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
+impl<H: Entity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
     /// Inserts a holder with the copies of what it refers to, whatever its own say.
     ///
     /// # Errors
     /// `EntityAlreadyExists`; `ResourceNotFound` (PAT-DEN-2), naming the source, if it refers to one that is not there; `InvalidInput` if it refers
     /// to itself; `UpdateConditionNotSatisfied` if its sources changed during all attempts; those of the store.
     pub async fn insert(&self, holder: &H) -> Result<Versioned<H>> {
-        let (table, key, row) = (self.table.name()?, holder.key_of()?, holder.to_row()?);
-        let mut race = self.retry.race(io::RACE);
+        let (table, key, row) = (self.table().name()?, holder.key_of()?, holder.to_row()?);
+        let mut race = self.entities.retry.race(io::RACE);
         loop {
             let copy = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
             match self.attempt(table, &key, None, Some(H::from_entity(copy)?)).await? {
@@ -107,7 +102,7 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
         };
         match self.change(&key, change).await? {
             Some(written) => Ok(written),
-            None => Err(io::is_gone(self.table.name()?, &key)),
+            None => Err(io::is_gone(self.table().name()?, &key)),
         }
     }
 
@@ -124,8 +119,8 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
         key: &EntityKey,
         mut change: impl FnMut(H) -> Option<H>,
     ) -> Result<Option<Versioned<H>>> {
-        let (store, table) = (self.outbox.store(), self.table.name()?);
-        let mut race = self.retry.race(io::RACE);
+        let (store, table) = (self.table().store(), self.table().name()?);
+        let mut race = self.entities.retry.race(io::RACE);
         loop {
             let found = store.get(table, key, &Select::All).await?;
             let stored = found.ok_or_else(|| io::is_gone(table, key))?;
@@ -146,7 +141,7 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
         before: Option<(&StoredRow, &H)>,
         mut after: Option<H>,
     ) -> Result<Attempt<H>> {
-        let store = self.outbox.store();
+        let store = self.table().store();
         if let Some(after) = &after
             && after.key_of()? != *key
         {
@@ -221,18 +216,12 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
                 OperationKind::Replace(row, IfMatch::ETag(stored.etag.clone()))
             }
         };
-        if follow {
-            beside.push(self.intent(key, &left)?);
-        }
-        let operations = std::iter::once((key.row_key.clone(), own)).chain(beside);
-        let transaction = io::transaction(store, &key.partition_key, operations)
-            .map_err(|error| error.with_table(table.as_str()))?;
-        let outcome = if follow {
-            self.outbox.submit(table, transaction).await
-        } else {
-            store.submit(table, transaction).await
-        };
-        match outcome {
+        let before_value = before.map(|(_, before)| before);
+        let mut write = self.entities.write_of(key.clone(), own, before_value, after.as_ref())?;
+        let beside = beside.into_iter().map(|(row_key, kind)| Operation { row_key, kind });
+        write.beside.extend(beside.map(|operation| Beside { by: "references", operation }));
+        write.steps.extend(follow.then(|| Step::of_pattern(holder_step::<H>(), left.to_text())));
+        match io::commit(&self.entities, table, &Batch::of::<H>(write)?, false).await {
             Ok(etags) => {
                 let stamp = before.map_or(0, |(stored, _)| stored.row.view().timestamp());
                 Ok(Attempt::Done(after.map(|after| io::version(table, after, etags, stamp)).transpose()?))
@@ -254,17 +243,10 @@ impl<H: PlainEntity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
             (source.row_key.clone(), io::touch(IfMatch::Any)),
             (link.key(source)?.row_key, OperationKind::InsertOrReplace(link.row())),
         ];
-        match io::submit(self.outbox.store(), source_table, &source.partition_key, operations).await {
+        match io::submit(self.table().store(), source_table, &source.partition_key, operations).await {
             Err(error) if error.code() == ErrorCode::ResourceNotFound => Err(no_source(source_table, source)),
             outcome => outcome.map(drop),
         }
-    }
-
-    fn intent(&self, key: &EntityKey, left: &Left) -> Result<(RowKey, OperationKind)> {
-        let intent =
-            Intent::of(key.row_key.clone()).step(Step::of_pattern(holder_step::<H>(), left.to_text()));
-        let operation = self.outbox.operation(&intent)?;
-        Ok((operation.row_key, operation.kind))
     }
 }
 
@@ -276,12 +258,7 @@ fn no_source(table: &TableName, source: &EntityKey) -> Error {
 
 impl<H, S: Clone, Q> Clone for HolderTable<H, S, Q> {
     fn clone(&self) -> Self {
-        Self {
-            table: self.table.clone(),
-            outbox: self.outbox.clone(),
-            relations: self.relations.clone(),
-            retry: self.retry.clone(),
-        }
+        Self { entities: self.entities.clone(), relations: self.relations.clone() }
     }
 }
 
@@ -289,7 +266,7 @@ impl<H, S: fmt::Debug, Q> fmt::Debug for HolderTable<H, S, Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.relations.iter().map(|relation| relation.name).collect();
         f.debug_struct("HolderTable")
-            .field("table", &self.table)
+            .field("table", &self.entities.table)
             .field("relations", &names)
             .finish_non_exhaustive()
     }

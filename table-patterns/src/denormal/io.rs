@@ -1,6 +1,6 @@
 //! Requests that the handles of both sides send.
 
-use table_core::entity::Versioned;
+use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -10,6 +10,8 @@ use table_core::query::EntityRef;
 use table_core::row::RowWriter;
 use table_core::store::{Committed, StoredRow, TableStore, written};
 use table_core::transaction::Transaction;
+
+use crate::index::{Batch, Entities, IndexOutbox, Way};
 
 /// Writes nothing but another version: who read the entity before fails.
 pub(super) fn touch(if_match: IfMatch) -> OperationKind {
@@ -36,6 +38,20 @@ pub(super) async fn submit<S: TableStore>(
 ) -> Result<Committed> {
     let transaction = transaction(store, partition_key, operations);
     store.submit(table, transaction.map_err(|error| error.with_table(table.as_str()))?).await
+}
+
+/// Writes entities of one partition with what their structs declare. A conflict is an error, as all rows were read.
+pub(super) async fn commit<E: Entity, S: TableStore, O: IndexOutbox>(
+    entities: &Entities<E, S, O>,
+    table: &TableName,
+    batch: &Batch,
+    feed: bool,
+) -> Result<Committed> {
+    let (store, outbox) = (entities.table.store(), &entities.outbox);
+    let feed = (feed || entities.records).then_some(&entities.feed);
+    let way = Way { store, outbox, feed, lists: entities.lists(table) };
+    // Which of the indexes are whole is known of one type alone: copies are looked at.
+    way.commit(batch, (&entities.retry, !batch.copies.is_empty())).await
 }
 
 /// An entity as the first operation of a transaction wrote it. A version that tells no Timestamp leaves it the one before.

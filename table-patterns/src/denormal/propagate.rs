@@ -1,6 +1,6 @@
 //! Propagation of a change of a source to its holders.
 
-use table_core::entity::PlainEntity;
+use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
@@ -12,9 +12,10 @@ use table_core::store::TableStore;
 use crate::denormal::chunk::{self, Group};
 use crate::denormal::source::SourceTable;
 use crate::denormal::{io, reference};
+use crate::index::Batch;
 use crate::work::Call;
 
-impl<E: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
+impl<E: Entity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
     /// Writes all holders of a source as the source is now, or clears them if it is gone; how many that were. In transactions of 100, each whole by itself
     /// (PAT-EC-6). That it is called again does no harm.
     ///
@@ -28,7 +29,7 @@ impl<E: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, 
     }
 
     pub(super) async fn spread(&self, key: &EntityKey, call: Option<Call<'_>>) -> Result<usize> {
-        let (store, table) = (self.outbox.store(), self.table.name()?);
+        let (store, table) = (self.table().store(), self.entities.table().name()?);
         let most = store.capabilities().limits.operations.max(1);
         let query = reference::query(key);
         let (mut written, mut from) = (0, None);
@@ -59,7 +60,7 @@ impl<E: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, 
     async fn one_by_one(&self, table: &TableName, key: &EntityKey, groups: &[Group]) -> Result<usize> {
         let mut written = 0;
         for group in groups {
-            let mut race = self.retry.race(io::RACE);
+            let mut race = self.entities.retry.race(io::RACE);
             written += loop {
                 if let Some(written) = self.write(table, key, std::slice::from_ref(group)).await? {
                     break written;
@@ -73,24 +74,23 @@ impl<E: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, 
     /// Writes some holders of one partition in one transaction; `None` if that was too much, or somebody got between.
     async fn write(&self, table: &TableName, key: &EntityKey, groups: &[Group]) -> Result<Option<usize>> {
         let Some(Group { table: holders, holder, .. }) = groups.first() else { return Ok(Some(0)) };
-        let store = self.outbox.store();
+        let store = self.table().store();
         let read = chunk::read(store, groups.to_vec()).await?;
         // IMPORTANT: after the holders. What is written over them is then never older than what they have.
         let stored = store.get(table, key, &Select::All).await?;
         let source = stored.as_ref().map(|stored| E::from_entity(io::entity(key, stored))).transpose()?;
-        let (mut writes, mut drops) = (Vec::new(), Vec::new());
+        let (mut batch, mut drops, mut feed) = (Batch::new(holder.partition_key.clone()), Vec::new(), false);
         for step in self.steps(key, source.as_ref(), read)? {
-            writes.extend(step.write.map(|write| (step.holder.row_key, write)));
+            if let Some(write) = step.write {
+                feed |= write.push(&mut batch)?;
+            }
             drops.extend(step.drop);
         }
-        let written = writes.len();
+        let written = batch.entities.len();
         if written > 0 {
-            let transaction = match io::transaction(store, &holder.partition_key, writes) {
-                Err(error) if io::is_too_much(&error) && groups.len() > 1 => return Ok(None),
-                transaction => transaction?,
-            };
-            match store.submit(holders, transaction).await {
+            match io::commit(&self.entities, holders, &batch, feed).await {
                 Err(error) if error.is_conflict() => return Ok(None),
+                Err(error) if io::is_too_much(&error) && groups.len() > 1 => return Ok(None),
                 outcome => outcome?,
             };
         }

@@ -4,10 +4,12 @@ use table_core::entity::{Entity, FromEntity};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
+use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
 use table_core::row::{Row, rewrite};
 
 use crate::denormal::{Denormal, OnDelete};
+use crate::index::{Batch, Write};
 
 /// A relation as those of its source see it.
 pub(super) struct Outgoing<E> {
@@ -17,6 +19,32 @@ pub(super) struct Outgoing<E> {
     pub(super) changes: fn(&E, &E) -> bool,
     /// What a holder is to be.
     pub(super) refresh: fn(&EntityKey, EntityRef<'_>, Option<&E>) -> Result<Refreshed>,
+    /// How a holder is written.
+    pub(super) holder: HolderType,
+}
+
+/// The type of a holder as plain functions: its writes keep what its struct declares.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HolderType {
+    /// Whether its changes are recorded in a feed.
+    pub(super) feed: bool,
+    /// The write of a holder that changes from one row to another.
+    pub(super) write: fn(&EntityKey, OperationKind, [&Row; 2]) -> Result<Write>,
+    /// Adds a write to a batch.
+    pub(super) push: fn(&mut Batch, Write) -> Result<()>,
+}
+
+impl HolderType {
+    const fn of<H: Entity>() -> Self {
+        Self { feed: H::FEED, write: write::<H>, push: Batch::push::<H> }
+    }
+}
+
+fn write<H: Entity>(key: &EntityKey, kind: OperationKind, [before, after]: [&Row; 2]) -> Result<Write> {
+    let read = |row: &Row| {
+        H::from_entity(EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view()))
+    };
+    Write::new(key.clone(), kind, Some(&read(before)?), Some(&read(after)?))
 }
 
 /// What a holder is to be.
@@ -42,6 +70,7 @@ impl<E> Outgoing<E> {
             on_delete: D::ON_DELETE,
             changes: |before, after| D::copied(before) != D::copied(after),
             refresh: refresh::<D>,
+            holder: HolderType::of::<D::Holder>(),
         }
     }
 }

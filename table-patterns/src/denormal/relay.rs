@@ -1,7 +1,7 @@
 //! The steps that outboxes record for copies, and the workers that take them.
 
 use futures_util::future::BoxFuture;
-use table_core::entity::{Entity, PlainEntity};
+use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::queue::QueueStore;
@@ -25,7 +25,7 @@ pub(super) fn holder_step<H: Entity>() -> String {
 
 struct OfSource<E, S, Q>(SourceTable<E, S, Q>);
 
-impl<E: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> Take for OfSource<E, S, Q> {
+impl<E: Entity + Send + Sync, S: TableStore, Q: QueueStore> Take for OfSource<E, S, Q> {
     fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move { self.0.spread(&key_of(&call), Some(call)).await.map(drop) })
     }
@@ -33,7 +33,7 @@ impl<E: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> Take for OfSour
 
 struct OfHolder<H, S, Q>(HolderTable<H, S, Q>);
 
-impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> Take for OfHolder<H, S, Q> {
+impl<H: Entity + Send + Sync, S: TableStore, Q: QueueStore> Take for OfHolder<H, S, Q> {
     fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let left = Left::parse(call.payload)?;
@@ -49,14 +49,14 @@ fn key_of(call: &Call<'_>) -> EntityKey {
 impl<S: TableStore + Clone + 'static, Q: QueueStore + 'static> Worker<S, Q> {
     /// Takes changes of these sources to their holders, as the outbox recorded them: see [the pattern](crate::denormal).
     #[must_use]
-    pub fn propagates<E: PlainEntity + Send + Sync>(self, sources: &SourceTable<E, S, Q>) -> Self {
+    pub fn propagates<E: Entity + Send + Sync>(self, sources: &SourceTable<E, S, Q>) -> Self {
         self.takes(source_step::<E>(), OfSource(sources.clone()))
     }
 
     /// Brings these holders in line with sources of other partitions that they have taken up or left: see
     /// [the pattern](crate::denormal).
     #[must_use]
-    pub fn settles_copies<H: PlainEntity + Send + Sync>(self, holders: &HolderTable<H, S, Q>) -> Self {
+    pub fn settles_copies<H: Entity + Send + Sync>(self, holders: &HolderTable<H, S, Q>) -> Self {
         self.takes(holder_step::<H>(), OfHolder(holders.clone()))
     }
 }

@@ -1,6 +1,6 @@
 //! Settling: brings a holder in agreement with its sources, and references with both. Idempotent, in any order.
 
-use table_core::entity::PlainEntity;
+use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
@@ -16,6 +16,7 @@ use crate::denormal::holder::HolderTable;
 use crate::denormal::io;
 use crate::denormal::reference::Reference;
 use crate::denormal::relation::Incoming;
+use crate::index::Batch;
 
 /// Sources that a holder may have left, with the names of the relations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl Left {
     }
 }
 
-impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
+impl<H: Entity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
     /// Brings a holder in line with its sources as they are now, and sees that their references name it; whether its copies changed. That it is
     /// called again does no harm.
     ///
@@ -56,13 +57,13 @@ impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, 
 
     pub(super) async fn align(&self, key: &EntityKey, mut left: Left) -> Result<bool> {
         let mut changed = false;
-        let mut race = self.retry.race(io::RACE);
+        let mut race = self.entities.retry.race(io::RACE);
         loop {
             match self.align_once(key, &mut left).await? {
                 Outcome::Settled => return Ok(changed),
                 Outcome::Written => changed = true,
                 Outcome::Lost => {
-                    let table = self.table.name()?;
+                    let table = self.table().name()?;
                     race.lost(None).await.map_err(|error| io::in_place(error, table, key))?;
                 }
             }
@@ -70,7 +71,7 @@ impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, 
     }
 
     async fn align_once(&self, key: &EntityKey, left: &mut Left) -> Result<Outcome> {
-        let (store, table) = (self.outbox.store(), self.table.name()?);
+        let (store, table) = (self.table().store(), self.table().name()?);
         // IMPORTANT: references that may go are read before the holder, and deleted under that version: a holder that takes its
         // source up again renews them.
         let mut old = Vec::with_capacity(left.0.len());
@@ -119,7 +120,7 @@ impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, 
         mut holder: H,
         left: &mut Left,
     ) -> Result<Option<Outcome>> {
-        let store = self.outbox.store();
+        let store = self.table().store();
         let before = holder.to_row()?;
         for relation in &self.relations {
             let Some(source) = (relation.reference)(&holder)? else { continue };
@@ -145,7 +146,9 @@ impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, 
         }
         let row = rewrite(stored.row.view(), before.view(), after.view())?;
         let replace = OperationKind::Replace(row, IfMatch::ETag(stored.etag.clone()));
-        match io::submit(store, table, &key.partition_key, [(key.row_key.clone(), replace)]).await {
+        let was = H::from_entity(io::entity(key, stored))?;
+        let write = self.entities.write_of(key.clone(), replace, Some(&was), Some(&holder))?;
+        match io::commit(&self.entities, table, &Batch::of::<H>(write)?, false).await {
             Err(error) if error.is_conflict() => Ok(Some(Outcome::Lost)),
             outcome => outcome.map(|_| Some(Outcome::Written)),
         }
@@ -154,7 +157,7 @@ impl<H: PlainEntity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, 
     /// Writes a reference, so that whoever thinks it left over fails; `false` if the source is gone.
     async fn renew(&self, source_table: &TableName, source: &EntityKey, link: &Reference) -> Result<bool> {
         let renewal = [(link.key(source)?.row_key, io::touch(IfMatch::Any))];
-        match io::submit(self.outbox.store(), source_table, &source.partition_key, renewal).await {
+        match io::submit(self.table().store(), source_table, &source.partition_key, renewal).await {
             Err(error) if error.code() == ErrorCode::ResourceNotFound => {}
             outcome => return outcome.map(|_| true),
         }

@@ -3,33 +3,31 @@
 use std::fmt;
 
 use table_core::Table;
-use table_core::entity::{PlainEntity, Versioned};
+use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
-use table_core::key::{EntityKey, RowKey};
+use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::operation::OperationKind;
+use table_core::operation::{Operation, OperationKind};
 use table_core::query::Select;
 use table_core::queue::QueueStore;
 use table_core::retry::Retry;
 use table_core::row::rewrite;
 use table_core::selection::{Point, Selection};
-use table_core::store::{Committed, StoredRow, TableStore};
-use table_core::table::TableStoreExt;
+use table_core::store::{StoredRow, TableStore};
 
 use crate::denormal::chunk::{self, Group};
 use crate::denormal::reference::{self, StoredReference};
 use crate::denormal::relation::{Outgoing, Refreshed};
 use crate::denormal::relay::source_step;
 use crate::denormal::{Denormal, OnDelete, io};
-use crate::outbox::{Intent, Outbox, Step};
+use crate::index::{Batch, Beside, Entities};
+use crate::outbox::{Outbox, Step};
 
 /// A table of sources `E`: what that is, see [the pattern](crate::denormal). All relations from `E` are to be registered.
 pub struct SourceTable<E, S, Q> {
-    pub(super) table: Table<E, S>,
-    pub(super) outbox: Outbox<S, Q>,
+    pub(super) entities: Entities<E, S, Outbox<S, Q>>,
     pub(super) relations: Vec<Outgoing<E>>,
-    pub(super) retry: Retry,
 }
 
 /// What became of the copies of a source that changed.
@@ -42,16 +40,13 @@ pub struct Copies {
     pub follow: bool,
 }
 
-impl<E: PlainEntity, S: TableStore + Clone, Q: QueueStore> SourceTable<E, S, Q> {
-    /// The sources in the table that the design of `E` names, in the store of an outbox.
+impl<E: Entity, S, Q> SourceTable<E, S, Q> {
+    /// The sources of a handle; of an outbox, those in the table that the design of `E` names, in its store.
     #[must_use]
-    pub fn new(outbox: Outbox<S, Q>) -> Self {
-        let table = outbox.store().table::<E>();
-        Self { table, outbox, relations: Vec::new(), retry: Retry::default() }
+    pub fn new(entities: impl Into<Entities<E, S, Outbox<S, Q>>>) -> Self {
+        Self { entities: entities.into(), relations: Vec::new() }
     }
-}
 
-impl<E: PlainEntity, S, Q> SourceTable<E, S, Q> {
     /// Registers a relation. Which holders are written by a change is known from their references; how, from here.
     #[must_use]
     pub fn copied<D: Denormal<Source = E>>(mut self) -> Self {
@@ -62,13 +57,13 @@ impl<E: PlainEntity, S, Q> SourceTable<E, S, Q> {
     /// The same with another back-off for changes that lose races.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
-        Self { retry, ..self }
+        Self { entities: self.entities.with_retry(retry), ..self }
     }
 
     /// The table, for reads.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
-        &self.table
+        self.entities.table()
     }
 
     pub(super) fn relation(&self, found: &StoredReference) -> Result<&Outgoing<E>> {
@@ -84,17 +79,19 @@ impl<E: PlainEntity, S, Q> SourceTable<E, S, Q> {
 
 /// What is about to be written.
 struct Plan {
-    operations: Vec<(RowKey, OperationKind)>,
+    batch: Batch,
+    /// Whether a change of a holder is recorded in its feed.
+    feed: bool,
     copies: Copies,
 }
 
-impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
+impl<E: Entity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
     /// Inserts a source. Nobody can refer to it yet.
     ///
     /// # Errors
-    /// `EntityAlreadyExists`; every limit of an entity.
+    /// Those of [`Entities::insert`].
     pub async fn insert(&self, source: &E) -> Result<ETag> {
-        self.table.insert(source).await
+        self.entities.insert(source).await
     }
 
     /// Changes a source and its copies: those of its partition in one transaction, others by the outbox. Read and tried again
@@ -115,7 +112,7 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
         };
         match self.change(&key, change).await? {
             (Some(source), copies) => Ok((source, copies)),
-            (None, _) => Err(io::is_gone(self.table.name()?, &key)),
+            (None, _) => Err(io::is_gone(self.table().name()?, &key)),
         }
     }
 
@@ -134,8 +131,9 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
         key: &EntityKey,
         mut change: impl FnMut(E) -> Option<E>,
     ) -> Result<(Option<Versioned<E>>, Copies)> {
-        let (store, table) = (self.outbox.store(), self.table.name()?);
-        let mut race = self.retry.race(io::RACE);
+        let (store, table) = (self.table().store(), self.table().name()?);
+        let mut race = self.entities.retry.race(io::RACE);
+        let mut together = true;
         loop {
             let found = store.get(table, key, &Select::All).await?;
             let stored = found.ok_or_else(|| io::is_gone(table, key))?;
@@ -143,27 +141,17 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
                 || E::from_entity(io::entity(key, &stored)).map_err(|error| error.with_table(table.as_str()));
             let before = read()?;
             let after = change(read()?);
-            let plan = self.plan(table, key, (&stored, &before), after.as_ref()).await?;
-            let copies = plan.copies;
-            match self.submit(table, key, plan).await {
+            let Plan { batch, feed, copies } =
+                self.plan(key, (&stored, &before), after.as_ref(), together).await?;
+            match io::commit(&self.entities, table, &batch, feed).await {
                 Ok(etags) => {
                     let version = |after| io::version(table, after, etags, stored.row.view().timestamp());
                     return Ok((after.map(version).transpose()?, copies));
                 }
                 Err(error) if error.is_conflict() => race.lost(io::in_place(error, table, key)).await?,
+                Err(error) if io::is_too_much(&error) && copies.in_transaction > 0 => together = false,
                 Err(error) => return Err(error),
             }
-        }
-    }
-
-    async fn submit(&self, table: &TableName, key: &EntityKey, plan: Plan) -> Result<Committed> {
-        let store = self.outbox.store();
-        let transaction = io::transaction(store, &key.partition_key, plan.operations)
-            .map_err(|error| error.with_table(table.as_str()))?;
-        if plan.copies.follow {
-            self.outbox.submit(table, transaction).await
-        } else {
-            store.submit(table, transaction).await
         }
     }
 
@@ -173,18 +161,19 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
     /// source, so that none is missed.
     async fn plan(
         &self,
-        table: &TableName,
         key: &EntityKey,
         (stored, before): (&StoredRow, &E),
         after: Option<&E>,
+        together: bool,
     ) -> Result<Plan> {
-        let own = (key.row_key.clone(), own(table, key, (stored, before), after)?);
+        let (store, table) = (self.table().store(), self.table().name()?);
+        let own = own(table, key, (stored, before), after)?;
+        let own = self.entities.write_of(key.clone(), own, Some(before), after)?;
         let is_affected =
             |relation: &Outgoing<E>| after.is_none_or(|after| (relation.changes)(before, after));
         if after.is_some() && !self.relations.iter().any(is_affected) {
-            return Ok(Plan { operations: vec![own], copies: Copies::default() });
+            return Ok(Plan { batch: Batch::of::<E>(own)?, feed: false, copies: Copies::default() });
         }
-        let store = self.outbox.store();
         let most = store.capabilities().limits.operations;
         let all = if after.is_none() { usize::MAX } else { most };
         let mut here = Vec::new();
@@ -204,33 +193,31 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
                 copies.follow = true;
             }
         }
-        if here.len() < most {
-            let groups = chunk::group(here);
-            let steps = self.steps(key, after, chunk::read(store, groups).await?)?;
-            let in_transaction = steps.iter().filter(|step| step.write.is_some()).count();
-            let mut operations = vec![own.clone()];
-            for step in steps {
-                operations.extend(step.write.map(|write| (step.holder.row_key, write)));
-                operations.extend(step.drop.into_iter().map(chunk::dropped));
+        let follow = || Step::of_pattern(source_step::<E>(), String::new());
+        if together && here.len() < most {
+            let (mut own, mut feed) = (own.clone(), false);
+            own.steps.extend(copies.follow.then(follow));
+            let mut batch = Batch::of::<E>(own)?;
+            for step in self.steps(key, after, chunk::read(store, chunk::group(here)).await?)? {
+                if let Some(write) = step.write {
+                    copies.in_transaction += 1;
+                    feed |= write.push(&mut batch)?;
+                }
+                for (row_key, kind) in step.drop.into_iter().map(chunk::dropped) {
+                    batch.beside.push(Beside { by: "references", operation: Operation { row_key, kind } });
+                }
             }
-            if copies.follow {
-                operations.push(self.intent(key)?);
-            }
-            match io::transaction(store, &key.partition_key, operations.clone()) {
-                Ok(_) => return Ok(Plan { operations, copies: Copies { in_transaction, ..copies } }),
-                Err(error) if io::is_too_much(&error) => {}
-                Err(error) => return Err(io::in_place(error, table, key)),
+            if batch.operations() <= most {
+                return Ok(Plan { batch, feed, copies });
             }
         }
-        let operations = vec![own, self.intent(key)?];
-        Ok(Plan { operations, copies: Copies { in_transaction: 0, follow: true } })
-    }
-
-    fn intent(&self, key: &EntityKey) -> Result<(RowKey, OperationKind)> {
-        let intent =
-            Intent::of(key.row_key.clone()).step(Step::of_pattern(source_step::<E>(), String::new()));
-        let operation = self.outbox.operation(&intent)?;
-        Ok((operation.row_key, operation.kind))
+        let mut own = own;
+        own.steps.push(follow());
+        Ok(Plan {
+            batch: Batch::of::<E>(own)?,
+            feed: false,
+            copies: Copies { in_transaction: 0, follow: true },
+        })
     }
 
     /// Refuses the deletion of a source that a holder refers to. A reference without such a holder is left over.
@@ -243,7 +230,7 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
     ) -> Result<()> {
         let relation = self.relation(found)?;
         let group = Group::of(found.clone());
-        let Some(stored) = self.outbox.store().get(&group.table, &group.holder, &Select::All).await? else {
+        let Some(stored) = self.table().store().get(&group.table, &group.holder, &Select::All).await? else {
             return Ok(());
         };
         let refreshed = (relation.refresh)(key, io::entity(&group.holder, &stored), Some(before))?;
@@ -259,7 +246,7 @@ impl<E: PlainEntity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
 }
 
 /// The operation on the source itself.
-fn own<E: PlainEntity>(
+fn own<E: Entity>(
     table: &TableName,
     key: &EntityKey,
     (stored, before): (&StoredRow, &E),
@@ -281,12 +268,7 @@ fn own<E: PlainEntity>(
 
 impl<E, S: Clone, Q> Clone for SourceTable<E, S, Q> {
     fn clone(&self) -> Self {
-        Self {
-            table: self.table.clone(),
-            outbox: self.outbox.clone(),
-            relations: self.relations.clone(),
-            retry: self.retry.clone(),
-        }
+        Self { entities: self.entities.clone(), relations: self.relations.clone() }
     }
 }
 
@@ -294,7 +276,7 @@ impl<E, S: fmt::Debug, Q> fmt::Debug for SourceTable<E, S, Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.relations.iter().map(|relation| relation.name).collect();
         f.debug_struct("SourceTable")
-            .field("table", &self.table)
+            .field("table", &self.entities.table)
             .field("relations", &names)
             .finish_non_exhaustive()
     }

@@ -1,5 +1,6 @@
 //! Copies and their sources, as they lie in the store, beside each other and after deaths.
 
+mod combined;
 mod concurrent;
 mod deaths;
 mod kit;

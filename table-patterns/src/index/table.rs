@@ -7,6 +7,7 @@ use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::name::TableName;
 use table_core::pace::Pace;
+use table_core::queue::QueueStore;
 use table_core::retry::Retry;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
@@ -16,6 +17,7 @@ use crate::feed::Feed;
 use crate::index::list::{ListBlobs, Lists};
 use crate::index::outbox::{IndexOutbox, NoOutbox};
 use crate::index::state::{IndexState, States, load, noted};
+use crate::outbox::Outbox;
 use crate::participant::Participant;
 
 /// The handle on entities of type `E`: every verb keeps what their struct declares, indexes and a feed, and what takes part in their writes.
@@ -174,6 +176,13 @@ impl<E: Entity, S: TableStore + Clone> From<Table<E, S>> for Entities<E, S> {
             );
         }
         Self::new(table, NoOutbox)
+    }
+}
+
+/// The handle on the entities of a table in the store of an outbox, which records what they change elsewhere.
+impl<E: Entity, S: TableStore + Clone, Q: QueueStore> From<Outbox<S, Q>> for Entities<E, S, Outbox<S, Q>> {
+    fn from(outbox: Outbox<S, Q>) -> Self {
+        outbox.store().clone().entities_through(outbox)
     }
 }
 
