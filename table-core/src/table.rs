@@ -21,10 +21,11 @@ mod write;
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 pub use bulk::{Bulk, BulkError, BulkProgress, Written};
 pub use ext::TableStoreExt;
-pub use layout::{LAYOUTS, StoredLayout};
+pub use layout::{LAYOUTS, LEASE, StoredLayout};
 pub use listing::{FEEDS, OUTBOXES, list_tables};
 pub(crate) use pages::{PageSource, Paging};
 pub use partition::InPartition;
@@ -40,6 +41,7 @@ use crate::name::TableName;
 use crate::retry::Retry;
 use crate::set::EntitySet;
 use crate::store::TableStore;
+use crate::table::layout::Standing;
 
 /// A table of entities of type `E` in a store.
 ///
@@ -72,6 +74,8 @@ pub struct Table<E, S> {
     name: Result<TableName>,
     /// How updates retry; `None` is the default.
     retry: Option<Retry>,
+    /// What it knows of the stored design, once it was opened.
+    standing: Option<Arc<Standing>>,
     of: PhantomData<fn() -> E>,
 }
 
@@ -79,7 +83,7 @@ impl<E, S> Table<E, S> {
     /// The table of this name in a store, whatever the design of `E` calls it.
     #[must_use]
     pub const fn new(store: S, name: TableName) -> Self {
-        Self { store, name: Ok(name), retry: None, of: PhantomData }
+        Self { store, name: Ok(name), retry: None, standing: None, of: PhantomData }
     }
 
     /// The same with another policy for [updates](Table::update) that lose races.
@@ -107,7 +111,7 @@ impl<E: Entity, S> Table<E, S> {
     /// The table that the design of `E` names.
     #[must_use]
     pub fn of_design(store: S) -> Self {
-        Self { store, name: TableName::new(E::SCHEMA.table), retry: None, of: PhantomData }
+        Self { store, name: TableName::new(E::SCHEMA.table), retry: None, standing: None, of: PhantomData }
     }
 }
 
@@ -116,7 +120,7 @@ impl<E: EntitySet, S> Table<E, S> {
     #[must_use]
     pub fn of_set(store: S) -> Self {
         let name = E::MEMBERS.first().map_or("", |design| design.table);
-        Self { store, name: TableName::new(name), retry: None, of: PhantomData }
+        Self { store, name: TableName::new(name), retry: None, standing: None, of: PhantomData }
     }
 }
 
@@ -143,6 +147,7 @@ impl<E, S: Clone> Clone for Table<E, S> {
             store: self.store.clone(),
             name: self.name.clone(),
             retry: self.retry.clone(),
+            standing: self.standing.clone(),
             of: PhantomData,
         }
     }
@@ -154,6 +159,6 @@ impl<E, S: fmt::Debug> fmt::Debug for Table<E, S> {
             .field("store", &self.store)
             .field("name", &self.name)
             .field("retry", &self.retry)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

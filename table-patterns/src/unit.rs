@@ -71,7 +71,9 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
@@ -97,7 +99,11 @@ pub struct Unit<S, O> {
     look: bool,
     /// Handles with participants, by entity type.
     handles: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
+    /// Asks, of the types that are written, whether a program of a newer design has opened them; and whether rows may be replaced as a whole.
+    admissions: HashMap<TypeId, (Admission, bool)>,
 }
+
+type Admission = Arc<dyn Fn(bool) -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
 /// What is done to one entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +140,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Entit
             acts: Vec::new(),
             look: false,
             handles: HashMap::new(),
+            admissions: HashMap::new(),
         };
         Ok(unit.with(self))
     }
@@ -264,12 +271,18 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     ) -> Result<&mut Self> {
         self.check_place::<E>(key)?;
         let act = Act { entity: E::SCHEMA.entity, verb: Some(kind.name()) };
+        let is_whole = matches!(kind, OperationKind::Replace(..));
         let handle = self.handle::<E>();
         let write = handle.write_of(key.clone(), kind, old, new).map_err(|error| self.here(error, key))?;
         self.road.feed = self.road.feed.take().or_else(|| handle.recorder().cloned());
         let look = !handle.knows(&write);
         self.push::<E>(write, act)?;
         self.look |= look;
+        let admission: Admission = Arc::new(move |is_whole| {
+            let handle = handle.clone();
+            Box::pin(async move { handle.admit(is_whole).await })
+        });
+        self.admissions.entry(TypeId::of::<E>()).or_insert((admission, false)).1 |= is_whole;
         Ok(self)
     }
 
@@ -369,6 +382,9 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
             let message = "the unit has no operations: add one, or do not commit";
             let error = Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-12");
             return Err(error.with_table(self.table.as_str()));
+        }
+        for (admission, is_whole) in self.admissions.values() {
+            admission(*is_whole).await?;
         }
         let etags =
             self.road.commit(&self.table, &self.batch, self.look).await.map_err(|error| self.named(error))?;

@@ -24,11 +24,13 @@
 //! - Merges of single parts have no order among each other for a reader whose answer took several pages: it can see the later
 //!   one without the earlier.
 //! - A part that is missing is an error, never a default, and so is one that the declaration does not have (PAT-WIDE-4). Where the
-//!   declaration has come to another number of parts, [`resize`](WideTable::resize) brings an entity there by one transaction.
+//!   declaration has come to another number of parts, [`resize`](WideTable::resize) brings an entity there by one transaction. A program of an
+//!   older declaration, with fewer parts, is refused where it would write all parts, so that it loses none of a newer one.
 //!
 //! # Cost
 //! The whole is one range query while it fits a page, whatever the number of parts. A slot is one merge of some hundred bytes. A
-//! write of the whole is one request and one operation a part.
+//! write of the whole is one request and one operation a part; one that does not know the versions, an insert-or-replace or a patch of several
+//! parts, asks for them first.
 //!
 //! # Bounds
 //! 99 parts, each of 251 properties and 1 MiB; 4 MiB together, because a write of the whole is one transaction (EGT-3). A part

@@ -103,6 +103,8 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
         self,
         entities: impl IntoIterator<Item = T>,
     ) -> Result<Written, BulkError> {
+        let table = self.table;
+        table.admit(table.now()).await.and_then(|()| table.admit_whole()).map_err(BulkError::before_any)?;
         self.put_all(entities, OperationKind::InsertOrReplace).await
     }
 
@@ -169,6 +171,11 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
                         failure = added.err().map(|error| (position, error.with_table(table.as_str())));
                     }
                 }
+            }
+            let admitted = self.table.admit(self.table.now()).await;
+            if let Err(source) = admitted {
+                let written = std::mem::take(&mut self.done);
+                return Err(BulkError { written, ..BulkError::before_any(source) });
             }
             // What precedes a broken entity is written before that is reported.
             self.write(table, window.into_chains(), failure).await?;

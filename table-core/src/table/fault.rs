@@ -54,6 +54,21 @@ pub(crate) enum TableFault {
         #[source]
         evolution: Evolution,
     },
+    #[error(
+        "a program of a newer layout of `{entity}`, generation {generation}, has opened the table, and this one would not keep what that \
+         declares: start the newer program, or go back with `accept_layout`"
+    )]
+    OlderLayout {
+        entity: String,
+        generation: u64,
+        #[source]
+        evolution: Evolution,
+    },
+    #[error(
+        "a newer layout of `{0}` has properties that this program does not know, and would drop with a replace: use `update`, \
+         `merge` or `patch`, which keep them, or start the newer program"
+    )]
+    DropsProperties(String),
 }
 
 impl Fault for TableFault {
@@ -72,7 +87,8 @@ impl Fault for TableFault {
             Self::EmptyTransaction => (ErrorCode::InvalidInput, Some("EGT-12")),
             Self::NoLayout => (ErrorCode::ResourceNotFound, None),
             Self::Fingerprint => (ErrorCode::Corrupted, None),
-            Self::Layout { evolution, .. } => {
+            Self::DropsProperties(_) => (ErrorCode::LayoutMismatch, Some("EVO-3")),
+            Self::Layout { evolution, .. } | Self::OlderLayout { evolution, .. } => {
                 let worst = evolution.changes.iter().max_by_key(|change| change.rule.verdict);
                 (ErrorCode::LayoutMismatch, worst.map(|change| change.rule.id))
             }

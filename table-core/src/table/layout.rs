@@ -3,8 +3,13 @@
 //! Designs are entities of an ordinary table, [`LAYOUTS`], so that every backend can keep them and anybody can look at them.
 
 mod record;
+mod standing;
+
+use std::sync::Arc;
 
 pub use record::StoredLayout;
+pub use standing::LEASE;
+pub(crate) use standing::Standing;
 
 use crate::entity::{Declared, Entity};
 use crate::error::{Error, Result};
@@ -12,6 +17,7 @@ use crate::etag::IfMatch;
 use crate::key::{EntityKey, PartitionKey, RowKey};
 use crate::name::TableName;
 use crate::operation::OperationKind;
+use crate::pace::Pace;
 use crate::query::{KeyRange, Query, Select};
 use crate::retry::Retry;
 use crate::schema::{StoredSchema, evolve};
@@ -32,7 +38,12 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///
     /// - No design stored yet, the same one, or one whose [verdict](crate::schema::Verdict) is *compatible* or *needs backfill*:
     ///   the design of `E` is stored, and what has to be built is noted in [`StoredLayout::pending`].
-    /// - *Needs rewrite* or *refused*: an error, as long as the table holds an entity. Nothing is changed.
+    /// - *Needs acceptance*, *needs rewrite* or *refused*: an error, as long as the table holds an entity. Nothing is changed.
+    /// - A design that was stored before, and superseded by another one: this is an older program. It may go on where it lacks only properties that
+    ///   can be absent; else it is an error, and what is stored stays in any case.
+    ///
+    /// The handle, and its clones, ask again when they write and [five seconds](LEASE) have passed, so that a program stops writing when a newer
+    /// one has changed what is to be kept.
     ///
     /// So a program whose design does not go with the rows stops before it reads or writes one. It costs a get beside the
     /// creation, and an insert where the design changed; the first design of a store also makes the table [`LAYOUTS`].
@@ -71,11 +82,13 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     pub async fn create_if_missing(self) -> Result<Self> {
         let table = self.name()?;
         let is_new = request::create_if_missing(&self.store, table).await?;
+        let mut standing = None;
         for design in E::DESIGNS {
             let design = StoredSchema::of(design).in_table(table.as_str());
-            store_design(&self.store, table, &design, is_new, None).await?;
+            let lacks = store_design(&self.store, table, &design, (is_new, self.now()), None).await?;
+            standing = Some(Arc::new(Standing::new(design, self.now(), lacks)));
         }
-        Ok(self)
+        Ok(Self { standing, ..self })
     }
 }
 
@@ -113,7 +126,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     pub async fn accept_layout(&self, reason: &str) -> Result<()> {
         let table = self.name()?;
         let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
-        store_design(&self.store, table, &design, false, Some(reason)).await
+        store_design(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
     }
 
     /// The design that the table was last opened with for entities of this name; `None` if it never was.
@@ -122,6 +135,49 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// `FormatTooNew` or `Corrupted` if it is not to be read; those of the store.
     pub async fn stored_layout(&self) -> Result<Option<StoredLayout>> {
         read(&self.store, self.name()?, E::SCHEMA.entity).await
+    }
+}
+
+impl<E, S: TableStore> Table<E, S> {
+    /// Whether a write may begin at an instant, for handles that write past this one: an error if a program of a newer design has opened the
+    /// table, and this one would not keep what that declares. Asks the store once in [five seconds](LEASE), and nothing where the handle was not
+    /// opened.
+    ///
+    /// # Errors
+    /// `LayoutMismatch`; those of the store.
+    pub async fn admit(&self, now: u64) -> Result<()> {
+        match &self.standing {
+            Some(standing) => standing.admit(&self.store, self.name()?, now).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Whether rows may be replaced as a whole: not where a newer design has properties that this one does not know, as
+    /// [`admit`](Self::admit) learned.
+    ///
+    /// # Errors
+    /// `LayoutMismatch` (EVO-3).
+    pub fn admit_whole(&self) -> Result<()> {
+        match &self.standing {
+            Some(standing) => standing.admit_whole(self.name()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the stored design is that of this handle, asked anew; `None` if the handle was not opened, and so does not know.
+    ///
+    /// # Errors
+    /// `LayoutMismatch` if it is one that this one cannot write beside; those of the store.
+    pub async fn is_current(&self) -> Result<Option<bool>> {
+        match &self.standing {
+            Some(standing) => standing.ask(&self.store, self.name()?).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The present instant, by the clock that it waits by.
+    pub(super) fn now(&self) -> u64 {
+        self.retry.as_ref().map_or_else(|| Pace::new().now(), |retry| retry.pace().now())
     }
 }
 
@@ -176,22 +232,24 @@ async fn read<S: TableStore>(store: &S, table: &TableName, entity: &str) -> Resu
     }
 }
 
-/// Stores a design over the one that is there, if that may be: `accepted` is why it may be in any case.
+/// Stores a design over the one that is there, if that may be: `accepted` is why it may be in any case. Gives whether a newer one that stays
+/// has properties that it lacks.
 async fn store_design<S: TableStore>(
     store: &S,
     table: &TableName,
     design: &StoredSchema,
-    mut is_new: bool,
+    (mut is_new, now): (bool, u64),
     accepted: Option<&str>,
-) -> Result<()> {
+) -> Result<bool> {
     let retry = Retry::default();
     let mut race = retry.race("the design that is stored");
     loop {
         let stored = read(store, table, &design.entity).await?;
         let etag = stored.as_ref().map(|stored| stored.etag.clone());
-        let Some(layout) = next(store, table, design, stored.filter(|_| !is_new), is_new, accepted).await?
-        else {
-            return Ok(());
+        let layout = match next(store, table, design, stored.filter(|_| !is_new), is_new, accepted).await? {
+            Next::Stored { lacks } => return Ok(lacks),
+            Next::First(layout) => *layout,
+            Next::Follows(layout, stored) => layout.following(*stored, now),
         };
         let row = layout.to_row(table)?;
         let kind = match etag {
@@ -199,7 +257,7 @@ async fn store_design<S: TableStore>(
             None => OperationKind::Insert(row),
         };
         match request::write(store, &layouts()?, key(table, &design.entity)?, kind).await {
-            Ok(_) => return Ok(()),
+            Ok(_) => return Ok(false),
             Err(error) if error.is_table_not_found() => {
                 request::create_if_missing(store, &layouts()?).await?;
                 race.lost(error).await?;
@@ -214,7 +272,17 @@ async fn store_design<S: TableStore>(
     }
 }
 
-/// What to store; `None` if that is stored already.
+/// What to store.
+enum Next {
+    /// Nothing: this design, or a newer one that it can write beside.
+    Stored {
+        lacks: bool,
+    },
+    First(Box<StoredLayout>),
+    /// A layout over another one.
+    Follows(Box<StoredLayout>, Box<StoredLayout>),
+}
+
 async fn next<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -222,26 +290,34 @@ async fn next<S: TableStore>(
     stored: Option<StoredLayout>,
     is_new: bool,
     accepted: Option<&str>,
-) -> Result<Option<StoredLayout>> {
+) -> Result<Next> {
     let Some(stored) = stored else {
         let mut layout = StoredLayout::new(design.clone());
         if !design.indexes.is_empty() && !is_new && !is_empty(store, table).await? {
             layout.pending = design.indexes.iter().map(|index| format!("index {}", index.name)).collect();
         }
         layout.accepted = accepted.map(|reason| reason.to_owned() + " (first design stored)");
-        return Ok(Some(layout));
+        return Ok(Next::First(Box::new(layout)));
     };
     if stored.schema == *design && accepted.is_none() {
-        return Ok(None);
+        return Ok(Next::Stored { lacks: false });
     }
     let evolution = evolve(&stored.schema, design);
-    if !evolution.verdict().is_allowed() && accepted.is_none() {
-        if is_empty(store, table).await? {
-            return Ok(Some(StoredLayout::new(design.clone())));
-        }
-        let fault = TableFault::Layout { entity: design.entity.clone(), evolution };
-        return Err(Error::of(fault).with_table(table.as_str()));
+    let is_older = stored.supersedes(design);
+    if (is_older || !evolution.verdict().is_allowed()) && accepted.is_none() {
+        return match is_older.then(|| standing::beside(&stored, design, table)) {
+            Some(Ok(lacks)) => Ok(Next::Stored { lacks }),
+            _ if is_empty(store, table).await? => {
+                Ok(Next::Follows(Box::new(StoredLayout::new(design.clone())), Box::new(stored)))
+            }
+            Some(Err(error)) => Err(error),
+            None => {
+                let fault = TableFault::Layout { entity: design.entity.clone(), evolution };
+                Err(Error::of(fault).with_table(table.as_str()))
+            }
+        };
     }
+    let before = stored.clone();
     let mut layout = stored.evolved(design.clone(), &evolution);
     if !layout.pending.is_empty() && is_empty(store, table).await? {
         layout.pending.clear();
@@ -251,7 +327,7 @@ async fn next<S: TableStore>(
         let rules = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };
         layout.accepted = Some(format!("{reason} ({}{rules})", evolution.verdict()));
     }
-    Ok(Some(layout))
+    Ok(Next::Follows(Box::new(layout), Box::new(before)))
 }
 
 async fn is_empty<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {

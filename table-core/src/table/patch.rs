@@ -84,6 +84,7 @@ impl<E, S: TableStore> Patch<'_, E, S> {
             row.property(name, value.as_ref());
         }
         let kind = OperationKind::Merge(row.finish(), self.if_match);
+        self.table.admit(self.table.now()).await?;
         let etag = request::write(&self.table.store, table, key, kind).await?;
         written(table, etag)
     }

@@ -1,5 +1,6 @@
 //! Typed entity group transactions: one partition, all or none, checked while they are built (EGT rules).
 
+use std::any::type_name;
 use std::fmt;
 
 use crate::entity::ToEntity;
@@ -41,6 +42,8 @@ use crate::transaction::Transaction;
 pub struct EntityTransaction<E, S> {
     table: Table<E, S>,
     transaction: Transaction,
+    /// Whether an entity of the type of the table is replaced as a whole.
+    has_whole: bool,
 }
 
 impl<E, S: TableStore + Clone> Table<E, S> {
@@ -55,7 +58,7 @@ impl<E, S: TableStore + Clone> Table<E, S> {
         let limits = self.store.capabilities().limits;
         let transaction =
             Transaction::new(partition.partition_key()?, limits).map_err(|error| self.in_table(error))?;
-        Ok(EntityTransaction { table: self.clone(), transaction })
+        Ok(EntityTransaction { table: self.clone(), transaction, has_whole: false })
     }
 }
 
@@ -83,7 +86,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// What the type's docs list.
     pub fn replace<M: ToEntity>(&mut self, entity: &M, if_match: impl Into<IfMatch>) -> Result<&mut Self> {
         let if_match = if_match.into();
-        self.put(entity, |row| OperationKind::Replace(row, if_match))
+        self.put_whole(entity, |row| OperationKind::Replace(row, if_match))
     }
 
     /// Adds a merge: the entity must exist, in this version (MRG-1).
@@ -100,7 +103,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// # Errors
     /// What the type's docs list.
     pub fn insert_or_replace<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
-        self.put(entity, OperationKind::InsertOrReplace)
+        self.put_whole(entity, OperationKind::InsertOrReplace)
     }
 
     /// Adds an insert-or-merge (UPS-2).
@@ -123,6 +126,16 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.require_table::<M>()?;
         let kind = OperationKind::Delete(if_match.into());
         self.push(key.into_key()?, kind)
+    }
+
+    fn put_whole<M: ToEntity>(
+        &mut self,
+        entity: &M,
+        kind: impl FnOnce(Row) -> OperationKind,
+    ) -> Result<&mut Self> {
+        self.put(entity, kind)?;
+        self.has_whole |= type_name::<M>() == type_name::<E>();
+        Ok(self)
     }
 
     fn put<M: ToEntity>(&mut self, entity: &M, kind: impl FnOnce(Row) -> OperationKind) -> Result<&mut Self> {
@@ -186,6 +199,10 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// `InvalidInput` for a transaction without operations (EGT-12). Nothing is then applied, unless the error
     /// [is ambiguous](Error::is_ambiguous) (CON-11).
     pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
+        self.table.admit(self.table.now()).await?;
+        if self.has_whole {
+            self.table.admit_whole()?;
+        }
         request::submit(&self.table.store, self.table.name()?, self.transaction).await
     }
 }
@@ -206,7 +223,7 @@ pub(crate) fn push(transaction: &mut Transaction, key: EntityKey, kind: Operatio
 
 impl<E, S: Clone> Clone for EntityTransaction<E, S> {
     fn clone(&self) -> Self {
-        Self { table: self.table.clone(), transaction: self.transaction.clone() }
+        Self { table: self.table.clone(), transaction: self.transaction.clone(), has_whole: self.has_whole }
     }
 }
 
@@ -215,6 +232,6 @@ impl<E, S: fmt::Debug> fmt::Debug for EntityTransaction<E, S> {
         f.debug_struct("EntityTransaction")
             .field("table", &self.table)
             .field("transaction", &self.transaction)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

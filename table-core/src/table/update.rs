@@ -155,6 +155,7 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
         } else {
             OperationKind::Merge(after, if_match)
         };
+        self.admit(self.now()).await?;
         let etag = request::write(&self.store, table, key.clone(), kind).await?;
         let etag = written(table, etag)?;
         let stamp = etag.ticks().unwrap_or(stamp);

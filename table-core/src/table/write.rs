@@ -33,7 +33,7 @@ impl<E, S: TableStore> Table<E, S> {
         E: ToEntity,
     {
         let if_match = if_match.into();
-        self.put(entity, |row| OperationKind::Replace(row, if_match)).await
+        self.put_whole(entity, |row| OperationKind::Replace(row, if_match)).await
     }
 
     /// Merges the entity into the one of this key: properties it does not have, and fields that are `None`, are kept
@@ -57,7 +57,7 @@ impl<E, S: TableStore> Table<E, S> {
     where
         E: ToEntity,
     {
-        self.put(entity, OperationKind::InsertOrReplace).await
+        self.put_whole(entity, OperationKind::InsertOrReplace).await
     }
 
     /// Inserts the entity, or merges it into the one of this key whatever its version (UPS-2, UPS-6).
@@ -84,8 +84,18 @@ impl<E, S: TableStore> Table<E, S> {
         E: ToEntity,
     {
         let kind = OperationKind::Delete(if_match.into());
+        self.admit(self.now()).await?;
         request::write(&self.store, self.name()?, key.into_point().into_key()?, kind).await?;
         Ok(())
+    }
+
+    async fn put_whole(&self, entity: &E, kind: impl FnOnce(Row) -> OperationKind) -> Result<ETag>
+    where
+        E: ToEntity,
+    {
+        self.admit(self.now()).await?;
+        self.admit_whole()?;
+        self.put(entity, kind).await
     }
 
     async fn put(&self, entity: &E, kind: impl FnOnce(Row) -> OperationKind) -> Result<ETag>
@@ -100,6 +110,7 @@ impl<E, S: TableStore> Table<E, S> {
         E: ToEntity,
     {
         let table = self.name()?;
+        self.admit(self.now()).await?;
         let etag = request::write(&self.store, table, entity.entity_key()?, kind).await?;
         written(table, etag)
     }

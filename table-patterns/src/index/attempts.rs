@@ -111,6 +111,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// One attempt to write a batch. `look` says that copies are not what the entities say.
     pub(crate) async fn attempt(&self, batch: &Batch, look: bool) -> Result<Attempt> {
         let table = self.table.name()?;
+        self.admit(false).await?;
         if touches(batch, |index| self.states.is_unknown::<E>(index)) {
             load(&self.table, &self.states).await?;
         }
@@ -119,9 +120,21 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         self.way(table).attempt(batch, look).await
     }
 
+    /// Whether a program of a newer design lets this one replace rows as a whole.
+    pub(crate) async fn admit_whole(&self) -> Result<()> {
+        self.admit(true).await
+    }
+
+    /// Whether a program of a newer design lets this one write.
+    pub(crate) async fn admit(&self, is_whole: bool) -> Result<()> {
+        self.table.admit(self.retry.pace().now()).await?;
+        if is_whole { self.table.admit_whole() } else { Ok(()) }
+    }
+
     /// Writes a batch whose conditions on entities are the caller's.
     pub(crate) async fn commit(&self, batch: &Batch) -> Result<Vec<Option<ETag>>> {
         let table = self.table.name()?;
+        self.admit(false).await?;
         if touches(batch, |index| self.states.is_unknown::<E>(index)) {
             load(&self.table, &self.states).await?;
         }

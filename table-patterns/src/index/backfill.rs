@@ -1,6 +1,7 @@
 //! The backfill of an index that is new over old rows: online, resumable, at a rate; and what else changes an index's state.
 
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
@@ -8,7 +9,7 @@ use table_core::index::Index;
 use table_core::query::Continuation;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
-use table_core::table::StoredLayout;
+use table_core::table::{LEASE, StoredLayout};
 
 use crate::index::changes::index_of;
 use crate::index::check::{FindingKind, IndexReport};
@@ -37,8 +38,9 @@ pub struct BackfillProgress {
 ///
 /// - Online: writers write on, and maintain the index already while it is built. Each entity that lacks its row gets it in one
 ///   transaction with the entity, whose `ETag` changes thereby: together with others of its partition, as many as fit in 100
-///   operations and 4 MiB, and sixteen transactions at a time, so that they share what it costs to make them last. **All writers must run the new design before it begins**: one
-///   that does not know the index writes entities that a finished backfill has passed.
+///   operations and 4 MiB, and sixteen transactions at a time, so that they share what it costs to make them last. A program of an older design stops
+///   writing within [five seconds](table_core::table::LEASE) after the new one was first opened: where that is not over, the backfill waits for it, unless it
+///   [need not](Self::without_older_programs). Writers that never opened their table are to be stopped before.
 /// - Resumable: after each page its place is noted beside the stored design; the next run, of any process, goes on there.
 /// - When it is through, the index is *ready*. Two entities of one value in a unique index leave it *building*: the error names
 ///   them, and a later run goes over all again.
@@ -68,7 +70,7 @@ pub struct BackfillProgress {
 /// let error = employees.get(Employee::by_email("Sales", "ada@contoso.com")).await.unwrap_err();
 /// assert_eq!(error.code(), table_core::ErrorCode::IndexNotReady);
 ///
-/// let built = employees.backfill::<EmployeeByEmail>().run().await?;
+/// let built = employees.backfill::<EmployeeByEmail>().without_older_programs().run().await?;
 /// assert_eq!(built.repaired, 1);
 /// assert!(employees.get(Employee::by_email("Sales", "ada@contoso.com")).await?.is_some());
 /// # Ok::<(), table_core::Error>(())
@@ -80,6 +82,7 @@ pub struct Backfill<'a, E, S, O> {
     index: &'static IndexSchema,
     per_second: Option<NonZeroU32>,
     page: Option<usize>,
+    waits: bool,
     progress: Option<Box<dyn FnMut(BackfillProgress) + Send + 'a>>,
 }
 
@@ -96,7 +99,7 @@ impl<E, S: std::fmt::Debug, O: std::fmt::Debug> std::fmt::Debug for Backfill<'_,
 impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Begins the backfill of an index; on one that is ready it does nothing.
     pub fn backfill<I: Index<Entity = E>>(&self) -> Backfill<'_, E, S, O> {
-        Backfill { table: self, index: I::SCHEMA, per_second: None, page: None, progress: None }
+        Backfill { table: self, index: I::SCHEMA, per_second: None, page: None, waits: true, progress: None }
     }
 
     /// Stops an index from answering. It is maintained on; to be rid of it, take it out of the design. Handles of other processes
@@ -129,6 +132,17 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         .await
     }
 
+    /// Waits until no handle of an older design writes any more.
+    async fn wait_for_older_programs(&self, layout: &StoredLayout) {
+        let pace = self.retry.pace();
+        let Some(since) = layout.since else { return };
+        let passed = Duration::from_micros(pace.now().saturating_sub(since) / 10);
+        // Twice: once for what they know, once for the requests that are under way.
+        if let Some(left) = (LEASE * 2).checked_sub(passed) {
+            pace.sleep(left).await;
+        }
+    }
+
     async fn note(&self, change: impl Fn(&mut StoredLayout)) -> Result<()> {
         let layout = self.table.note_layout(change).await?;
         self.states.learn::<E>(&layout);
@@ -145,6 +159,11 @@ impl<'a, E: Entity, S: TableStore, O: IndexOutbox> Backfill<'a, E, S, O> {
     /// Entities of a page, after each of which the place is noted; 1,000 unless told. What is written together is of one page.
     pub fn page(self, entities: usize) -> Self {
         Self { page: Some(entities), ..self }
+    }
+
+    /// Does not wait for running programs of an older design: there are none, as where one process has the store, and has not opened it by another.
+    pub fn without_older_programs(self) -> Self {
+        Self { waits: false, ..self }
     }
 
     /// Is told after each page.
@@ -164,6 +183,9 @@ impl<'a, E: Entity, S: TableStore, O: IndexOutbox> Backfill<'a, E, S, O> {
         let Some(index) = index_of::<E>(self.index) else { return Ok(report) };
         if noted(&layout, self.index.name) != IndexState::Building && !layout.pending.contains(&note) {
             return Ok(report);
+        }
+        if self.waits {
+            self.table.wait_for_older_programs(&layout).await;
         }
         let sweep = Sweep { table: self.table, index, repair: true, top: self.page };
         let mut pacer = Pacer::new(self.table.retry.pace().clone(), self.per_second);

@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
-use table_core::error::Result;
+use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::Operation;
@@ -84,13 +84,41 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     }
 }
 
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
+    /// Whether a recorded change is to be settled; not where its index was given up. A program that knows less than the one that recorded it neither
+    /// settles nor finishes it.
+    ///
+    /// # Errors
+    /// `LayoutMismatch`: it is to be left to another program.
+    async fn takes_up(&self, recorded: &str) -> Result<bool> {
+        self.table.admit(self.retry.pace().now()).await?;
+        match RemoteChange::is_of_design::<E>(recorded) {
+            Some(true) => Ok(true),
+            Some(false) => self.table.is_current().await.map(|_| true),
+            // What is no change at all is told by reading it.
+            None if !recorded.starts_with("[\"") => Ok(true),
+            None if self.table.is_current().await? == Some(true) => Ok(false),
+            None => {
+                let message = format!(
+                    "the change is of an index that this program does not know: open `{}`, or leave it to the program that does",
+                    E::SCHEMA.entity
+                );
+                Err(Error::new(ErrorCode::LayoutMismatch, message).with_table(self.table.name()?.as_str()))
+            }
+        }
+    }
+}
+
 struct Settler<E, S, O>(Entities<E, S, O>);
 
 impl<E: Entity + Send + Sync, S: TableStore, O: IndexOutbox> Take for Settler<E, S, O> {
     fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let change = RemoteChange::parse::<E>(call.payload)?;
-            self.0.settle_recorded(&change, call.version).await.map(drop)
+            if self.0.takes_up(call.payload).await? {
+                let change = RemoteChange::parse::<E>(call.payload)?;
+                self.0.settle_recorded(&change, call.version).await?;
+            }
+            Ok(())
         })
     }
 }

@@ -106,6 +106,15 @@ impl RemoteChange {
         serde_json::Value::Array(items).to_string()
     }
 
+    /// Whether a text was recorded by a program of this design; `None` where it names an index that this one does not have.
+    pub(crate) fn is_of_design<E: Entity>(text: &str) -> Option<bool> {
+        let items: Vec<serde_json::Value> = serde_json::from_str(text).ok()?;
+        let index = items.first()?.as_str()?;
+        E::SCHEMA.indexes.iter().find(|known| known.name == index)?;
+        let design = items.last().and_then(|last| last.get("Design")).and_then(|design| design.as_str());
+        Some(design.is_none_or(|design| design == E::SCHEMA.fingerprint().to_string()))
+    }
+
     /// Reads the text again.
     ///
     /// # Errors

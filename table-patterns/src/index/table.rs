@@ -269,7 +269,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// # Errors
     /// Those of [`Table::create_if_missing`].
     pub async fn create_if_missing(mut self) -> Result<Self> {
-        self.table = self.table.create_if_missing().await?;
+        self.table = self.table.with_retry(self.retry.clone()).create_if_missing().await?;
         for index in E::INDEXES.iter().filter(|index| index.schema().table.is_some()) {
             let table = self.table_of(index.schema())?;
             self.table.store().create_table_if_missing(&table).await?;

@@ -37,6 +37,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// [`insert`](Self::insert).
     pub async fn replace(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, if_match.into());
+        self.admit_whole().await?;
         if self.is_blind() {
             let kind = OperationKind::Replace(entity.to_row()?, if_match);
             return self.written(self.write_blind(key, kind).await?);
@@ -76,6 +77,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Those of the indexes, as for [`insert`](Self::insert).
     pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
         let key = entity.key_of()?;
+        self.admit_whole().await?;
         if self.is_blind() {
             let kind = OperationKind::InsertOrReplace(entity.to_row()?);
             return self.written(self.write_blind(key, kind).await?);

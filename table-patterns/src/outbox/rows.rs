@@ -169,6 +169,12 @@ impl Pending {
                 writer.property(ERROR, ValueRef::String(error));
                 writer.property(NOT_BEFORE, number(until));
             }
+            Note::Left { error, attempts } => {
+                writer.property(CLAIM, ValueRef::String(""));
+                writer.property(ERROR, ValueRef::String(error));
+                writer.property(ATTEMPTS, number(attempts.into()));
+                writer.property(NOT_BEFORE, number(0));
+            }
             Note::Poisoned => writer.property(POISONED, ValueRef::Boolean(true)),
             Note::Requeued => {
                 writer.property(POISONED, ValueRef::Boolean(false));
@@ -246,6 +252,8 @@ pub(crate) enum Note<'a> {
     Claimed { by: &'a str, attempts: u32, until: u64 },
     /// An attempt failed; the next one not before an instant.
     Failed { error: &'a str, until: u64 },
+    /// It was left to a program that knows more; with the attempts before.
+    Left { error: &'a str, attempts: u32 },
     /// It was put aside.
     Poisoned,
     /// It was given back to the workers, as if it had never failed.

@@ -115,8 +115,12 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let mut position = self.position.clone();
         let next = match position.phase {
             Phase::Sources => {
-                let page = self.read(self.view.source.name()?, ViewTable::<V, S>::own_rows()?).await?;
-                let keys = keys(&page)?;
+                let own = ViewTable::<V, S>::own_rows()?;
+                let page = self.read(self.view.source.name()?, own.clone()).await?;
+                let mut keys = keys(&page)?;
+                keys.retain(|EntityKey { partition_key, row_key }| {
+                    ViewTable::<V, S>::is_own(&own, partition_key.as_str(), row_key.as_str())
+                });
                 self.view.apply_all(&keys).await?;
                 position.progress.applied += u64::try_from(keys.len()).unwrap_or(u64::MAX);
                 (page.continuation, Phase::Gone)

@@ -14,6 +14,7 @@ use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, TextRange};
 use table_core::retry::Retry;
 use table_core::row::{Row, RowWriter};
+use table_core::schema::fits;
 use table_core::selection::{Scan, Selection};
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
@@ -127,6 +128,13 @@ impl<V: View, S> ViewTable<V, S> {
         &self.feed
     }
 
+    /// Whether a row is the source's by its key: parts beneath it and other types may lie between.
+    pub(super) fn is_own(own: &KeyRange, partition_key: &str, row_key: &str) -> bool {
+        own.contains(partition_key, row_key)
+            && fits(V::Source::SCHEMA.partition_key, partition_key)
+            && fits(V::Source::SCHEMA.row_key, row_key)
+    }
+
     /// The rows that are the source's, of all that may lie in its table.
     pub(super) fn own_rows() -> Result<KeyRange> {
         let own = Selection::<V::Source, Scan>::scan("to build a view").own_rows();
@@ -212,7 +220,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let (mut sources, mut seen) = (Vec::new(), HashSet::new());
         for entry in &entries {
             // Of several changes of one entity the state after the last is what counts.
-            if own.contains(partition_key.as_str(), entry.source.as_str()) && seen.insert(&entry.source) {
+            if Self::is_own(&own, partition_key.as_str(), entry.source.as_str()) && seen.insert(&entry.source)
+            {
                 sources
                     .push(EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() });
             }

@@ -7,7 +7,7 @@ use table_core::etag::ETag;
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::property;
-use table_core::query::{KeyRange, Query, TextRange};
+use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::retry::Retry;
 use table_core::row::Row;
 use table_core::store::TableStore;
@@ -47,7 +47,7 @@ pub(super) async fn fetch<S: TableStore>(
     let mut before: Option<Vec<Option<ETag>>> = None;
     let mut race = retry.race("the wide entity");
     loop {
-        let found = read(store, table, key, parts).await?;
+        let found = read(store, table, key, parts, Select::All).await?;
         if found.iter().all(Option::is_none) {
             return Ok(None);
         }
@@ -64,17 +64,30 @@ pub(super) async fn fetch<S: TableStore>(
     }
 }
 
+/// The versions of the parts that are there, for a write that names all of them: a part that only a newer declaration knows would be of
+/// another write than the others from then on.
+pub(super) async fn versions<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    key: &EntityKey,
+    parts: usize,
+) -> Result<Vec<Option<ETag>>> {
+    let found = read(store, table, key, parts, Select::names([WRITE_ID])).await?;
+    Ok(found.into_iter().map(|part| part.map(|part| part.etag)).collect())
+}
+
 /// The parts as they are now, by one range query.
 async fn read<S: TableStore>(
     store: &S,
     table: &TableName,
     key: &EntityKey,
     parts: usize,
+    select: Select,
 ) -> Result<Vec<Option<Part>>> {
     let bound = |part| row_key(key, part).map(|key| Bound::Included(key.to_string()));
     // Up to the last part that there can be: one more than the declaration has would be lost in silence.
     let rows = TextRange { lower: bound(0)?, upper: bound(MOST_PARTS - 1)? };
-    let query = Query::new(KeyRange::rows(key.partition_key.as_str(), rows));
+    let query = Query { select, ..Query::new(KeyRange::rows(key.partition_key.as_str(), rows)) };
     let mut found: Vec<Option<Part>> = (0..parts).map(|_| None).collect();
     let mut from = None;
     loop {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use table_core::error::{Error, ErrorCode, Result};
-use table_core::etag::IfMatch;
+use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
 use table_core::property::Property;
 use table_core::selection::{Point, Selection};
@@ -78,9 +78,11 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         self
     }
 
-    /// Sends the patch: one merge if all properties are in one part, else one transaction that marks every part.
+    /// Sends the patch: one merge if all properties are in one part, else a look at which parts are there, and one transaction that marks every
+    /// part.
     ///
     /// # Errors
+    /// `EntityMismatch` if it is of several parts, and there are more than the declaration has (PAT-WIDE-4);
     /// `ResourceNotFound` if the wide entity, or a part of it, is not there; `InvalidInput` for a name that is in no part, one
     /// that is set twice, and a patch of nothing; every limit of an entity (SIZE-6).
     pub async fn send(self) -> Result<()> {
@@ -93,9 +95,18 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         }
         let only = properties.only_part();
         let rows = properties.finish(only.is_none().then(Uuid::new_v4))?;
-        let touched = rows.into_iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at));
-        let merges = touched.map(|(at, row)| (at, OperationKind::Merge(row, IfMatch::Any)));
-        table.submit(&key, merges).await.map(drop)
+        if let Some(only) = only {
+            let touched = rows.into_iter().enumerate().filter(|(at, _)| *at == only);
+            let merges = touched.map(|(at, row)| (at, OperationKind::Merge(row, IfMatch::Any)));
+            return table.submit(&key, merges).await.map(drop);
+        }
+        let write = |found: Vec<Option<ETag>>| {
+            let merges = rows.clone().into_iter().zip(found).enumerate().map(|(at, (row, etag))| {
+                (at, OperationKind::Merge(row, etag.map_or(IfMatch::Any, IfMatch::ETag)))
+            });
+            table.submit(&key, merges.collect::<Vec<_>>())
+        };
+        table.beside_others(&key, false, write).await.map(drop)
     }
 }
 

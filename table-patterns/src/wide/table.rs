@@ -16,7 +16,7 @@ use table_core::store::{Committed, TableStore};
 use table_core::{Table, Transaction};
 use uuid::Uuid;
 
-use crate::wide::fetch::{fetch, row_key};
+use crate::wide::fetch::{fetch, row_key, versions};
 use crate::wide::{Wide, WideReader, WideWriter, check_parts};
 
 /// The version of a wide entity: those of its parts. Another write of any of them makes it stale.
@@ -111,12 +111,43 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         self.write(whole, |_, row| Ok(OperationKind::Insert(row))).await
     }
 
-    /// Inserts the whole or replaces it, whatever its version: last writer wins.
+    /// Inserts the whole or replaces it, whatever its version: last writer wins. Asks first which parts are there: one that only a newer
+    /// declaration knows would be lost.
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert), but `EntityAlreadyExists`.
+    /// Those of [`insert`](Self::insert), but `EntityAlreadyExists`; `EntityMismatch` if there are more parts than the declaration has (PAT-WIDE-4);
+    /// `UpdateConditionNotSatisfied` if all attempts lost their race.
     pub async fn insert_or_replace(&self, whole: &W) -> Result<WideVersion> {
-        self.write(whole, |_, row| Ok(OperationKind::InsertOrReplace(row))).await
+        let key = whole.header().key_of()?;
+        self.beside_others(&key, true, |found| {
+            self.write(whole, move |part, row| {
+                Ok(match found.get(part).cloned().flatten() {
+                    Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
+                    None => OperationKind::Insert(row),
+                })
+            })
+        })
+        .await
+    }
+
+    /// Writes all parts, given their versions; again where another writer was faster. `inserts` is whether those that are missing are inserted.
+    pub(super) async fn beside_others<T, F: Future<Output = Result<T>>>(
+        &self,
+        key: &EntityKey,
+        inserts: bool,
+        write: impl Fn(Vec<Option<ETag>>) -> F,
+    ) -> Result<T> {
+        let mut race = self.retry.race("the wide entity");
+        loop {
+            let found = versions(self.table.store(), self.table.name()?, key, W::PARTS.len()).await?;
+            let is_whole = found.iter().all(Option::is_some);
+            match write(found).await {
+                // A part was missing before.
+                Err(error) if error.is_not_found() && !inserts && !is_whole => return Err(error),
+                Err(error) if error.is_conflict() => race.lost(self.in_place(error, key)).await?,
+                done => return done,
+            }
+        }
     }
 
     /// Replaces the whole if no part was written since it was read.

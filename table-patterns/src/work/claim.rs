@@ -153,6 +153,13 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
         let end = match outcome {
             None => pending.note(Note::Poisoned),
             Some(Ok(())) => pending.done(),
+            Some(Err(error)) if error.code() == ErrorCode::LayoutMismatch => {
+                worker.count(|metrics| metrics.left += 1);
+                // The row is free at once for a program that knows more; this one looks at it again later.
+                self.wait_until(worker.next_attempt(1));
+                pending
+                    .note(Note::Left { error: &told(&error), attempts: pending.attempts.saturating_sub(1) })
+            }
             Some(Err(error)) => {
                 worker.count(|metrics| metrics.failures += 1);
                 let until = worker.next_attempt(pending.attempts);

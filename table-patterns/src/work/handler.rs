@@ -19,7 +19,8 @@ use crate::outbox::message::{self, Message};
 ///   [version](Call::version) where it writes, and leaves a newer one alone; a handler that reads the source anew each time
 ///   writes under a condition that another delivery's write breaks, or looks at the source again afterwards.
 /// - Where it works for long it calls [`Call::keep`] now and then, and stops where that fails (QUE-21).
-/// - An error leaves the work to be tried again; after some attempts the message is poison.
+/// - An error leaves the work to be tried again; after some attempts the message is poison. `LayoutMismatch` leaves it to another program, and counts no
+///   attempt.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};

@@ -18,6 +18,8 @@ pub struct WorkMetrics {
     pub retries: u64,
     /// Attempts that ended with an error, and messages that could not be worked on; both come again.
     pub failures: u64,
+    /// Intents that are left to a program of a newer design, as a handler's `LayoutMismatch` says: none of their attempts is counted.
+    pub left: u64,
     /// Intents and messages put to the poison.
     pub poisoned: u64,
     /// Messages and intents given up because another worker had them by then.

@@ -69,6 +69,11 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 self.put_aside(held, &entry).await?;
                 Ok(Outcome::Done)
             }
+            Err(error) if error.code() == ErrorCode::LayoutMismatch => {
+                self.count(|metrics| metrics.left += 1);
+                let text = text(Tried { attempts: attempts - 1, error: Some(told(&error)) })?;
+                Ok(Outcome::Again { at: self.next_attempt(1), text: Some(text) })
+            }
             Err(error) => {
                 self.count(|metrics| metrics.failures += 1);
                 let text = text(Tried { attempts, error: Some(told(&error)) })?;

@@ -5,6 +5,7 @@ mod catalogue;
 mod convergence;
 mod employee;
 mod forms;
+mod generations;
 mod generics;
 mod indexes;
 mod layout;

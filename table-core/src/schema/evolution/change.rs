@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::schema::evolution::rules::{Rule, Verdict};
+use crate::schema::evolution::rules::{OPTIONAL_ADDED, REMOVED, Rule, Verdict};
+use crate::schema::stored::StoredSchema;
 
 /// One difference between two designs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,16 @@ impl Evolution {
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         self.changes.iter().map(|change| change.rule.verdict).max().unwrap_or(Verdict::Same)
+    }
+
+    /// Whether a program of the second design, which is the older one, can write beside one of the first: it lacks only properties that can be
+    /// absent, and writes no copy that is to have them.
+    pub(crate) fn is_beside(&self, newer: &StoredSchema, older: &StoredSchema) -> bool {
+        let has = |name: &str| older.properties.iter().any(|property| property.name == name);
+        let mut lacking = newer.properties.iter().filter(|property| !has(&property.name)).peekable();
+        let is_copied = lacking.peek().is_some() && older.indexes.iter().any(|index| index.keep.is_none());
+        let is_known = |change: &Change| [REMOVED.id, OPTIONAL_ADDED.id].contains(&change.rule.id);
+        !is_copied && lacking.all(|property| property.optional) && self.changes.iter().all(is_known)
     }
 
     /// Whether nothing changed.

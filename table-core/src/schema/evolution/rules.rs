@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use self::Verdict::{Compatible, NeedsBackfill, NeedsRewrite, Refused};
+use self::Verdict::{Compatible, NeedsAcceptance, NeedsBackfill, NeedsRewrite, Refused};
 
 /// What comes of a change, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,6 +13,8 @@ pub enum Verdict {
     Compatible,
     /// Old rows are read; a new index, or a filter on a widened property, misses them until they have been gone over once.
     NeedsBackfill,
+    /// The new design keeps less than the stored one promises, as an older program would: somebody has to say that this is meant.
+    NeedsAcceptance,
     /// Old rows are not read, or not found, until each has been written anew; all that takes is in them.
     NeedsRewrite,
     /// Old rows do not say what the new design needs, or two of them would become one.
@@ -39,6 +41,7 @@ impl fmt::Display for Verdict {
             Self::Same => "same",
             Self::Compatible => "compatible",
             Self::NeedsBackfill => "needs backfill",
+            Self::NeedsAcceptance => "needs acceptance",
             Self::NeedsRewrite => "needs rewrite",
             Self::Refused => "refused",
         })
@@ -113,18 +116,18 @@ rules! {
         "old rows lie in the old table", "copy the table, or open it by its old name with `table_named`";
     INDEX_ADDED: "EVO-20", "an index is added", NeedsBackfill,
         "it misses old rows", "build it before it is read";
-    INDEX_REMOVED: "EVO-21", "an index is removed", Compatible,
-        "its copies stay stored and grow stale", "delete its copies, above all before an index of this key comes back";
+    INDEX_REMOVED: "EVO-21", "an index is removed", NeedsAcceptance,
+        "its copies stay stored and grow stale", "accept it once no program reads the index; delete its copies, above all before an index of this key comes back";
     INDEX_KEY: "EVO-22", "an index changes its kind, its table, its place or its key", NeedsBackfill,
         "its copies lie under other keys", "delete the old copies and build it before it is read";
     KEEPS_MORE: "EVO-23", "an index keeps more properties", NeedsBackfill,
         "old copies lack them", "build it again before it is read";
-    KEEPS_LESS: "EVO-24", "an index keeps fewer properties", Compatible,
-        "old copies hold more than is read", "nothing to do";
+    KEEPS_LESS: "EVO-24", "an index keeps fewer properties", NeedsAcceptance,
+        "old copies hold more than is read, new ones lack it", "accept it once no program reads them";
     MADE_UNIQUE: "EVO-25", "an index becomes unique", NeedsBackfill,
         "old rows may share a value", "build it again, which finds values that are shared";
-    NOT_UNIQUE: "EVO-26", "an index is unique no more", Compatible,
-        "old copies are right", "nothing to do";
+    NOT_UNIQUE: "EVO-26", "an index is unique no more", NeedsAcceptance,
+        "old copies are right", "accept it once no program relies on it";
     LEAVES_OUT_OTHERS: "EVO-27", "an index leaves out other entities: its `when` is another, comes or goes, or it is sparse no more", NeedsBackfill,
         "it holds and misses others than it should", "delete the old copies and build it before it is read";
     MADE_SPARSE: "EVO-28", "an index becomes sparse, as a value of its key becomes optional", Compatible,

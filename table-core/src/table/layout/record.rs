@@ -18,6 +18,9 @@ use crate::value::Value;
 /// Code units of one piece of a design's text: below what a string property holds (TYPE-11).
 const PIECE: usize = 32_000;
 
+/// Fingerprints of superseded designs that are remembered.
+const REMEMBERED: usize = 64;
+
 /// The design that a table was last opened with, for one type of its entities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -33,6 +36,12 @@ pub struct StoredLayout {
     pub progress: BTreeMap<String, String>,
     /// Why it was accepted against the verdict, if it was.
     pub accepted: Option<String>,
+    /// How many designs were stored, this one included.
+    pub generation: u64,
+    /// When it was stored over another one, in [ticks](crate::ticks), by the clock of the program that did.
+    pub since: Option<u64>,
+    /// The fingerprints of the designs that it superseded, the last one last.
+    pub superseded: Vec<String>,
     pub(super) etag: ETag,
 }
 
@@ -44,8 +53,32 @@ impl StoredLayout {
             disabled: Vec::new(),
             progress: BTreeMap::new(),
             accepted: None,
+            generation: 1,
+            since: None,
+            superseded: Vec::new(),
             etag: ETag::from_ticks(0),
         }
+    }
+
+    /// The next generation of an earlier design, at an instant; the same one if only names of Rust differ.
+    pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
+        let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
+        let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));
+        (self.generation, self.since, self.superseded) = (stored.generation, stored.since, stored.superseded);
+        if own != before {
+            self.generation = self.generation.saturating_add(1);
+            self.since = Some(now);
+            self.superseded.push(before);
+            self.superseded.retain(|known| *known != own);
+            let surplus = self.superseded.len().saturating_sub(REMEMBERED);
+            self.superseded.drain(..surplus);
+        }
+        self
+    }
+
+    /// Whether a design was stored before this one.
+    pub(super) fn supersedes(&self, design: &StoredSchema) -> bool {
+        self.superseded.contains(&design.fingerprint().to_string())
     }
 
     /// The next design, with what is still to be done and what comes to that.
@@ -89,6 +122,12 @@ impl StoredLayout {
         if let Some(accepted) = &self.accepted {
             entity.insert("Accepted", accepted.as_str());
         }
+        if let Some(since) = self.since {
+            let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+            entity.insert("Generation", number(self.generation));
+            entity.insert("Since", number(since));
+            entity.insert("Superseded", self.superseded.join("\n"));
+        }
         entity.to_row()
     }
 
@@ -108,6 +147,10 @@ impl StoredLayout {
                 .with_key(key.partition_key.as_str(), key.row_key.as_str())
                 .with_table(super::LAYOUTS));
         }
+        let number = |name: &str| match bag.get(name) {
+            Some(Value::Int64(number)) => u64::try_from(*number).ok(),
+            _ => None,
+        };
         let lines = |name: &str| text(name).into_iter().flat_map(|text| text.split('\n'));
         Ok(Self {
             schema,
@@ -118,6 +161,9 @@ impl StoredLayout {
                 .map(|(what, how_far)| (what.to_owned(), how_far.to_owned()))
                 .collect(),
             accepted: text("Accepted").map(str::to_owned),
+            generation: number("Generation").unwrap_or(1),
+            since: number("Since"),
+            superseded: lines("Superseded").map(str::to_owned).collect(),
             etag: found.etag.clone(),
         })
     }

@@ -41,12 +41,14 @@ fn egt_2_a_backfill_writes_as_many_entities_as_fit_in_a_transaction() {
         entities.extend(staff(120..130, "Marketing"));
         old_rows(&store, &entities).await?;
         let table = store.entities::<Staff>().create_if_missing().await?;
-        let (built, _, submits) = store.count(table.backfill::<StaffByEmail>().run()).await;
+        let (built, _, submits) =
+            store.count(table.backfill::<StaffByEmail>().without_older_programs().run()).await;
         assert_eq!((built?.repaired, submits), (130, NOTES + 3 + 1), "an entity and its copy: fifty of them");
-        let (built, _, submits) = store.count(table.backfill::<StaffByLastName>().run()).await;
+        let (built, _, submits) =
+            store.count(table.backfill::<StaffByLastName>().without_older_programs().run()).await;
         // Room is left for the list of each entity, also where another one of the transaction has it: 74 with 25 lists are 99.
         assert_eq!((built?.repaired, submits), (130, NOTES + 2 + 1), "an entity, and one list for three");
-        table.backfill::<StaffByAge>().run().await?;
+        table.backfill::<StaffByAge>().without_older_programs().run().await?;
         assert_eq!(stored(&store, &["Company"]).await?, expected(&entities));
         Ok::<(), table_core::Error>(())
     })
@@ -92,7 +94,8 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
             old.insert(&item).await?;
         }
         let table = store.entities::<heavy::Item>().create_if_missing().await?;
-        let (built, _, submits) = store.count(table.backfill::<heavy::ItemBackwards>().run()).await;
+        let (built, _, submits) =
+            store.count(table.backfill::<heavy::ItemBackwards>().without_older_programs().run()).await;
         assert_eq!((built?.repaired, submits), (50, NOTES + 2));
         assert!(table.check().run().await?.is_clean());
         Ok::<(), table_core::Error>(())
@@ -113,8 +116,8 @@ fn imp_5_transactions_of_a_backfill_are_under_way_together() {
         for (name, at_once) in [("ByEmail", 16), ("ByLastName", 16)] {
             store.at_once.store(0, Ordering::Relaxed);
             match name {
-                "ByEmail" => table.backfill::<StaffByEmail>().run().await?,
-                _ => table.backfill::<StaffByLastName>().run().await?,
+                "ByEmail" => table.backfill::<StaffByEmail>().without_older_programs().run().await?,
+                _ => table.backfill::<StaffByLastName>().without_older_programs().run().await?,
             };
             assert_eq!(store.at_once.load(Ordering::Relaxed), at_once, "{name}: a transaction a partition");
         }
@@ -128,9 +131,9 @@ fn imp_5_transactions_of_a_backfill_are_under_way_together() {
         table.enable::<EmployeeByBadge>().await?;
         table.enable::<EmployeeNamesakes>().await?;
         store.at_once.store(0, Ordering::Relaxed);
-        assert_eq!(table.backfill::<EmployeeByBadge>().run().await?.repaired, 20);
+        assert_eq!(table.backfill::<EmployeeByBadge>().without_older_programs().run().await?.repaired, 20);
         assert_eq!(store.at_once.swap(0, Ordering::Relaxed), 16);
-        assert_eq!(table.backfill::<EmployeeNamesakes>().run().await?.repaired, 20);
+        assert_eq!(table.backfill::<EmployeeNamesakes>().without_older_programs().run().await?.repaired, 20);
         assert_eq!(store.at_once.load(Ordering::Relaxed), 1, "all of them have one list");
         Ok::<(), table_core::Error>(())
     })
@@ -152,7 +155,8 @@ fn con_3_a_transaction_that_a_live_writer_overtook_is_made_of_its_entities_one_b
             block_on(table.update(Staff::key("Sales", 7), moved)).unwrap();
             block_on(table.delete(Staff::key("Sales", 9), IfMatch::Any)).unwrap();
         });
-        let (built, _, submits) = store.count(table.backfill::<StaffByEmail>().run()).await;
+        let (built, _, submits) =
+            store.count(table.backfill::<StaffByEmail>().without_older_programs().run()).await;
         assert_eq!(built?.repaired, 58, "one has its copy from the writer, one is gone");
         assert_eq!(
             submits,
@@ -161,8 +165,8 @@ fn con_3_a_transaction_that_a_live_writer_overtook_is_made_of_its_entities_one_b
         );
         entities[7].email = Some("elsewhere".to_owned());
         entities.remove(9);
-        table.backfill::<StaffByAge>().run().await?;
-        table.backfill::<StaffByLastName>().run().await?;
+        table.backfill::<StaffByAge>().without_older_programs().run().await?;
+        table.backfill::<StaffByLastName>().without_older_programs().run().await?;
         assert_eq!(stored(&store, &["Company"]).await?, expected(&entities));
         Ok::<(), table_core::Error>(())
     })
@@ -180,7 +184,7 @@ fn pat_intra_5_the_first_of_several_on_a_page_gets_a_unique_value_and_the_others
         }
         old_rows(&engine, &entities).await?;
         let table = engine.entities::<Staff>().create_if_missing().await?;
-        let error = table.backfill::<StaffByEmail>().run().await.unwrap_err();
+        let error = table.backfill::<StaffByEmail>().without_older_programs().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
         assert!(error.to_string().contains("empid_000060"), "{error}");
         let report = table.check().only("ByEmail").run().await?;
@@ -196,9 +200,9 @@ fn pat_intra_5_the_first_of_several_on_a_page_gets_a_unique_value_and_the_others
             entities[id as usize].email.clone_from(&email);
             table.update(Staff::key("Sales", id), |staff| staff.email.clone_from(&email)).await?;
         }
-        table.backfill::<StaffByEmail>().run().await?;
-        table.backfill::<StaffByAge>().run().await?;
-        table.backfill::<StaffByLastName>().run().await?;
+        table.backfill::<StaffByEmail>().without_older_programs().run().await?;
+        table.backfill::<StaffByAge>().without_older_programs().run().await?;
+        table.backfill::<StaffByLastName>().without_older_programs().run().await?;
         assert_eq!(stored(&engine, &["Company"]).await?, expected(&entities));
         Ok::<(), table_core::Error>(())
     })
@@ -213,14 +217,14 @@ fn pat_ix_4_a_list_that_gets_too_long_is_named_and_keeps_nobody_else_out() {
         entities[19].last_name = "Name2".to_owned();
         old_rows(&engine, &entities).await?;
         let table = engine.entities::<Staff>().create_if_missing().await?;
-        let error = table.backfill::<StaffByLastName>().run().await.unwrap_err();
+        let error = table.backfill::<StaffByLastName>().without_older_programs().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::IndexListFull, Some("PAT-IX-4")));
         assert!(error.to_string().contains("lastname_Name2"), "{error}");
         table.delete(Staff::key("Sales", 6), IfMatch::Any).await?;
         entities.remove(6);
-        table.backfill::<StaffByLastName>().run().await?;
-        table.backfill::<StaffByEmail>().run().await?;
-        table.backfill::<StaffByAge>().run().await?;
+        table.backfill::<StaffByLastName>().without_older_programs().run().await?;
+        table.backfill::<StaffByEmail>().without_older_programs().run().await?;
+        table.backfill::<StaffByAge>().without_older_programs().run().await?;
         assert_eq!(stored(&engine, &["Company"]).await?, expected(&entities));
         Ok::<(), table_core::Error>(())
     })
@@ -249,7 +253,12 @@ fn a_rate_bounds_what_is_written_between_two_waits() {
                 Box::pin(async {})
             });
         let table = store.entities::<Staff>().create_if_missing().await?.with_pace(pace);
-        table.backfill::<StaffByEmail>().per_second(NonZeroU32::new(10).unwrap()).run().await?;
+        table
+            .backfill::<StaffByEmail>()
+            .without_older_programs()
+            .per_second(NonZeroU32::new(10).unwrap())
+            .run()
+            .await?;
         let second = Duration::from_secs(1);
         assert_eq!(*waits.lock().unwrap(), [(second, 10), (second, 20), (second / 2, 25)]);
         Ok::<(), table_core::Error>(())

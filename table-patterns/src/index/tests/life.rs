@@ -108,7 +108,14 @@ fn a_backfill_keeps_its_rate_and_tells_how_far_it_is() {
         let mut pages = Vec::new();
         let rate = NonZeroU32::new(10).unwrap();
         let progress = |done: crate::index::BackfillProgress| pages.push((done.phase, done.looked_at));
-        table.backfill::<StaffByAge>().per_second(rate).page(20).on_progress(progress).run().await?;
+        table
+            .backfill::<StaffByAge>()
+            .without_older_programs()
+            .per_second(rate)
+            .page(20)
+            .on_progress(progress)
+            .run()
+            .await?;
         assert_eq!(
             time.load(Ordering::Relaxed),
             ticks_of(Duration::from_secs(5)),
@@ -130,7 +137,7 @@ fn pat_intra_5_a_value_of_two_leaves_a_unique_index_building() {
         let (one, two) = (ada(), Staff { id: 2, ..ada() });
         old_rows(&engine, &[one.clone(), two.clone()]).await?;
         let table = engine.entities::<Staff>().create_if_missing().await?;
-        let error = table.backfill::<StaffByEmail>().run().await.unwrap_err();
+        let error = table.backfill::<StaffByEmail>().without_older_programs().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
         assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
         // Neither is locked in: what does not touch the value is written, and the one that gives it up leaves the other's copy.
@@ -181,7 +188,11 @@ fn a_disabled_index_answers_nothing_and_comes_back_by_a_backfill() {
         table.update(Staff::key("Sales", 1), |staff| staff.email = Some("countess".to_owned())).await?;
         table.enable::<StaffByEmail>().await?;
         assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
-        assert_eq!(table.backfill::<StaffByEmail>().run().await?.repaired, 0, "it was maintained");
+        assert_eq!(
+            table.backfill::<StaffByEmail>().without_older_programs().run().await?.repaired,
+            0,
+            "it was maintained"
+        );
         assert!(table.get(Staff::by_email("Sales", "countess")).await?.is_some());
         assert!(table.get(Staff::by_email("Sales", "ada")).await?.is_none());
         assert_eq!(ada().key_of()?.row_key.as_str(), "empid_000001");

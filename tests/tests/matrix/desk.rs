@@ -1,0 +1,128 @@
+//! The entity of the matrix: one struct that declares every pattern. A run leaves the fields of a pattern empty that it does not combine.
+
+use table_core::group::{Many, One};
+use table_core::{Entity, EntityGroup, Result};
+use table_patterns::large::{BlobRef, Large};
+use table_patterns::participant::{Changes, Participant};
+use table_patterns::view::{Projection, View};
+
+pub const TENANT: &str = "contoso";
+
+#[derive(Entity, Large, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index(ByStatus, row_key("status_", status, "_", number))]
+#[index(ByMail, unique, row_key("mail_", mail))]
+#[index_entity(ByAgent, at_most = 100, row_key("agent_", agent))]
+#[index(Queues, table = "Queues", partition_key("queue_", tenant), row_key(queue, "_", number))]
+#[index(Badges, unique, table = "Badges", partition_key("badge"), row_key(badge))]
+#[index_entity(Tags, at_most = 100, table = "Tags", partition_key(tag), row_key("all"))]
+pub struct Ticket {
+    pub tenant: String,
+    #[digits(3)]
+    pub number: u32,
+    #[without('_')]
+    pub status: Option<String>,
+    pub mail: Option<String>,
+    pub agent: Option<String>,
+    #[without('_')]
+    pub queue: Option<String>,
+    pub badge: Option<u32>,
+    pub tag: Option<String>,
+    pub amount: i64,
+    #[blob]
+    pub photo: Option<BlobRef>,
+}
+
+/// The same entities as the program before declared them.
+pub mod before {
+    #[derive(table_core::Entity, Clone, Debug)]
+    #[entity(table = "Desk")]
+    #[partition_key(tenant)]
+    #[row_key("ticket_", number)]
+    #[index(ByStatus, row_key("status_", status, "_", number))]
+    pub struct Ticket {
+        pub tenant: String,
+        #[digits(3)]
+        pub number: u32,
+        #[without('_')]
+        pub status: Option<String>,
+        pub mail: Option<String>,
+        pub agent: Option<String>,
+        pub queue: Option<String>,
+        pub badge: Option<u32>,
+        pub tag: Option<String>,
+        pub amount: i64,
+    }
+}
+
+/// A part under its ticket.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("ticket_", ticket, "_", number)]
+pub struct Comment {
+    pub tenant: String,
+    #[digits(3)]
+    pub ticket: u32,
+    #[digits(2)]
+    pub number: u32,
+    pub text: String,
+}
+
+#[derive(EntityGroup)]
+#[entity_group(under = Ticket)]
+pub struct TicketWithComments {
+    pub ticket: One<Ticket>,
+    pub comments: Many<Comment>,
+}
+
+/// A row for each change.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("audit_", id)]
+pub struct Audit {
+    pub tenant: String,
+    pub id: String,
+    pub ticket: i64,
+    pub difference: i64,
+}
+
+pub struct Trail;
+
+impl Participant<Ticket> for Trail {
+    fn name(&self) -> &'static str {
+        "trail"
+    }
+
+    fn changes(&self, old: Option<&Ticket>, new: Option<&Ticket>, out: &mut Changes) -> Result<()> {
+        let Some(ticket) = new.or(old) else { return Ok(()) };
+        let amount = |ticket: Option<&Ticket>| ticket.map_or(0, |ticket| ticket.amount);
+        let (id, difference) = (out.id(), amount(new) - amount(old));
+        out.insert(&Audit { tenant: ticket.tenant.clone(), id, ticket: ticket.number.into(), difference })
+    }
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Totals")]
+#[partition_key(tenant)]
+#[row_key("total")]
+pub struct Total {
+    pub tenant: String,
+    pub tickets: i64,
+    pub amount: i64,
+}
+
+pub struct Totals;
+
+impl View for Totals {
+    type Source = Ticket;
+    type Row = Total;
+
+    fn project(ticket: &Ticket, view: &mut Projection<Total>) -> Result<()> {
+        view.add(Total::key(&ticket.tenant), Total::TICKETS, 1)?;
+        view.add(Total::key(&ticket.tenant), Total::AMOUNT, ticket.amount)
+    }
+}

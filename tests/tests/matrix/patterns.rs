@@ -1,0 +1,67 @@
+//! Which patterns a run combines.
+
+/// A pattern that an entity can have beside others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    Index,
+    Unique,
+    List,
+    IndexElsewhere,
+    UniqueElsewhere,
+    ListElsewhere,
+    Feed,
+    View,
+    Participant,
+    Parts,
+    Blob,
+    Unit,
+    Versions,
+}
+
+pub const ALL: [Pattern; 13] = [
+    Pattern::Index,
+    Pattern::Unique,
+    Pattern::List,
+    Pattern::IndexElsewhere,
+    Pattern::UniqueElsewhere,
+    Pattern::ListElsewhere,
+    Pattern::Feed,
+    Pattern::View,
+    Pattern::Participant,
+    Pattern::Parts,
+    Pattern::Blob,
+    Pattern::Unit,
+    Pattern::Versions,
+];
+
+/// The patterns of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts(Vec<Pattern>);
+
+impl Parts {
+    pub fn contains(&self, pattern: Pattern) -> bool {
+        self.0.contains(&pattern)
+    }
+
+    pub fn pairs() -> Vec<Self> {
+        let pairs = ALL
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| ALL.iter().skip(at + 1).map(move |other| (one, other)));
+        pairs.map(|(one, other)| Self(vec![*one, *other])).collect()
+    }
+
+    /// All at once, and all but one each.
+    pub fn most() -> Vec<Self> {
+        let without = |left: &Pattern| Self(ALL.iter().filter(|one| *one != left).copied().collect());
+        std::iter::once(Self(ALL.to_vec())).chain(ALL.iter().map(without)).collect()
+    }
+
+    /// Some triples: each pattern with two that lie farther on.
+    pub fn triples() -> Vec<Self> {
+        let at = |place: usize| ALL[place % ALL.len()];
+        (0..ALL.len())
+            .flat_map(|place| (2..5).map(move |far| Self(vec![at(place), at(place + 1), at(place + far)])))
+            .collect()
+    }
+}

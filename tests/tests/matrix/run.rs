@@ -1,0 +1,293 @@
+//! A run: random writers and workers, some of which die before or after any of their calls, beside a model.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pollster::block_on;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use table_core::{ErrorCode, IfMatch, Result};
+use table_patterns::large::whole;
+use tests::faults::{Control, Death};
+
+use crate::desk::{Comment, TENANT, Ticket, before};
+use crate::patterns::{Parts, Pattern};
+use crate::world::{Known, Model, World};
+
+pub const NUMBERS: u32 = 5;
+
+/// What a writer does to one ticket, or to two.
+#[derive(Clone, Debug)]
+enum Verb {
+    Insert(Ticket),
+    Put(Ticket),
+    Replace(Ticket),
+    Update(Ticket),
+    Patch(i64),
+    Delete,
+    /// Both in one transaction.
+    Unit(Ticket, Ticket),
+    Comment(u32),
+    Photo(String),
+}
+
+pub struct Run {
+    world: World,
+    rng: StdRng,
+    model: Model,
+    /// Changes that were acknowledged, of each ticket.
+    changes: BTreeMap<u32, usize>,
+}
+
+impl Run {
+    fn has(&self, pattern: Pattern) -> bool {
+        self.world.has(pattern)
+    }
+
+    fn of(&mut self, pattern: Pattern, values: &[&str]) -> Option<String> {
+        let is_set = self.has(pattern) && self.rng.random_bool(0.8);
+        is_set.then(|| values[self.rng.random_range(0..values.len())].to_owned())
+    }
+
+    fn ticket(&mut self, number: u32) -> Ticket {
+        // One badge may be of one ticket alone: what two have is for a person to decide.
+        let badge = self.has(Pattern::UniqueElsewhere).then(|| number * 10 + self.rng.random_range(0..3));
+        Ticket {
+            tenant: TENANT.to_owned(),
+            number,
+            status: self.of(Pattern::Index, &["open", "closed"]),
+            mail: self.of(Pattern::Unique, &["ada", "bob", "cyd"]),
+            agent: self.of(Pattern::List, &["joan", "kim"]),
+            queue: self.of(Pattern::IndexElsewhere, &["mail", "phone"]),
+            badge,
+            tag: self.of(Pattern::ListElsewhere, &["red", "blue"]),
+            amount: self.rng.random_range(0..100),
+            photo: None,
+        }
+    }
+
+    fn verb(&mut self, number: u32) -> Verb {
+        let ticket = self.ticket(number);
+        match self.rng.random_range(0..16) {
+            0..=2 => Verb::Insert(ticket),
+            3..=4 => Verb::Put(ticket),
+            5 => Verb::Replace(ticket),
+            6..=7 => Verb::Update(ticket),
+            8 => Verb::Patch(ticket.amount),
+            9..=10 => Verb::Delete,
+            11..=12 if self.has(Pattern::Unit) => {
+                let other = self.ticket((number + 1) % NUMBERS);
+                Verb::Unit(ticket, other)
+            }
+            13 if self.has(Pattern::Parts) => Verb::Comment(self.rng.random_range(0..20)),
+            14..=15 if self.has(Pattern::Blob) => Verb::Photo(format!("photo {}", ticket.amount)),
+            _ => Verb::Update(ticket),
+        }
+    }
+
+    /// What there is when a verb was done; `None` if it cannot be.
+    fn after(&self, number: u32, verb: &Verb) -> Option<Model> {
+        let mut model = self.model.clone();
+        let bare = |ticket: &Ticket, old: Option<&Known>| Known {
+            ticket: ticket.clone(),
+            photo: None,
+            comments: old.map(|old| old.comments.clone()).unwrap_or_default(),
+        };
+        let old = self.model.get(&number);
+        match verb {
+            Verb::Insert(_) if old.is_some() => return None,
+            Verb::Insert(ticket) | Verb::Put(ticket) => drop(model.insert(number, bare(ticket, old))),
+            Verb::Replace(ticket) => drop(model.insert(number, bare(ticket, Some(old?)))),
+            Verb::Update(ticket) => {
+                let old = old?.clone();
+                let ticket = Ticket { photo: old.ticket.photo.clone(), ..ticket.clone() };
+                model.insert(number, Known { ticket, ..old });
+            }
+            Verb::Patch(amount) => model.get_mut(&number)?.ticket.amount = *amount,
+            Verb::Delete => drop(model.remove(&number)?),
+            Verb::Unit(one, other) => {
+                for ticket in [one, other] {
+                    model.insert(ticket.number, bare(ticket, self.model.get(&ticket.number)));
+                }
+            }
+            Verb::Comment(comment) => {
+                if !model.get_mut(&number)?.comments.insert(*comment) {
+                    return None;
+                }
+            }
+            Verb::Photo(text) => model.get_mut(&number)?.photo = Some(text.clone()),
+        }
+        let mails: Vec<_> = model.values().filter_map(|known| known.ticket.mail.as_ref()).collect();
+        (mails.len() == mails.iter().collect::<BTreeSet<_>>().len()).then_some(model)
+    }
+
+    async fn write(&self, control: &Control, number: u32, verb: &Verb) -> Result<()> {
+        let (tickets, key) = (self.world.tickets(control), || Ticket::key(TENANT, number));
+        match verb {
+            Verb::Insert(ticket) => tickets.insert(ticket).await.map(drop),
+            Verb::Put(ticket) => tickets.insert_or_replace(ticket).await.map(drop),
+            Verb::Replace(ticket) => tickets.replace(ticket, IfMatch::Any).await.map(drop),
+            Verb::Update(new) => {
+                let change = |ticket: &mut Ticket| {
+                    let photo = ticket.photo.take();
+                    *ticket = Ticket { photo, ..new.clone() };
+                };
+                tickets.update(key(), change).await.map(drop)
+            }
+            Verb::Patch(amount) => tickets.patch(key()).set(Ticket::AMOUNT, *amount).send().await.map(drop),
+            Verb::Delete if self.has(Pattern::Parts) => {
+                self.world.owners(control).delete(key()).await.map(drop)
+            }
+            Verb::Delete => tickets.delete(key(), IfMatch::Any).await,
+            Verb::Unit(one, other) => {
+                let mut unit = tickets.transaction(Ticket::partition(TENANT))?;
+                for ticket in [one, other] {
+                    let old = tickets.get(Ticket::key(TENANT, ticket.number)).await?;
+                    unit.put(old.as_ref(), ticket)?;
+                }
+                unit.commit().await.map(drop)
+            }
+            Verb::Comment(comment) => {
+                let (tenant, text) = (TENANT.to_owned(), "so it is".to_owned());
+                let comment = Comment { tenant, ticket: number, number: *comment, text };
+                self.world.owners(control).insert_part(key(), &comment).await
+            }
+            Verb::Photo(text) => {
+                let content = [Ticket::PHOTO_BLOB.content(whole(text.clone()))];
+                self.world.large(control).set(key(), content).await.map(drop)
+            }
+        }
+    }
+
+    /// A process that may die at one of its calls.
+    fn process(&mut self) -> Control {
+        if self.rng.random_bool(0.6) {
+            return Control::default();
+        }
+        let death = if self.rng.random_bool(0.5) { Death::Before } else { Death::After };
+        Control::dying(self.rng.random_range(1..8), death)
+    }
+
+    fn step(&mut self) {
+        match self.rng.random_range(0..10) {
+            0..=5 => self.writes(),
+            6..=7 => {
+                let control = self.process();
+                let _ = block_on(self.world.worker(&control).run_once());
+                self.world.pass(self.rng.random_range(0..60));
+            }
+            8 if self.has(Pattern::View) => {
+                let control = self.process();
+                self.world.pass(60);
+                let _ = block_on(self.world.view(&control).catch_up(3));
+            }
+            _ => self.world.pass(self.rng.random_range(0..60)),
+        }
+    }
+
+    fn writes(&mut self) {
+        let number = self.rng.random_range(0..NUMBERS);
+        let verb = self.verb(number);
+        // A dead process takes no blob back, as this one would: its store of blobs lives on.
+        let control = if matches!(verb, Verb::Photo(_)) { Control::default() } else { self.process() };
+        let outcome = block_on(self.write(&control, number, &verb));
+        let touched = match &verb {
+            Verb::Unit(_, other) => vec![number, other.number],
+            _ => vec![number],
+        };
+        let stored: Model = (0..NUMBERS)
+            .filter_map(|number| self.world.stored(number).map(|known| (number, known)))
+            .collect();
+        let after = self.after(number, &verb);
+        match (&outcome, control.is_dead()) {
+            (Ok(()), _) => {
+                let after = after.unwrap_or_else(|| panic!("{verb:?} of {number} was done"));
+                assert_eq!(bare(&stored), bare(&after), "{verb:?} of {number}");
+                for number in touched {
+                    // A comment is no change of its ticket.
+                    let is_change = !matches!(verb, Verb::Comment(_));
+                    *self.changes.entry(number).or_default() += usize::from(is_change);
+                }
+            }
+            // The answer was lost: all of it is there, or none.
+            (Err(_), true) => {
+                let is_one = bare(&stored) == bare(&self.model)
+                    || after.is_some_and(|after| bare(&stored) == bare(&after));
+                assert!(is_one, "{verb:?} of {number}: {stored:?}");
+            }
+            (Err(error), false) => {
+                let codes =
+                    [ErrorCode::EntityAlreadyExists, ErrorCode::ResourceNotFound, ErrorCode::UniqueViolation];
+                assert!(codes.contains(&error.code()) && after.is_none(), "{verb:?} of {number}: {error}");
+                assert_eq!(stored, self.model);
+            }
+        }
+        self.model = stored;
+    }
+
+    /// The program before: it writes what it knows, and goes on until it is refused.
+    fn older_program(&mut self) {
+        let control = Control::default();
+        let old = block_on(self.world.before(&control).create_if_missing()).unwrap();
+        let write = |number: u32, amount: i64| {
+            let (tenant, status) = (TENANT.to_owned(), Some("open".to_owned()));
+            let ticket = before::Ticket {
+                tenant,
+                number,
+                status,
+                mail: None,
+                agent: None,
+                queue: None,
+                badge: None,
+                tag: None,
+                amount,
+            };
+            block_on(old.insert_or_replace(&ticket))
+        };
+        write(0, 1).unwrap();
+        block_on(self.world.tickets(&control).create_if_missing()).unwrap();
+        write(1, 2).unwrap();
+        self.world.pass(11);
+        let error = write(2, 3).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::LayoutMismatch);
+        let tickets = block_on(self.world.plain(&control).create_if_missing()).unwrap();
+        block_on(async {
+            tickets.backfill::<crate::desk::TicketByMail>().run().await.unwrap();
+            tickets.backfill::<crate::desk::TicketByAgent>().run().await.unwrap();
+            tickets.backfill::<crate::desk::TicketQueues>().run().await.unwrap();
+            tickets.backfill::<crate::desk::TicketBadges>().run().await.unwrap();
+            tickets.backfill::<crate::desk::TicketTags>().run().await.unwrap();
+            // What takes part from now on begins with what is there: the tickets are written again by this program.
+            for number in [0, 1] {
+                let key = || Ticket::key(TENANT, number);
+                tickets.delete(key(), IfMatch::Any).await.unwrap();
+            }
+        });
+    }
+}
+
+/// A model without the addresses of blobs: which one an upload gets is chance.
+fn bare(model: &Model) -> Model {
+    let without =
+        |known: &Known| Known { ticket: Ticket { photo: None, ..known.ticket.clone() }, ..known.clone() };
+    model.iter().map(|(number, known)| (*number, without(known))).collect()
+}
+
+/// A random run of these patterns, to its end.
+pub fn run(parts: &Parts, seed: u64, steps: usize) {
+    let world = World::new(parts.clone());
+    let (rng, model) = (StdRng::seed_from_u64(seed), Model::new());
+    let mut run = Run { world, rng, model, changes: BTreeMap::new() };
+    let control = Control::default();
+    if run.has(Pattern::Versions) {
+        run.older_program();
+    }
+    block_on(run.world.tickets(&control).create_if_missing()).unwrap();
+    if run.has(Pattern::View) {
+        let view = block_on(run.world.view(&control).create_if_missing()).unwrap();
+        block_on(view.rebuild().run()).unwrap();
+    }
+    for _ in 0..steps {
+        run.step();
+    }
+    run.world.check(&run.model, &run.changes);
+}

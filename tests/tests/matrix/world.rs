@@ -1,0 +1,270 @@
+//! One store, the processes on it, and what must be true of it in the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use object_store::memory::InMemory;
+use pollster::block_on;
+use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::query::{KeyRange, Query, TextRange};
+use table_core::{PartitionKey, QueueName, TableName, TableStore, TableStoreExt};
+use table_patterns::feed::Cursor;
+use table_patterns::index::{Entities, EntityStore};
+use table_patterns::large::LargeTable;
+use table_patterns::outbox::Outbox;
+use table_patterns::relation::OwnerTable;
+use table_patterns::view::ViewTable;
+use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
+use tests::faults::{Control, Controlled};
+
+use crate::desk::{Audit, TENANT, Ticket, TicketWithComments, Totals, Trail, before};
+use crate::patterns::{Parts, Pattern};
+
+pub type Store = Controlled<Engine>;
+pub type Work = Outbox<Store, Store>;
+pub type Tickets = Entities<Ticket, Store, Work>;
+
+/// A ticket as the model has it: the content of its blob beside it, and its comments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    pub ticket: Ticket,
+    pub photo: Option<String>,
+    pub comments: BTreeSet<u32>,
+}
+
+pub type Model = BTreeMap<u32, Known>;
+
+pub struct World {
+    pub engine: Engine,
+    pub parts: Parts,
+    time: Arc<AtomicU64>,
+    blobs: Arc<InMemory>,
+}
+
+impl World {
+    pub fn new(parts: Parts) -> Self {
+        let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
+        let clock = Arc::clone(&time);
+        let engine = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst))).in_memory();
+        let world = Self { engine, parts, time, blobs: Arc::new(InMemory::new()) };
+        block_on(world.outbox(&Control::default()).create_queues()).unwrap();
+        world
+    }
+
+    pub fn pass(&self, seconds: u64) {
+        self.time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);
+    }
+
+    fn clock(&self) -> Clock {
+        let time = Arc::clone(&self.time);
+        Clock::new(move || time.load(Ordering::SeqCst))
+    }
+
+    pub fn pace(&self) -> Pace {
+        let sleep = Arc::clone(&self.time);
+        Pace::new().seed(7).clock(self.clock()).sleep_by(move |time| {
+            sleep.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
+            Box::pin(async {})
+        })
+    }
+
+    pub fn outbox(&self, control: &Control) -> Work {
+        let queue = QueueName::new("work").unwrap();
+        let (tables, queues) = (control.over(self.engine.clone()), control.over(self.engine.clone()));
+        Outbox::with_pace(tables, queues, queue, self.pace())
+    }
+
+    pub fn has(&self, pattern: Pattern) -> bool {
+        self.parts.contains(pattern)
+    }
+
+    /// The handle of one process without what takes part in writes.
+    pub fn plain(&self, control: &Control) -> Tickets {
+        let outbox = self.outbox(control);
+        outbox.store().clone().entities_through::<Ticket, _>(outbox).with_pace(self.pace())
+    }
+
+    /// The handle of one process, with the patterns of the run.
+    pub fn tickets(&self, control: &Control) -> Tickets {
+        let tickets = self.plain(control);
+        let feed = tickets.feed().clone();
+        let tickets = match self.has(Pattern::Feed) || self.has(Pattern::View) {
+            true => tickets.with_feed(feed),
+            false => tickets,
+        };
+        if self.has(Pattern::Participant) { tickets.taking_part(Trail) } else { tickets }
+    }
+
+    pub fn before(&self, control: &Control) -> Entities<before::Ticket, Store, Work> {
+        let outbox = self.outbox(control);
+        outbox.store().clone().entities_through::<before::Ticket, _>(outbox).with_pace(self.pace())
+    }
+
+    pub fn owners(&self, control: &Control) -> OwnerTable<Ticket, TicketWithComments, Store, Work> {
+        OwnerTable::new(self.tickets(control))
+    }
+
+    pub fn large(&self, control: &Control) -> LargeTable<Ticket, Store, Work> {
+        LargeTable::new(self.tickets(control), self.blobs.clone(), "desk").with_clock(self.clock())
+    }
+
+    pub fn view(&self, control: &Control) -> ViewTable<Totals, Store> {
+        ViewTable::new(control.over(self.engine.clone()))
+    }
+
+    pub fn worker(&self, control: &Control) -> Worker<Store, Store> {
+        let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
+        Worker::with_options(self.outbox(control), options).settles(&self.tickets(control))
+    }
+
+    fn sweep(&self) -> u64 {
+        block_on(Sweep::new(self.outbox(&Control::default())).registered()).unwrap().pending
+    }
+
+    /// What is stored of a ticket, read past all patterns.
+    pub fn stored(&self, number: u32) -> Option<Known> {
+        let control = Control::default();
+        let ticket = block_on(self.tickets(&control).get(Ticket::key(TENANT, number))).unwrap()?.into_value();
+        let photo = block_on(async {
+            let reader = self.large(&control).open(&ticket, Ticket::PHOTO_BLOB).await.unwrap()?;
+            Some(String::from_utf8(reader.bytes().await.unwrap().to_vec()).unwrap())
+        });
+        let of_ticket = self.comments().into_iter().filter(|(ticket, _)| *ticket == number);
+        let comments = of_ticket.map(|(_, comment)| comment).collect();
+        Some(Known { ticket, photo, comments })
+    }
+
+    /// The comments that are stored, whatever lies above them, by ticket and number.
+    fn comments(&self) -> Vec<(u32, u32)> {
+        let query = Query::new(KeyRange::rows(TENANT, TextRange::prefix("ticket_")));
+        let page = block_on(self.engine.query(&TableName::new("Desk").unwrap(), &query, None)).unwrap();
+        assert!(page.continuation.is_none());
+        let comment = |row_key: &str| {
+            let (ticket, comment) = row_key.strip_prefix("ticket_")?.split_once('_')?;
+            Some((ticket.parse().unwrap(), comment.parse().unwrap()))
+        };
+        page.rows.iter().filter_map(|row| comment(row.row_key)).collect()
+    }
+
+    /// Those who are alive do what is left to do.
+    fn recover(&self) {
+        let control = Control::default();
+        let mut pending = u64::MAX;
+        for _ in 0..8 {
+            self.pass(800);
+            self.sweep();
+            block_on(self.worker(&control).run_until_idle()).unwrap();
+            pending = self.sweep();
+            if pending == 0 {
+                break;
+            }
+        }
+        assert_eq!(pending, 0, "changes are not settled");
+    }
+
+    /// All that must be true when everything is done.
+    pub fn check(&self, model: &Model, changes: &BTreeMap<u32, usize>) {
+        self.recover();
+        let control = Control::default();
+        let tickets = block_on(self.tickets(&control).create_if_missing()).unwrap();
+        for number in 0..crate::run::NUMBERS {
+            assert_eq!(self.stored(number).as_ref(), model.get(&number));
+        }
+        block_on(async {
+            let report = tickets.check().run().await.unwrap();
+            assert!(report.is_clean(), "{:?}", report.findings);
+            // Every read of the type gives its rows exactly, whatever else lies in the partition.
+            let all: Vec<&Ticket> = model.values().map(|known| &known.ticket).collect();
+            if !self.has(Pattern::Parts) {
+                let rows = tickets.query(Ticket::rows(TENANT)).collect().await.unwrap();
+                assert_eq!(rows.iter().collect::<Vec<_>>(), all);
+            }
+            for known in &all {
+                self.find(&tickets, known).await;
+            }
+        });
+        if self.has(Pattern::Feed) {
+            self.check_feed(model, changes);
+        }
+        if self.has(Pattern::Participant) {
+            let trail = block_on(self.engine.table::<Audit>().query(Audit::rows(TENANT)).collect()).unwrap();
+            for number in 0..crate::run::NUMBERS {
+                let differences = trail.iter().filter(|audit| audit.ticket == i64::from(number));
+                let amount = model.get(&number).map_or(0, |known| known.ticket.amount);
+                let sum: i64 = differences.map(|audit| audit.difference).sum();
+                assert_eq!(sum, amount, "the trail of {number}");
+            }
+        }
+        if self.has(Pattern::Parts) {
+            let comments = self.comments();
+            assert!(comments.iter().all(|(ticket, _)| model.contains_key(ticket)), "{comments:?}");
+        }
+        if self.has(Pattern::View) {
+            self.check_view(model);
+        }
+    }
+
+    /// Each index that a ticket has a value of finds it.
+    async fn find(&self, tickets: &Tickets, known: &Ticket) {
+        let number = known.number;
+        if let Some(status) = &known.status {
+            let found = tickets.query(Ticket::by_status(TENANT, status)).collect().await.unwrap();
+            assert!(found.iter().any(|found| *found == *known), "{number} by status");
+        }
+        if let Some(mail) = &known.mail {
+            let found = tickets.get(Ticket::by_mail(TENANT, mail)).await.unwrap();
+            assert_eq!(found.as_deref(), Some(known), "{number} by mail");
+        }
+        if let Some(agent) = &known.agent {
+            let found = tickets.look_up(Ticket::by_agent(TENANT, agent)).await.unwrap();
+            assert!(found.iter().any(|found| **found == *known), "{number} by agent");
+        }
+        if let Some(queue) = &known.queue {
+            let found = tickets.query_eventual(Ticket::queues(TENANT, queue)).collect().await.unwrap();
+            assert!(found.iter().any(|found| *found.possibly_stale() == *known), "{number} by queue");
+        }
+        if let Some(badge) = known.badge {
+            let found = tickets.get_eventual(Ticket::badges(badge)).await.unwrap();
+            assert_eq!(found.map(table_patterns::index::Eventual::into_possibly_stale).as_ref(), Some(known));
+        }
+        if let Some(tag) = &known.tag {
+            let found = tickets.look_up_eventual(Ticket::tags(tag)).await.unwrap();
+            assert!(found.iter().any(|found| **found == *known), "{number} by tag");
+        }
+    }
+
+    fn check_feed(&self, model: &Model, changes: &BTreeMap<u32, usize>) {
+        let (table, tenant) = (TableName::new("Desk").unwrap(), PartitionKey::new(TENANT).unwrap());
+        self.pass(60);
+        let tickets = self.tickets(&Control::default());
+        let entries = block_on(tickets.feed().read(&table, &tenant, &Cursor::default(), usize::MAX)).unwrap();
+        for number in 0..crate::run::NUMBERS {
+            let source = format!("ticket_{number:03}");
+            let of_ticket: Vec<_> = entries.iter().filter(|entry| entry.source.as_str() == source).collect();
+            let least = changes.get(&number).copied().unwrap_or(0);
+            assert!(of_ticket.len() >= least, "{number}: {} entries of {least} changes", of_ticket.len());
+            let is_there = of_ticket.last().is_some_and(|entry| entry.kind != "deleted");
+            assert_eq!(is_there, model.contains_key(&number), "the last entry of {number}");
+        }
+    }
+
+    fn check_view(&self, model: &Model) {
+        self.pass(60);
+        block_on(async {
+            let view = self.view(&Control::default()).create_if_missing().await.unwrap();
+            let expected = || {
+                let amounts = model.values().map(|known| known.ticket.amount);
+                (i64::try_from(model.len()).unwrap(), amounts.sum::<i64>())
+            };
+            let is = || async {
+                let found = view.rows().await.unwrap().get(crate::desk::Total::key(TENANT)).await.unwrap();
+                found.map_or((0, 0), |total| (total.tickets, total.amount))
+            };
+            while view.catch_up(1_000).await.unwrap().is_behind {}
+            assert_eq!(is().await, expected(), "caught up");
+            view.rebuild().run().await.unwrap();
+            assert_eq!(is().await, expected(), "rebuilt");
+        });
+    }
+}
