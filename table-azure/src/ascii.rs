@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-/// The same JSON: what lies beyond ASCII stands in a string, where `\u` can name it.
+/// The same JSON: what lies beyond ASCII is in a string, where `\u` can name it.
 pub(crate) fn json(body: String) -> String {
     let mut units = [0; 2];
     named(body, |text, character| {
@@ -14,7 +14,7 @@ pub(crate) fn json(body: String) -> String {
     })
 }
 
-/// The same XML: what lies beyond ASCII stands in the content of an element, where a reference can name it.
+/// The same XML: what lies beyond ASCII is in the content of an element, where a reference can name it.
 pub(crate) fn xml(body: String) -> String {
     named(body, |text, character| {
         let _ = write!(text, "&#{};", u32::from(character));

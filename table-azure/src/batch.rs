@@ -76,7 +76,7 @@ impl AzureTables {
     }
 }
 
-/// What a batch's answer says: the number of parts is read, not assumed (EGT-37).
+/// The parts of a batch's answer: the number of parts is read, not assumed (EGT-37).
 fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledged> {
     let parts = read_responses(answer.header("content-type"), &answer.body).map_err(unreadable)?;
     if let Some((position, part)) = parts.iter().enumerate().find(|(_, part)| part.status >= 400) {

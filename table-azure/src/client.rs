@@ -27,7 +27,7 @@ use crate::testing::Mutant;
 /// what it says. `docs/lost-answers.md` has the table of outcomes for each verb.
 ///
 /// # Reads
-/// They go to the primary, so that what is decided by them is decided by what is stored. [`secondary_reads`](Self::secondary_reads) is another
+/// They go to the primary, so that decisions are based on the stored state. [`secondary_reads`](Self::secondary_reads) is another
 /// handle, which cannot write.
 ///
 /// ```no_run
@@ -102,7 +102,7 @@ impl AzureTables {
     /// The same, under these options.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint is none; `Io` if the system has no certificates to trust.
+    /// `InvalidInput` if the endpoint is not a URL; `Io` if the system has no certificates to trust.
     pub fn with_options(endpoint: &str, credential: Credential, options: Options) -> Result<Self> {
         let primary = Endpoint::new(endpoint)?;
         let target = options.target.unwrap_or_else(|| Target::of(&primary));
@@ -177,7 +177,7 @@ impl AzureTables {
         &self.0.capabilities
     }
 
-    /// Runs what a clone of the client does, on whatever executor the caller has.
+    /// Runs the work of a clone of the client, on any executor of the caller.
     pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,

@@ -14,7 +14,7 @@ pub(crate) use fault::ConnectionFault;
 
 const DEFAULT_SUFFIX: &str = "core.windows.net";
 
-/// What a connection string says: a credential, and an endpoint for each service it names or implies.
+/// The parsed connection string: a credential, and an endpoint for each service it names or implies.
 ///
 /// ```
 /// use table_azure::ConnectionString;

@@ -69,7 +69,7 @@ impl Credential {
     }
 }
 
-/// What a client needs to use a token.
+/// A bearer token and its end.
 impl From<&SasToken> for Credential {
     fn from(token: &SasToken) -> Self {
         Self::SharedAccessSignature(token.query_string())
@@ -104,7 +104,7 @@ impl fmt::Debug for AccessToken {
 /// The answer of a [`TokenProvider`], boxed so that providers can be chosen at run time.
 pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<AccessToken>> + Send + 'a>>;
 
-/// Where bearer tokens come from (AUTH-12): a managed identity, a service principal, a signed-in developer.
+/// The source of bearer tokens (AUTH-12): a managed identity, a service principal, a signed-in developer.
 ///
 /// A token is kept by the client and used until shortly before it ends; a provider need not keep it too.
 ///

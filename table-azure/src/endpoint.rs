@@ -65,7 +65,7 @@ impl Endpoint {
         self.secure
     }
 
-    /// Whether the account stands in the path, as it does at emulators only (ACC-2).
+    /// Whether the account is in the path, as it does at emulators only (ACC-2).
     pub(crate) fn is_path_style(&self) -> bool {
         !self.path.is_empty()
     }

@@ -56,18 +56,18 @@ impl TokenProvider for Identity {
         Box::pin(async move {
             let token = self.0.get_token(&[scope], None).await.map_err(|error| no_token(scope, &error))?;
             let (seconds, nanos) = (token.expires_on.unix_timestamp(), token.expires_on.nanosecond());
-            // An end that cannot be told is one that has come.
+            // An unknown end has passed.
             let expires_on = DateTime::from_timestamp(seconds, nanos).unwrap_or_default();
             Ok(AccessToken { secret: token.token.secret().to_owned(), expires_on })
         })
     }
 }
 
-/// What the vendor's error says. Not the error itself, which may hold the answer that a token should have stood in.
+/// The text of the vendor's error. Not the error itself, which may hold the answer with the token.
 fn no_token(scope: &str, error: &azure_core::Error) -> Error {
     let code = match error.kind() {
         ErrorKind::Io | ErrorKind::Connection => ErrorCode::Io,
         _ => ErrorCode::AuthenticationFailed,
     };
-    Error::new(code, format!("there is no token for {scope}: {error}")).with_rule("AUTH-12")
+    Error::new(code, format!("no token for {scope}: {error}")).with_rule("AUTH-12")
 }

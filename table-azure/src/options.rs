@@ -6,7 +6,7 @@ use crate::retry::RetryPolicy;
 use crate::target::Target;
 use crate::testing::Testing;
 
-/// How a client behaves.
+/// Options of a client.
 ///
 /// ```
 /// use table_azure::{AzureTables, Options, RetryPolicy};
@@ -30,18 +30,18 @@ pub struct Options {
 }
 
 impl Options {
-    /// The defaults: three repetitions, no secondary, the target told from the endpoint.
+    /// The defaults: three repetitions, no secondary, the target derived from the endpoint.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// When and how often attempts are repeated.
+    /// The retry policy.
     pub fn retry(self, retry: RetryPolicy) -> Self {
         Self { retry, ..self }
     }
 
     /// Whether each entity that is written stores an identifier of its write, as the property `OperationId`, so that the outcome of a
-    /// write whose answer was lost can mostly be told (CON-11); it is an error that
+    /// write whose answer was lost is mostly known (CON-11); it is an error that
     /// [is ambiguous](table_core::Error::is_ambiguous) otherwise. Off unless asked for.
     ///
     /// - It costs 46 bytes of an entity, one of its 252 properties, and a read for each entity of a write whose answer was lost.

@@ -148,7 +148,7 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
     Ok(narrowed)
 }
 
-/// Where the next page begins, in the service's words (PAGE-2): the row may be missing or empty. So may the partition be,
+/// The position of the next page, in the service's words (PAGE-2): the row may be missing or empty. So may the partition be,
 /// where a server writes the empty key as nothing (AZ-12).
 fn next(answer: &Answer) -> Option<Position> {
     let header = |name: &str| {

@@ -1,4 +1,4 @@
-//! What became of a write whose answer was lost: told by the identifier it stored, or not at all (CON-11).
+//! Outcome of a write whose answer was lost, by the identifier that it stored (CON-11).
 
 use table_core::query::Select;
 use table_core::row::RowView;
@@ -13,10 +13,10 @@ use crate::testing::{self, Mutant};
 
 impl AzureTables {
     /// Looks again what became of a write that ended with an error that [is ambiguous](Error::is_ambiguous), such as when the
-    /// network is back: its `ETag`s if it was certainly applied, `None` if that cannot be told.
+    /// network is back: its `ETag`s if it was certainly applied, `None` if that is unknown.
     ///
-    /// It is told by the identifiers of [`Options::operation_ids`](crate::Options::operation_ids), so only writes that were sent with
-    /// them can be told. `None` does not say that the write was not applied: it may have been, and replaced since.
+    /// The outcome is found by the identifiers of [`Options::operation_ids`](crate::Options::operation_ids), so only writes that were sent with
+    /// them have a known outcome. `None` does not say that the write was not applied: it may have been, and replaced since.
     ///
     /// ```no_run
     /// # async fn run(tables: table_azure::AzureTables, error: table_core::Error) -> table_core::Result<()> {
@@ -43,7 +43,7 @@ impl AzureTables {
         .await
     }
 
-    /// The outcome of a write that may have been applied, whatever the last attempt came to.
+    /// The outcome of a write that may have been applied, regardless of its last attempt.
     pub(crate) async fn resolve(
         &self,
         table: &TableName,

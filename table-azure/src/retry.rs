@@ -1,4 +1,4 @@
-//! When and how often an attempt is repeated (RTY rules).
+//! Retry policy of requests (RTY rules).
 
 mod after;
 mod budget;
@@ -10,8 +10,8 @@ pub(crate) use budget::Budget;
 
 /// Exponential back-off with jitter, bounded in number and in time (RTY-2).
 ///
-/// What is repeated is told by the rules, not here: 408, 429, 500, 502, 503, 504, broken connections and time limits (RTY-1).
-/// What the outcomes of a repeated write are stands in `docs/lost-answers.md` (CON-11).
+/// The rules say what is repeated: 408, 429, 500, 502, 503, 504, broken connections and time limits (RTY-1).
+/// The outcomes of a repeated write are listed in `docs/lost-answers.md` (CON-11).
 ///
 /// A call that is dropped before its end sends nothing more. What it sent may have been applied.
 ///
@@ -29,16 +29,16 @@ pub struct RetryPolicy {
     pub retries: u32,
     /// The delay before the first repetition; each further one is twice as long, give or take a fifth (RTY-2).
     pub base: Duration,
-    /// The longest delay. A service that asks for a longer one is heeded all the same (RTY-3).
+    /// The longest delay. A service that asks for a longer one is heeded nevertheless (RTY-3).
     pub cap: Duration,
     /// The time limit of one attempt. The service's own is 30 s (REQ-6).
     pub attempt: Duration,
     /// The time limit of the whole operation: attempts, the delays between them, the look-up of a lost write's outcome.
     pub total: Duration,
     /// Repetitions that all calls of a client may make while hardly any request ends well; ten that do earn one. When it is used up, as
-    /// in an outage, requests are sent once. `tracing` tells when that begins and ends (target `table_azure::circuit`).
+    /// in an outage, requests are sent once. `tracing` reports its beginning and end (target `table_azure::circuit`).
     pub budget: u32,
-    /// How long a `create_table` waits for the deletion of a table of that name to end (RTY-6); zero tells
+    /// How long a `create_table` waits for the deletion of a table of that name to end (RTY-6); zero returns
     /// `TableBeingDeleted` at once.
     pub being_deleted: Duration,
 }

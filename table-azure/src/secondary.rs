@@ -14,7 +14,7 @@ use crate::client::AzureTables;
 /// The secondary is behind by minutes, or by hours while the regions are apart: an entity that was written may be missing or old,
 /// one that was deleted may be there, and a later read may show an earlier state. Only a 404 is asked of the primary again.
 ///
-/// So nothing may be decided by it, and nothing can be: every write through this handle is refused. Loops that read, change and write
+/// Nothing may be decided by it: every write through this handle is refused. Loops that read, change and write
 /// back, patterns and look-ups of lost writes go through [`AzureTables`], which reads from the primary alone.
 #[derive(Clone)]
 pub struct SecondaryReads(AzureTables);

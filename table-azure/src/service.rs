@@ -21,7 +21,7 @@ pub struct ServiceStats {
 }
 
 impl AzureTables {
-    /// How far the secondary has come. Asked of the secondary itself.
+    /// The replication state of the secondary, read from the secondary itself.
     ///
     /// # Errors
     /// `Unsupported` for Cosmos DB (COS-7); `InvalidInput` if no secondary is known; 403 if the account has none that can be
@@ -57,7 +57,7 @@ impl AzureTables {
     /// The service's settings.
     ///
     /// # Errors
-    /// Those of the service; `InternalError` for an answer that is none.
+    /// Those of the service; `InternalError` for another answer.
     pub async fn service_properties(&self) -> Result<ServiceProperties> {
         const OPERATION: &str = "get service properties";
         self.run(|client| async move {

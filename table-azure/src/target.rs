@@ -46,7 +46,7 @@ impl Target {
         }
     }
 
-    /// What it can do: keys of 513 to 1,024 code units are left to the server to judge (ENG-1), but for Azurite, which is known
+    /// Its capabilities: keys of 513 to 1,024 code units are left to the server to judge (ENG-1), but for Azurite, which is known
     /// to refuse them (AZ-7).
     pub(crate) fn capabilities(self) -> Capabilities {
         let limits = if self == Self::Emulator { Limits::PORTABLE } else { Limits::WIDE };
@@ -60,7 +60,7 @@ impl Target {
         capabilities
     }
 
-    /// What bearer tokens are asked for (AUTH-12).
+    /// The scope of bearer tokens (AUTH-12).
     pub(crate) const fn scope(self) -> &'static str {
         match self {
             Self::Service | Self::Emulator => "https://storage.azure.com/.default",

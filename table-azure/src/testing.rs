@@ -59,7 +59,7 @@ pub enum Broken {
 /// An answer under way.
 pub type Delivery = Pin<Box<dyn Future<Output = Result<WireAnswer, Broken>> + Send>>;
 
-/// What takes requests in place of connections.
+/// A substitute for connections.
 pub trait Wire: Debug + Send + Sync {
     /// Sends a request.
     fn send(&self, request: WireRequest) -> Delivery;
@@ -100,7 +100,7 @@ impl Mutant {
     ];
 }
 
-/// What tests may set.
+/// Settings for tests.
 #[derive(Clone, Debug, Default)]
 pub struct Testing {
     /// In place of connections.

@@ -1,4 +1,4 @@
-//! The client against a server that answers what a test tells it to: every promise about the wire, without a service.
+//! The client against a scripted server: every promise about the wire, without a service.
 
 mod bounds;
 mod credentials;

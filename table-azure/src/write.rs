@@ -107,7 +107,7 @@ impl AzureTables {
 /// A write that was not acknowledged.
 #[derive(Debug)]
 pub(crate) struct Unacknowledged {
-    /// What the last attempt came to.
+    /// The result of the last attempt.
     pub(crate) error: Error,
     /// Whether any attempt may have been applied (CON-11).
     pub(crate) in_doubt: bool,

@@ -48,7 +48,7 @@ impl Clock {
         (self.0)()
     }
 
-    /// The present instant. Where the clock tells ticks that are in no calendar it is the last one.
+    /// The present instant. The last one of the calendar where the clock returns later ticks.
     #[must_use]
     pub fn instant(&self) -> DateTime<Utc> {
         ticks::to_datetime(self.now()).unwrap_or(DateTime::<Utc>::MAX_UTC)

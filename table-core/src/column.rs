@@ -37,7 +37,7 @@ pub struct Column<E, T, K = Plain> {
     of: PhantomData<Of<E, T, K>>,
 }
 
-/// What a column speaks of, none of which it holds.
+/// The entity and the value of a column, as types only.
 type Of<E, T, K> = fn() -> (E, T, K);
 
 impl<E, T, K> Column<E, T, K> {
@@ -55,7 +55,7 @@ impl<E, T, K> Column<E, T, K> {
         fnv1a64(self.name.as_bytes())
     }
 
-    /// That it is no field of the key. For generated code.
+    /// A marker that the column is not a field of the key. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {
@@ -103,7 +103,7 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Le, value)
     }
 
-    /// The entity lacks the property, whatever its type elsewhere (FIL-12). `!column.is_absent()` is its being there.
+    /// The entity lacks the property, of any type (FIL-12). `!column.is_absent()` holds where it is present.
     ///
     /// ```
     /// use table_core::Column;
@@ -118,7 +118,7 @@ impl<E, T, K> Column<E, T, K> {
     }
 }
 
-// Bounds of the methods and not of their block: so rustc tells the bound's own message, with its number.
+// Bounds of the methods and not of their block: so rustc prints the bound's own message, with its number.
 impl<E, T, K> Column<E, T, K> {
     /// The property is there and true (FIL-13); `!column.is_true()` matches where it is missing, too.
     pub fn is_true(self) -> Condition<E>

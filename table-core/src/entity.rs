@@ -93,7 +93,7 @@ pub trait PlainEntity: Entity + DeclaresNothing {}
 
 impl<E: DeclaresNothing> PlainEntity for E {}
 
-/// What the derive implements for entities that declare nothing. No API.
+/// Implemented by the derive for entities that declare nothing. Not part of the API.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed), which a plain write would leave behind",
@@ -151,7 +151,7 @@ pub trait ToEntity {
         None
     }
 
-    /// Is told the version that a write gave it, in case it keeps that.
+    /// Receives the version that a write gave it, for entities that keep it.
     fn on_written(&mut self, _etag: &ETag, _ticks: u64) {}
 }
 
@@ -173,7 +173,7 @@ impl<E: PlainEntity> ToEntity for E {
     }
 }
 
-/// As what was read, whatever its version was.
+/// Written as the entity, regardless of the version that was read.
 impl<T: ToEntity> ToEntity for Versioned<T> {
     fn entity_key(&self) -> Result<EntityKey> {
         self.value.entity_key()

@@ -232,7 +232,7 @@ impl Error {
         std::iter::successors(first, |&cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()
     }
 
-    /// The same failure of a write that may have been applied all the same, by this attempt or by an earlier one whose answer
+    /// The same failure of a write that may have been applied nevertheless, by this attempt or by an earlier one whose answer
     /// was lost (CON-11): ambiguous, with this error as its source.
     #[must_use]
     pub fn in_doubt(self) -> Self {

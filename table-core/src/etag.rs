@@ -91,15 +91,8 @@ impl fmt::Debug for ETag {
 }
 
 /// An instant as the service prints it: at most 7 fractional digits, trailing zeros removed (TYPE-5).
-///
-/// ```
-/// let instant = "2020-07-24T14:34:48.476700Z".parse()?;
-/// assert_eq!(table_core::etag::format_datetime(instant), "2020-07-24T14:34:48.4767Z");
-/// # Ok::<(), chrono::ParseError>(())
-/// ```
-#[must_use]
-pub fn format_datetime(instant: DateTime<Utc>) -> String {
-    // What has no ticks is no instant that the service prints: years below 1 and above 9999.
+pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
+    // An instant without ticks is never printed by the service: years below 1 and above 9999.
     let printed = ticks::from_datetime(instant).and_then(ticks::print);
     printed.unwrap_or_else(|| instant.to_rfc3339_opts(SecondsFormat::AutoSi, true))
 }
@@ -115,7 +108,7 @@ pub fn format_datetime(instant: DateTime<Utc>) -> String {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum IfMatch {
-    /// `*`: the entity must exist, in whatever version (UPS-4).
+    /// `*`: the entity must exist, in any version (UPS-4).
     Any,
     /// The entity must exist in exactly this version.
     ETag(ETag),
@@ -177,6 +170,12 @@ mod tests {
         ] {
             assert_eq!(ETag::parse(text).unwrap().to_string(), text);
         }
+    }
+
+    #[test]
+    fn type_5_instants_are_printed_without_trailing_zeros() {
+        let instant = "2020-07-24T14:34:48.476700Z".parse().unwrap();
+        assert_eq!(format_datetime(instant), "2020-07-24T14:34:48.4767Z");
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl Filter {
         &self.terms
     }
 
-    /// The number of discrete comparisons, of which the service documents 15 at most and accepts more (FIL-7).
+    /// The number of discrete comparisons. The service documents a limit of 15 and accepts more (FIL-7).
     #[must_use]
     pub fn comparisons(&self) -> usize {
         self.terms.iter().filter(|term| matches!(term, Term::Compare { .. } | Term::Flag(_))).count()

@@ -14,7 +14,7 @@ use crate::selection::{Class, Partition, Point};
 /// A struct of [`One`] and [`Many`] entities that lie side by side in one partition. Made by
 /// [`#[derive(EntityGroup)]`](derive@crate::EntityGroup), read by [`Table::read_group`](crate::Table::read_group).
 pub trait EntityGroup: Sized {
-    /// What a group is named by: the key of the entity that all its keys begin with ([`Point`]), or its partition
+    /// The selection that names a group: the key of the entity that all its keys begin with ([`Point`]), or its partition
     /// ([`Partition`]).
     type Named: Names;
 

@@ -50,7 +50,7 @@ use crate::schema::IndexSchema;
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub trait Index: Sized + 'static {
-    /// What it indexes.
+    /// The entity that it indexes.
     type Entity: Entity;
     /// Its design.
     const SCHEMA: &'static IndexSchema;
@@ -73,10 +73,10 @@ pub trait Index: Sized + 'static {
     /// The key of the entity that a copy, or a member under the key of its list, belongs to.
     ///
     /// # Errors
-    /// `EntityMismatch` if what is stored is no entry of this index.
+    /// `EntityMismatch` if what is stored is not an entry of this index.
     fn owner(entry: EntityRef<'_>) -> Result<EntityKey>;
 
-    /// What the entity has in the index; `None` if it is not indexed.
+    /// The entity's entry in the index; `None` if it is not indexed.
     ///
     /// # Errors
     /// Those of [`encode_key`](Self::encode_key) and [`to_row`](Self::to_row), and `PropertyValueTooLarge` if a key is too long

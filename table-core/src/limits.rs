@@ -62,7 +62,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What every target but Cosmos DB accepts: the default of the embedded engine (ENG-1, ENG-16).
+    /// The limits that every target but Cosmos DB accepts: the default of the embedded engine (ENG-1, ENG-16).
     pub const PORTABLE: Self = Self {
         key_units: KEY_UNITS_PORTABLE,
         properties: PROPERTIES,

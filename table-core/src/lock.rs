@@ -40,7 +40,7 @@ use crate::lock::file::Section;
 use crate::schema::{Verdict, evolve};
 
 /// The environment variable that says whether a lock file is written anew.
-pub const VARIABLE: &str = "TABLES_UPDATE";
+const VARIABLE: &str = "TABLES_UPDATE";
 
 /// Whether a lock file that differs is written anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,16 +49,16 @@ pub enum Update {
     Never,
     /// Up to the verdict *needs backfill*.
     Allowed,
-    /// Whatever the verdict.
+    /// Regardless of the verdict.
     Force,
 }
 
 impl Update {
-    /// What [`VARIABLE`] says: `1`, `force`, or nothing.
+    /// The value of [`VARIABLE`]: `1`, `force`, or nothing.
     ///
     /// # Errors
     /// `InvalidInput` if it says something else.
-    pub fn from_env() -> Result<Self> {
+    pub(crate) fn from_env() -> Result<Self> {
         match env::var(VARIABLE).unwrap_or_default().as_str() {
             "" | "0" => Ok(Self::Never),
             "1" => Ok(Self::Allowed),
@@ -189,7 +189,7 @@ macro_rules! assert_layout {
     };
 }
 
-/// What [`assert_layout!`](crate::assert_layout) calls.
+/// The function behind [`assert_layout!`](crate::assert_layout).
 ///
 /// # Panics
 /// With the error of [`check`], if it gives one.

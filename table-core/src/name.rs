@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::name::fault::NameFault;
 
-/// What the name of a store's own table begins with.
+/// The first character of a store's own tables.
 #[cfg(feature = "embedded")]
 const INTERNAL: char = '$';
 
-/// What the name of a table of measurements begins with, which the service makes (`$MetricsHourPrimaryTransactionsBlob`).
+/// The beginning of the names of the service's own tables of measurements (`$MetricsHourPrimaryTransactionsBlob`).
 const METRICS: &str = "$Metrics";
 
 /// The name of a table: 3 to 63 ASCII letters and digits, the first a letter, not `tables` (TBL-1, TBL-3).
@@ -107,7 +107,7 @@ impl TableName {
         &self.text
     }
 
-    /// The name in lower case: what tables are told apart by (TBL-2).
+    /// The name in lower case: the key by which tables are compared (TBL-2).
     #[must_use]
     pub fn folded(&self) -> &str {
         &self.folded

@@ -9,11 +9,11 @@ use crate::row::Row;
 pub struct Operation {
     /// The entity's row.
     pub row_key: RowKey,
-    /// What to do.
+    /// The remedy.
     pub kind: OperationKind,
 }
 
-/// What a write does. Which of replace and insert-or-replace is meant is decided by `If-Match` alone on the wire (UPS-1).
+/// The kind of a write. On the wire, `If-Match` alone distinguishes replace and insert-or-replace (UPS-1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperationKind {
     /// The entity must not exist (INS-1).

@@ -106,7 +106,7 @@ impl fmt::Debug for Pace {
     }
 }
 
-/// Where no thread is to be had, nothing is waited for.
+/// Does not wait where no thread can be started.
 fn sleep_in_a_thread(time: Duration) -> BoxFuture<'static, ()> {
     if time.is_zero() {
         return ready(()).boxed();

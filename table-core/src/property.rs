@@ -34,7 +34,7 @@ use crate::value::{EdmType, Value, ValueRef};
 ///
 /// There is no implementation for `u64`, because `Edm.Int64` is signed: nothing may be cut silently.
 ///
-/// A type of your own stands for one of these and hands both calls on:
+/// A type of your own represents one of these and hands both calls on:
 ///
 /// ```
 /// use table_core::property::{self, Property};
@@ -111,7 +111,7 @@ pub trait Property: Sized {
         }
     }
 
-    /// What is stored, for a comparison in a filter; `None` if nothing is.
+    /// The stored value, for a comparison in a filter; `None` if nothing is stored.
     ///
     /// # Errors
     /// Those of [`write_to`](Self::write_to).
@@ -133,7 +133,7 @@ pub trait Property: Sized {
 /// Reads a property of a row; `hint` is that of [`RowView::find`].
 ///
 /// # Errors
-/// Those of [`Property::from_value`], with the name; `Corrupted` if the bytes are no row.
+/// Those of [`Property::from_value`], with the name; `Corrupted` if the bytes are not a row.
 ///
 /// ```
 /// use table_core::row::RowWriter;

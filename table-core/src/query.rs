@@ -8,7 +8,6 @@ pub(crate) mod fault;
 mod page;
 mod plan;
 mod range;
-mod reach;
 mod rows;
 mod select;
 mod text;
@@ -19,7 +18,6 @@ pub use continuation::{Continuation, Position};
 pub use page::Page;
 pub use plan::{Lookup, Plan, Requests, Warning};
 pub use range::{KeyRange, TextRange};
-pub use reach::Reach;
 #[cfg(feature = "embedded")]
 pub(crate) use rows::Gather;
 pub use rows::Rows;

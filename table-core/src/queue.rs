@@ -47,7 +47,7 @@ use crate::error::Result;
 /// Delivery more than once is in the contract, so consumers are idempotent (QUE-22). What a consumer needs beyond this, such as
 /// extension of leases, back-off and a queue for poison, is built above, once for all backends.
 pub trait QueueStore: Debug + Display + Send + Sync {
-    /// Creates a queue; `false` if it was there already, which is no error (QUE-3).
+    /// Creates a queue; `false` if it was there already, which is not an error (QUE-3).
     ///
     /// # Errors
     /// `QueueBeingDeleted` while the service still clears a queue of this name (QUE-15).

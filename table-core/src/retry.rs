@@ -8,7 +8,7 @@ use crate::pace::{Backoff, Pace};
 /// How often an attempt that lost a race is made again, and how long it waits before: a random part of a time that doubles, up to a
 /// bound.
 ///
-/// All that reads, changes and writes back goes by it: [`Table::update`](crate::Table::update) and every pattern.
+/// Every loop that reads, changes and writes back follows it: [`Table::update`](crate::Table::update) and every pattern.
 ///
 /// ```
 /// use std::time::Duration;
@@ -39,7 +39,7 @@ impl Retry {
     /// The attempts of the default policy. Each lost one means that another writer's succeeded (CON-5).
     pub const ATTEMPTS: usize = 64;
 
-    /// So many attempts, at least one; waits of at most `first` after the first of them, and never more than `most`.
+    /// A policy of `attempts` attempts, at least one; waits of at most `first` after the first of them, and never more than `most`.
     #[must_use]
     pub fn new(attempts: usize, first: Duration, most: Duration) -> Self {
         Self { attempts: attempts.max(1), backoff: Backoff { first, most }, pace: Pace::new() }

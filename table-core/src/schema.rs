@@ -31,11 +31,11 @@ pub struct EntitySchema {
     pub entity: &'static str,
     /// The table it lives in.
     pub table: &'static str,
-    /// The value of the property `EntityType` that tells this type from others of the table, if it has one (PAT-HET-1).
+    /// The value of the property `EntityType` that distinguishes this type from others of the table, if it has one (PAT-HET-1).
     pub kind: Option<&'static str>,
-    /// How its `PartitionKey` is made.
+    /// The pieces of its `PartitionKey`.
     pub partition_key: &'static [KeyPiece],
-    /// How its `RowKey` is made.
+    /// The pieces of its `RowKey`.
     pub row_key: &'static [KeyPiece],
     /// Its properties, in declaration order.
     pub properties: &'static [PropertySchema],
@@ -68,7 +68,7 @@ pub enum KeyPiece {
         field: &'static str,
         /// The codec, as [`KeyCodec::NAME`](crate::key::KeyCodec::NAME) says it.
         codec: &'static str,
-        /// What its text looks like.
+        /// The form of its text.
         form: Form,
     },
 }
@@ -114,9 +114,9 @@ pub struct IndexSchema {
     pub when: Option<&'static str>,
     /// The table that the copies live in; `None` is the entity's own.
     pub table: Option<&'static str>,
-    /// How the copies' `PartitionKey` is made; `None` is as the entity's own (PAT-INTRA).
+    /// The pieces of the copies' `PartitionKey`; `None` is as the entity's own (PAT-INTRA).
     pub partition_key: Option<&'static [KeyPiece]>,
-    /// How the copies' `RowKey` is made.
+    /// The pieces of the copies' `RowKey`.
     pub row_key: &'static [KeyPiece],
     /// The properties that the declaration keeps in each copy; `None` keeps all (PAT-INTRA-6).
     pub keep: Option<&'static [&'static str]>,
@@ -162,7 +162,7 @@ impl IndexSchema {
     }
 }
 
-/// What an index is made of.
+/// The kind of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexKind {
     /// A copy of each entity (PAT-INTRA, PAT-INTER).

@@ -221,7 +221,7 @@ fn first_literal(pieces: &'static [KeyPiece]) -> &'static str {
     }
 }
 
-/// What a range reads before and after the partitions that begin with a text.
+/// The rows of a range before and after the partitions that begin with a text.
 fn around(range: KeyRange, literal: &str) -> impl Iterator<Item = KeyRange> {
     let (before, after) = match TextRange::prefix(literal) {
         TextRange { lower: Bound::Included(lower), upper: Bound::Excluded(upper) }
@@ -241,7 +241,7 @@ fn around(range: KeyRange, literal: &str) -> impl Iterator<Item = KeyRange> {
 }
 
 impl<E> Selection<E, Scan> {
-    /// Every entity of the table, for a reason that stands in plans and spans (design promise 2).
+    /// Every entity of the table, for a reason that is in plans and spans (design promise 2).
     pub fn scan(reason: impl Into<String>) -> Self {
         let all = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::ALL };
         Self::of(Ok(Keys::Ranges(vec![all])), Some(reason.into()))

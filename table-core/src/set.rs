@@ -1,4 +1,4 @@
-//! Entity sets: several entity types of one table, told apart by key or by kind (PAT-HET).
+//! Entity sets: several entity types of one table, distinguished by key or by kind (PAT-HET).
 
 use crate::entity::{Declared, FromEntity};
 use crate::error::Result;
@@ -28,7 +28,7 @@ pub trait SetOf<E>: EntitySet {}
 /// An entity with an `EntityType` that the design does not know of is of another type, or of a later version of this one.
 ///
 /// # Errors
-/// `Corrupted` if the bytes are no row.
+/// `Corrupted` if the bytes are not a row.
 pub fn is_of(design: &EntitySchema, entity: EntityRef<'_>) -> Result<bool> {
     if !schema::fits(design.row_key, entity.row_key)
         || !schema::fits(design.partition_key, entity.partition_key)
@@ -60,7 +60,7 @@ impl EntitySchema {
 
     /// Whether a field is stored in several properties: the later chunks stand last.
     #[must_use]
-    pub fn has_chunks(&self) -> bool {
+    pub(crate) fn has_chunks(&self) -> bool {
         let is_more = |(last, others): (&PropertySchema, &[PropertySchema])| {
             others.iter().any(|other| other.field == last.field)
         };
@@ -69,13 +69,13 @@ impl EntitySchema {
 
     /// Whether the other type lives in the same table (TBL-2).
     #[must_use]
-    pub const fn shares_table(&self, other: &Self) -> bool {
+    pub(crate) const fn shares_table(&self, other: &Self) -> bool {
         self.table.as_bytes().eq_ignore_ascii_case(other.table.as_bytes())
     }
 
     /// Whether it is certain that no row is of both types: their kinds differ, or their keys do.
     #[must_use]
-    pub const fn is_told_from(&self, other: &Self) -> bool {
+    pub(crate) const fn is_told_from(&self, other: &Self) -> bool {
         let by_kind = match (self.kind, other.kind) {
             (Some(kind), Some(other)) => !schema::is_same_text(kind, other),
             (Some(_), None) => !other.declares(ENTITY_TYPE),

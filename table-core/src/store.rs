@@ -17,7 +17,7 @@ use crate::query::{Continuation, Page, Query, Select};
 use crate::row::Row;
 use crate::transaction::Transaction;
 
-/// What a backend can do and how far it goes: facts, checked before a call.
+/// The capabilities and limits of a backend: facts, checked before a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
@@ -92,7 +92,7 @@ pub struct TablePage {
 ///
 /// Conveniences live above it, once for all backends, in [`Table`](crate::Table).
 pub trait TableStore: Debug + Display + Send + Sync {
-    /// What this backend can do.
+    /// The capabilities of this backend.
     fn capabilities(&self) -> &Capabilities;
 
     /// Creates a table.

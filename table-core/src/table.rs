@@ -72,7 +72,7 @@ pub struct Table<E, S> {
     store: S,
     /// A design's name is not known to be legal before it is used: an error waits here for the first use.
     name: Result<TableName>,
-    /// How updates retry; `None` is the default.
+    /// The retry policy of updates; `None` is the default.
     retry: Option<Retry>,
     /// What it knows of the stored design, once it was opened.
     standing: Option<Arc<Standing>>,
@@ -80,7 +80,7 @@ pub struct Table<E, S> {
 }
 
 impl<E, S> Table<E, S> {
-    /// The table of this name in a store, whatever the design of `E` calls it.
+    /// The table of this name in a store, instead of the one that the design of `E` names.
     #[must_use]
     pub const fn new(store: S, name: TableName) -> Self {
         Self { store, name: Ok(name), retry: None, standing: None, of: PhantomData }
@@ -101,7 +101,7 @@ impl<E, S> Table<E, S> {
     /// The name.
     ///
     /// # Errors
-    /// Those of [`TableName::new`], if the design's name is no legal one.
+    /// Those of [`TableName::new`], if the design's name is not a legal one.
     pub fn name(&self) -> Result<&TableName> {
         self.name.as_ref().map_err(Clone::clone)
     }

@@ -49,7 +49,7 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
 }
 
 /// Ticks of `yyyy-mm-ddThh:mm:ss`, at most seven digits of a fraction, and `Z`: an instant as the service prints it, or with
-/// zeros at its end (TYPE-5). `None` for any other spelling, whatever it means: there are offsets and leap seconds among them.
+/// zeros at its end (TYPE-5). `None` for any other spelling, for example with an offset or a leap second.
 /// `colon` is how the text has its colons, which an `ETag` encodes (ETAG-1).
 pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     let (front, rest) = text.as_bytes().split_first_chunk::<13>()?;

@@ -15,7 +15,7 @@ const FEW: usize = 16;
 
 /// Writes of entities of one partition, applied all or none (EGT-9). One partition by construction (EGT-1).
 ///
-/// Checked while it is built, so that what holds is told before anything is sent: at most 100 operations (EGT-2), 4 MiB
+/// Checked while it is built, so that a violation is reported before anything is sent: at most 100 operations (EGT-2), 4 MiB
 /// (EGT-3, ENG-17), each entity once (EGT-4), every entity within its limits.
 #[derive(Clone, Debug)]
 pub struct Transaction {

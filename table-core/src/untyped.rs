@@ -72,10 +72,10 @@ impl Selection<TableEntity, Partition> {
 impl<S: TableStore + Clone> Table<TableEntity, S> {
     /// Begins a query given as `$filter` text: `PartitionKey eq 'Sales' and Age ge 30`.
     ///
-    /// What the text says of the keys, joined by `and`, bounds what is read (CLS-3).
+    /// Conditions on the keys, joined by `and`, bound the rows that are read (CLS-3).
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is no filter (FIL-5), and for one that would read the whole table: that is another
+    /// `InvalidInput` for a text that is not a filter (FIL-5), and for one that would read the whole table: that is another
     /// verb, [`scan`](Table::scan), which takes the filter too.
     pub fn query_text(&self, filter: &str) -> Result<EntityQuery<TableEntity, S>> {
         let query = Query::parse(filter).map_err(|error| self.in_table(error))?;
@@ -100,7 +100,7 @@ impl<S> EntityQuery<TableEntity, S> {
     /// Only entities that satisfy a condition given as `$filter` text; a blank one is none (FIL-6).
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is no filter (FIL-5).
+    /// `InvalidInput` for a text that is not a filter (FIL-5).
     pub fn filter_text(self, filter: &str) -> Result<Self> {
         Ok(match Filter::parse(filter)? {
             Some(filter) => self.with_filter(filter),

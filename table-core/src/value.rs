@@ -62,7 +62,7 @@ impl EdmType {
         }
     }
 
-    /// The type of a name on the wire; `None` if there is none such (ENG-10).
+    /// The type of a name on the wire; `None` for another name (ENG-10).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -204,7 +204,7 @@ impl Value {
     }
 
     /// The value, borrowed. An instant is truncated to its tick (TICK-6); one outside the calendar of ticks, which no
-    /// store accepts (TYPE-6), becomes a number of ticks that is no `Edm.DateTime` and is refused when it is written.
+    /// store accepts (TYPE-6), becomes a number of ticks that is not an `Edm.DateTime` and is refused when it is written.
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -237,7 +237,7 @@ pub(crate) fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
     found.ok_or_else(|| out_of_range(name, &instant))
 }
 
-/// The error for an instant that is no `Edm.DateTime` (TYPE-6).
+/// The error for an instant that is not an `Edm.DateTime` (TYPE-6).
 pub(crate) fn out_of_range(name: &str, found: &dyn fmt::Display) -> Error {
     let message = format!("property `{name}`: {found} is outside the years 1601 to 9999 of an Edm.DateTime");
     Error::new(ErrorCode::OutOfRangeInput, message).with_rule("TYPE-6")

@@ -9,7 +9,7 @@ use crate::xml::content;
 /// Characters of a service's message that are kept.
 const MOST_TEXT: usize = 1_000;
 
-/// What the body of an error says.
+/// The content of an error's body.
 ///
 /// ```
 /// use table_wire::ErrorBody;
@@ -39,7 +39,7 @@ impl ErrorBody {
         let (code, message) = of_json(text).or_else(|| of_xml(text)).unwrap_or_default();
         let known = code.is_some() || message.is_some();
         let message = message.unwrap_or_default();
-        // Text, request id and time stand in one string, a line each (ERR-1).
+        // Text, request id and time are in one string, a line each (ERR-1).
         let message = message.trim().lines().next().unwrap_or_default();
         let (index, message) = match message.split_once(':') {
             Some((index, rest)) if is_index(index) => (index.parse().ok(), rest),
@@ -148,14 +148,14 @@ pub struct NewError<'a> {
 }
 
 impl NewError<'_> {
-    /// As the table service writes it, at every level of metadata (ERR-1).
+    /// The body as the table service writes it, at every level of metadata (ERR-1).
     #[must_use]
     pub fn to_json(&self) -> String {
         let error = json!({ "code": self.code, "message": { "lang": "en-US", "value": self.text() } });
         json!({ "odata.error": error }).to_string()
     }
 
-    /// As the table service writes it for a client that did not ask for JSON (ERR-2).
+    /// The body as the table service writes it for a client that did not ask for JSON (ERR-2).
     #[must_use]
     pub fn to_odata_xml(&self) -> String {
         format!(
@@ -167,7 +167,7 @@ impl NewError<'_> {
         )
     }
 
-    /// As the queue service writes it, and the table service where it refuses a request before it reads it (ERR-2, QUE-1).
+    /// The body as the queue service writes it, and the table service where it refuses a request before it reads it (ERR-2, QUE-1).
     #[must_use]
     pub fn to_storage_xml(&self) -> String {
         format!(

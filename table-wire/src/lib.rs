@@ -1,6 +1,6 @@
 //! The wire protocol of tables and queues, for clients and servers alike.
 //!
-//! What both ends of a connection must agree on is here once, as texts and types without a connection: no HTTP client, no TLS, no runtime.
+//! Both ends of a connection share these texts and types, without a connection: no HTTP client, no TLS, no runtime.
 //! `table-azure` is a client made of it.
 //!
 //! - [`auth`]: an account's key, canonical strings, and signatures of requests, made and verified.

@@ -11,7 +11,7 @@ use crate::xml::{self, Record, content};
 /// The name of the element of a message: the records of [`message`] and [`lease`].
 pub const RECORD: &str = "QueueMessage";
 
-/// When a message expires that does not (QUE-7).
+/// The expiry of a message that does not expire (QUE-7).
 const NEVER: &str = "Fri, 31 Dec 9999 23:59:59 GMT";
 
 /// The body that puts or updates a message (QUE-4).

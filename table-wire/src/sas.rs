@@ -5,7 +5,7 @@
 //! its [`scoped`](Authority::scoped) view of any store, of an embedded engine too, lets through what a token allows and
 //! refuses the rest with the service's codes.
 //!
-//! What the bearer of a token could alter without a trace is refused: `docs/azure.md` says what that is.
+//! A token that its bearer could alter without a trace is refused: `docs/azure.md` lists these.
 //!
 //! The text of a token is a secret: no `Debug` or error of this module shows one.
 

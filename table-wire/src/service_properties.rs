@@ -5,7 +5,7 @@ use std::num::ParseIntError;
 
 use crate::xml::{self, Record, content};
 
-/// What a service logs, measures, and lets browsers do.
+/// Logging, measurements and CORS rules of a service.
 ///
 /// ```
 /// use table_wire::{Logging, ServiceProperties};
@@ -18,9 +18,9 @@ use crate::xml::{self, Record, content};
 pub struct ServiceProperties {
     /// Which requests are logged; `None` if the service does not say, or shall stay as it is.
     pub logging: Option<Logging>,
-    /// What is measured each hour.
+    /// The measurements of each hour.
     pub hour_metrics: Option<Metrics>,
-    /// What is measured each minute.
+    /// The measurements of each minute.
     pub minute_metrics: Option<Metrics>,
     /// Which pages may ask from a browser; `None` leaves the rules as they are, an empty list removes them.
     pub cors: Option<Vec<CorsRule>>,
@@ -39,7 +39,7 @@ pub struct Logging {
     pub retention_days: Option<u32>,
 }
 
-/// What is measured.
+/// The measurements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// Whether anything is.

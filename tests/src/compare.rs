@@ -78,12 +78,12 @@ pub fn run<B: Subject>(subject: &mut B, program: &[Step]) {
 /// The same answer or the same refusal; the answer.
 #[track_caller]
 fn agree<T, U>(found: Result<T>, expected: Result<U>) -> Option<(T, U)> {
-    let told =
+    let rendered =
         |error: &table_core::Error| -> (ErrorCode, Option<usize>) { (error.code(), error.operation()) };
     match (found, expected) {
         (Ok(found), Ok(expected)) => Some((found, expected)),
         (Err(found), Err(expected)) => {
-            assert_eq!(told(&found), told(&expected), "{found} / {expected}");
+            assert_eq!(rendered(&found), rendered(&expected), "{found} / {expected}");
             None
         }
         (Ok(_), Err(expected)) => panic!("accepted, where the model refuses: {expected}"),

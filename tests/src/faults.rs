@@ -17,7 +17,7 @@ use table_core::{EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 pub enum Death {
     /// The call is not made.
     Before,
-    /// The call is made, and nobody hears of its outcome.
+    /// The call is made, and its outcome is lost.
     After,
 }
 
@@ -28,7 +28,7 @@ pub struct Control(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     calls: AtomicUsize,
-    /// The call to die at, counted from one; 0 is none.
+    /// The call to die at, counted from one; 0 for none.
     death: AtomicUsize,
     after: AtomicBool,
     dead: AtomicBool,

@@ -2,7 +2,7 @@
 //!
 //! Disk, clock and the order in which threads go on are all made from the seed. Callers write, read, wait and go away; the disk fails, fills,
 //! loses power and rots; threads panic; the clock jumps. Every answer is held against a plain model: what was acknowledged is never lost, what
-//! was refused is never seen, every answer is right or an error that the history gave a reason for, and nobody waits for ever.
+//! was refused is never seen, every answer is right or an error that the history gave a reason for, and no caller waits for ever.
 
 mod history;
 mod model;

@@ -20,7 +20,7 @@ fn a_seed_is_a_history() {
     }
     let found = (0..4_000).find_map(|seed| run(seed, Some(Mutant::RefusalStands)).err()).unwrap();
     let again = run(found.seed, Some(Mutant::RefusalStands)).unwrap_err();
-    assert_eq!((again.told, again.sent.len()), (found.told, found.sent.len()));
+    assert_eq!((again.report, again.sent.len()), (found.report, found.sent.len()));
 }
 
 #[test]

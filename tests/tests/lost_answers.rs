@@ -61,7 +61,7 @@ fn counts(client: &AzureTables) -> SeriesTable<Counts, AzureTables> {
     SeriesTable::new(client.table::<Counts>())
 }
 
-/// Two increments from 5, the first of which loses its first request: what each is told, and what is stored.
+/// Two increments from 5, the first of which loses its first request: the answer to each, and the stored result.
 async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     let account = Account::default();
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
@@ -83,13 +83,13 @@ async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     let (first, second, stored) = two_increments(Act::DropBefore).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (6, 6));
-    // It was added, and another after it: nobody can tell, and nobody adds it again.
+    // It was added, and another after it: no caller can know, and none adds it again.
     let (first, second, stored) = two_increments(Act::DropAfter).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (7, 7));
 }
 
-/// Ordinary trouble of the network, without another writer, is no error.
+/// Ordinary trouble of the network, without another writer, is not an error.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_an_increment_whose_answer_was_lost_is_told_by_its_identifier() {
     let account = Account::default();
@@ -154,12 +154,12 @@ async fn con_11_and_pat_large_2_a_program_that_was_suspended_does_not_take_its_w
             act
         };
         let outcome = replaced(&account, client(&account, Options::new().operation_ids(ids), script)).await;
-        let told = outcome.map(drop).map_err(|error: Error| error.is_ambiguous());
-        assert_eq!(told, if ids { Ok(()) } else { Err(true) });
+        let answer = outcome.map(drop).map_err(|error: Error| error.is_ambiguous());
+        assert_eq!(answer, if ids { Ok(()) } else { Err(true) });
     }
 }
 
-/// A reader of the secondary may see what was; whoever writes reads what is.
+/// A reader of the secondary may see old data; a writer reads current data.
 #[tokio::test(start_paused = true)]
 async fn con_2_and_rty_5_a_secondary_that_is_an_hour_behind_decides_nothing() {
     let account = Account::default();

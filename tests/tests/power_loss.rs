@@ -29,7 +29,7 @@ fn cut_at_every_sync(writers: usize, steps: usize) {
         }
         if !disk.has_lost_power() {
             assert!(error.is_none(), "{error:?}");
-            // What is done from here on is no part of the run.
+            // What is done from here on is not part of the run.
             disk.set_fault(None);
             assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
             break;

@@ -122,7 +122,7 @@ fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_no_success() {
     assert!(outcome(&answer(TYPE, &stray), 2).is_err());
 }
 
-/// What stands in a part's `Content-ID` is no index: neither ours, which is never sent, nor that of Azurite (AZ-2).
+/// A part's `Content-ID` is not an index: neither ours, which is never sent, nor that of Azurite (AZ-2).
 #[test]
 fn egt_11_and_az_2_a_content_id_has_no_effect() {
     for id in ["0", "1", "2", "7", "x"] {

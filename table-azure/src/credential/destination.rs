@@ -1,4 +1,4 @@
-//! Where a credential may be sent: over TLS or on this machine, and the emulator's key to an emulator (ACC-1, AUTH-30).
+//! The endpoints that a credential may be sent to: over TLS or on this machine, and the emulator's key to an emulator (ACC-1, AUTH-30).
 
 use table_core::{Error, Result};
 

@@ -2,7 +2,7 @@
 
 use table_core::ErrorCode;
 
-/// The code of a refusal. `operation` decides what a conflict is about, where only the status tells of one.
+/// The code of a refusal. `operation` decides what a conflict is about, where only the status reports one.
 pub(crate) fn error_code(status: u16, code: Option<&str>, operation: &str) -> ErrorCode {
     code.and_then(of_name).unwrap_or_else(|| of_status(status, operation))
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use table_wire::ErrorBody;
 
-/// What the service answered, as the source of an [`Error`](table_core::Error): its code where ours has none, and the request
+/// The answer of the service, as the source of an [`Error`](table_core::Error): its code where ours has none, and the request
 /// id that its operators ask for.
 ///
 /// ```
@@ -28,7 +28,7 @@ pub struct ServiceError {
 }
 
 impl ServiceError {
-    /// What an answer of this status says, by its body and its headers.
+    /// The error of an answer with this status, by its body and its headers.
     pub(crate) fn new<'a>(
         operation: &'static str,
         status: u16,
@@ -51,7 +51,7 @@ impl ServiceError {
         Self { status, code: body.code.clone(), message: body.message.clone(), ..self }
     }
 
-    /// What was asked for, such as `insert`.
+    /// The operation, such as `insert`.
     #[must_use]
     pub const fn operation(&self) -> &str {
         self.operation
@@ -83,7 +83,7 @@ impl ServiceError {
 }
 
 impl ServiceError {
-    /// What an error of ours says: the operation, the service's message, and the id that its operators ask for.
+    /// The text for an error of ours: the operation, the service's message, and the id that its operators ask for.
     pub(crate) fn summary(&self) -> String {
         let message = if self.message.is_empty() { "refused without a message" } else { &self.message };
         match &self.request_id {

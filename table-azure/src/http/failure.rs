@@ -67,7 +67,7 @@ impl Failure {
         Self { error, status, known, transient, in_doubt, after: None }
     }
 
-    /// The error to return. A write that may have been applied says so, whatever the last answer was (CON-11).
+    /// The error to return. A write that may have been applied says so, regardless of the last answer (CON-11).
     pub(crate) fn into_error(self, reads: bool) -> Error {
         if reads || !self.in_doubt { self.error } else { self.error.in_doubt() }
     }

@@ -19,17 +19,17 @@ use crate::http::{Answer, Failure, Request, Transport};
 use crate::retry::{Budget, RetryPolicy, fraction};
 use crate::testing::{Mutant, Testing};
 
-/// What a pipeline is made of.
+/// The parts of a pipeline.
 #[derive(Clone, Debug)]
 pub(crate) struct PipelineParts {
     pub(crate) primary: Endpoint,
-    /// Where reads may go too (RTY-5).
+    /// The secondary endpoint, for reads (RTY-5).
     pub(crate) secondary: Option<Endpoint>,
     pub(crate) credential: Credential,
     pub(crate) scheme: Scheme,
     /// `x-ms-version`.
     pub(crate) version: &'static str,
-    /// What bearer tokens are for (AUTH-12).
+    /// The scope of bearer tokens (AUTH-12).
     pub(crate) scope: &'static str,
     pub(crate) retry: RetryPolicy,
     pub(crate) clock: Clock,
@@ -110,12 +110,12 @@ impl Pipeline {
         self.0.parts.testing.is(mutant)
     }
 
-    /// How attempts are repeated.
+    /// The retry policy.
     pub(crate) fn retry(&self) -> &RetryPolicy {
         &self.0.parts.retry
     }
 
-    /// When an operation that begins now has to be over.
+    /// The deadline of an operation that begins now.
     pub(crate) fn deadline(&self) -> Instant {
         let now = Instant::now();
         // A time that no clock can hold does not come.

@@ -52,7 +52,7 @@ impl Request {
     /// Sets a header.
     ///
     /// # Errors
-    /// `InvalidInput` if the value cannot stand in one: it holds control characters.
+    /// `InvalidInput` if the value cannot be written in one: it holds control characters.
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Result<Self> {
         let value =
             HeaderValue::from_bytes(value.as_bytes()).map_err(|_| Error::of(HttpFault::Header(name)))?;

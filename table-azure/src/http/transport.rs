@@ -145,7 +145,7 @@ impl TransportError {
         !matches!(self.reason, Reason::TooLong)
     }
 
-    /// As an error of this code, whose source is that of the HTTP client.
+    /// Converts it to an error of this code, whose source is that of the HTTP client.
     pub(crate) fn into_error(self, operation: &str, code: ErrorCode) -> Error {
         let error = Error::new(code, format!("{operation}: {self}"));
         match self.reason {

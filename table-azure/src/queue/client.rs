@@ -97,7 +97,7 @@ impl AzureQueues {
     /// where a message can be seen but not be had.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint is none; `Io` if the system has no certificates to trust.
+    /// `InvalidInput` if the endpoint is not a URL; `Io` if the system has no certificates to trust.
     pub fn with_options(endpoint: &str, credential: Credential, options: Options) -> Result<Self> {
         let primary = Endpoint::new(endpoint)?;
         let target = options.target.unwrap_or_else(|| Target::of(&primary));
@@ -124,7 +124,7 @@ impl AzureQueues {
         self.0.target
     }
 
-    /// Runs what a clone of the client does, on whatever executor the caller has.
+    /// Runs the work of a clone of the client, on any executor of the caller.
     pub(super) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,

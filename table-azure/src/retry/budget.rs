@@ -20,7 +20,7 @@ struct State {
 }
 
 impl Budget {
-    /// So many repetitions in a row, when none ends well.
+    /// A budget of this many repetitions in a row, when none succeeds.
     pub(crate) fn new(repetitions: u32) -> Self {
         let most = repetitions.saturating_mul(REPETITION);
         Self { most, state: Mutex::new(State { tokens: most, open: false }) }

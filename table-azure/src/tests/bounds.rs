@@ -84,7 +84,7 @@ async fn con_11_a_call_that_is_dropped_leaves_nothing_behind() {
     assert_eq!(server.received().len(), 3, "nothing is sent for a call that was dropped");
 }
 
-/// What is told at `table_azure::circuit`.
+/// The events at `table_azure::circuit`.
 #[derive(Clone, Debug, Default)]
 struct Circuit(Arc<Mutex<Vec<String>>>);
 
@@ -127,18 +127,18 @@ impl Visit for State<'_> {
 async fn rty_2_repetitions_are_bounded_for_all_calls_together_and_tracing_tells() {
     let circuit = Circuit::default();
     let _listening = tracing::subscriber::set_default(circuit.clone());
-    let told = || circuit.0.lock().unwrap().clone();
+    let events = || circuit.0.lock().unwrap().clone();
 
     let server = Server::start(vec![refusal(503, "ServerBusy"); 5 + 6]).await;
     let client = server.client(Options::new().retry(RetryPolicy { budget: 6, ..RetryPolicy::default() }));
     for _ in 0..5 {
         assert!(client.get(&table(), &key(), &Select::All).await.unwrap_err().is_throttled());
     }
-    assert_eq!((server.received().len(), told()), (5 + 6, vec!["open".to_owned()]));
+    assert_eq!((server.received().len(), events()), (5 + 6, vec!["open".to_owned()]));
 
     server.then(vec![stored(); 30].into_iter().chain([refusal(503, "ServerBusy"), stored()]));
     for _ in 0..31 {
         assert!(client.get(&table(), &key(), &Select::All).await.unwrap().is_some());
     }
-    assert_eq!((server.received().len(), told()), (11 + 32, vec!["open".to_owned(), "closed".to_owned()]));
+    assert_eq!((server.received().len(), events()), (11 + 32, vec!["open".to_owned(), "closed".to_owned()]));
 }

@@ -62,7 +62,7 @@ async fn cos_9_and_10_metadata_and_digits_of_its_own_are_read() {
     assert_eq!(at, Some(ValueRef::DateTime(621_355_968_000_000_000)));
 }
 
-/// A policy that was just set may not be known yet: that is told, and not waited for in silence.
+/// A policy that was just set may not be known yet: the error says so, without a silent wait.
 #[tokio::test]
 async fn acl_3_a_policy_that_is_not_in_effect_yet_is_a_refusal_told_at_once() {
     let server = Server::start([

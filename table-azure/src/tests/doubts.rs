@@ -1,4 +1,4 @@
-//! Answers that were lost: told by unique evidence, or ambiguous (CON-11, `docs/lost-answers.md`).
+//! Lost answers: resolved by unique evidence, or ambiguous (CON-11, `docs/lost-answers.md`).
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
@@ -196,7 +196,7 @@ async fn con_11_tables_too() {
         let error = server.client(Options::new()).create_table(&table()).await.unwrap_err();
         assert!(error.is_ambiguous() && error.table() == Some("Employee"), "{error}");
     }
-    // It is there, whoever made it.
+    // It exists, no matter which writer created it.
     let server = Server::start([Reply::Cut, refusal(409, "TableAlreadyExists")]).await;
     assert!(!server.client(Options::new()).create_table_if_missing(&table()).await.unwrap());
     let server = Server::start([refusal(503, "ServerBusy"), refusal(409, "TableAlreadyExists")]).await;

@@ -16,7 +16,7 @@ use crate::{AzureTables, Clock, Credential, Options, RetryPolicy};
 
 const START: &str = "2026-11-20T08:00:00Z";
 
-/// Gives what it was told to give, in turn.
+/// Gives the scripted answers in turn.
 struct Scripted(Mutex<VecDeque<azure_core::Result<AccessToken>>>);
 
 impl fmt::Debug for Scripted {

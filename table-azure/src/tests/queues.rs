@@ -140,7 +140,7 @@ async fn que_4_and_8_what_the_service_would_refuse_is_not_sent() {
     assert!(server.received().is_empty());
 }
 
-/// EX-27, on a server that answers as recorded. Errors are XML, and their code stands in a header besides (QUE-1).
+/// EX-27, on a server that answers as recorded. Errors are XML, and their code is in a header besides (QUE-1).
 #[tokio::test]
 async fn ex_27_and_que_1_put_get_update_and_delete() {
     const ID: &str = "71b1724e-70ae-4fc2-8aee-16ed4ab53a34";

@@ -138,7 +138,7 @@ async fn con_11_a_write_that_never_ended_well_is_ambiguous() {
 
 #[tokio::test(start_paused = true)]
 async fn no_connection_is_no_doubt() {
-    // Bound to the end, so that it becomes nobody else's, and never listening.
+    // Bound to the end, so that no other socket gets it, and never listening.
     let closed = tokio::net::TcpSocket::new_v4().unwrap();
     closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let mut server = Server::start([]).await;

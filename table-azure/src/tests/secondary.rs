@@ -51,7 +51,7 @@ async fn rty_5_nothing_there_is_asked_of_the_primary_at_once() {
     assert_eq!(client.get(&table(), &key(), &Select::All).await.unwrap(), None);
 }
 
-/// What decides is read where it is written, whatever is configured: a program that reads from the secondary has a handle that
+/// Reads that decide go to the primary, in any configuration: a program that reads from the secondary has a handle that
 /// refuses to write.
 #[tokio::test(start_paused = true)]
 async fn rty_5_and_con_2_what_may_be_old_decides_nothing() {

@@ -44,7 +44,7 @@ impl Held {
     }
 }
 
-/// However the attempt ends: whoever waits between two attempts lets the time pass.
+/// However the attempt ends: a wait between two attempts lets the time pass.
 impl Drop for Held {
     fn drop(&mut self) {
         pass();

@@ -122,7 +122,7 @@ async fn req_1_each_operation_has_its_route_and_takes_each_of_its_successes() {
     assert_eq!(routes.len(), count);
 }
 
-/// Everything that the client needs stands in the status and the body.
+/// Everything that the client needs is in the status and the body.
 #[tokio::test]
 async fn req_4_no_header_of_an_answer_is_required() {
     let bare = |status: u16, body: &str| Reply::Answer {
@@ -238,7 +238,7 @@ async fn sel_4_nothing_is_asked_for_by_names_and_not_by_a_blank() {
 #[tokio::test]
 async fn page_8_a_token_of_the_service_is_sent_back_and_never_read() {
     let tokens = ["1!16!cGs4MDEwMTZlOA--", "1!20!cms4MDEwMTZlODEyMw--"];
-    // It looks like one, and is none: its length is wrong and its text no base64.
+    // It only looks like one: its length is wrong and its text not base64.
     for tokens in [tokens, ["1!999!*_-!", "2!"]] {
         let headers = [
             format!("x-ms-continuation-NextPartitionKey: {}", tokens[0]),
@@ -260,7 +260,7 @@ async fn page_8_a_token_of_the_service_is_sent_back_and_never_read() {
 
 #[tokio::test]
 async fn key_10_and_fil_8_what_is_too_long_for_the_front_end_is_sent_whole_and_its_refusal_told() {
-    // What a front end says of a URL that is too long; it is no page of the service.
+    // What a front end says of a URL that is too long; it is not a page of the service.
     let html = "<html><title>Bad Request - Request Too Long</title></html>";
     let refused = |status| answer(status, &["Content-Type: text/html; charset=us-ascii"], html);
     let server = Server::start([entity("2026-11-20T07:00:00Z", 1), refused(414), refused(400)]).await;

@@ -63,7 +63,7 @@ impl WriteRequest {
         }
     }
 
-    /// As a request of its own.
+    /// Converts it to a request of its own.
     pub(crate) fn into_request(self) -> Result<Request> {
         let mut request = Request::new(self.operation, self.method, self.path)
             .fixed("accept", MetadataLevel::Minimal.media_type())

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use crate::error::{Error, ErrorCode};
 use crate::selection::{Class, FanOut, Partition, PartitionRange, Point, RowRange, Scan, Selection};
 
-/// A cost class that is no dearer than the class `K`.
+/// A cost class that is not more expensive than the class `K`.
 ///
 /// Each class lies within itself and within those that follow it: [`Point`], [`RowRange`], [`Partition`], then [`FanOut`] or
 /// [`PartitionRange`], then [`Scan`]. Of a fan-out and a range of partitions neither bounds the other: the one is so many
@@ -31,7 +31,7 @@ within! {
     Scan: Scan;
 }
 
-/// That a selection reads where its pattern says: every source is the same as itself.
+/// A proof that a selection reads the source of its pattern: every source is the same as itself.
 #[diagnostic::on_unimplemented(
     message = "[T092] the access pattern is declared to read `{F}`, and its selection reads `{Self}`",
     label = "selects from `{Self}`",
@@ -42,7 +42,7 @@ pub trait SameSource<F> {}
 impl<F> SameSource<F> for F {}
 
 /// A pattern of `E` that reads `F`, whose selection is still to come. The functions that `access_patterns!` makes call the method
-/// of their ceiling: its name is the word that stands in the list, so that rustc says there what is too dear.
+/// of their ceiling: its name is the word that is in the list, so that rustc names there what is too expensive.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<E, F>(&'static str, PhantomData<fn() -> (E, F)>);

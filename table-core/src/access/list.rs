@@ -58,7 +58,7 @@
 /// - `fanout(n)` what `partition` admits, and up to `n` partitions or ranges, each asked for itself;
 /// - `scan` everything.
 ///
-/// What costs more does not compile. That includes a `fanout(n)` where the buckets of the partition key are more than `n`. A
+/// A selection that costs more does not compile. That includes a `fanout(n)` where the buckets of the partition key are more than `n`. A
 /// fan-out that is put together while the program runs is counted when it is built: above `n` it is an error where the
 /// selection is used.
 ///
@@ -139,11 +139,11 @@ macro_rules! access_patterns {
     (@class partition) => { $crate::selection::Partition };
     (@class partitions) => { $crate::selection::PartitionRange };
     (@class fanout) => { $crate::selection::FanOut };
-    // Also what is no ceiling, or none, which `@ceiling` tells: everything lies within a scan.
+    // Also what is not a ceiling, or none, which `@ceiling` tells: everything lies within a scan.
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 
-    // The word twice: once to be known, once to be written where it stands in the list.
+    // The word twice: once to be known, once to be written where it is in the list.
     (@ask fanout $word:ident ($most:expr) $asked:ident, $selection:expr) => { $asked.$word($most, $selection) };
     (@ask point $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
     (@ask range $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };

@@ -8,7 +8,7 @@ use crate::query::EntityRef;
 
 /// A field of the key of the entity `E`, of type `T`: `Employee::ID`. Made by `#[derive(Entity)]`.
 ///
-/// It is no [`Column`](crate::Column): the store has no such property, so that it stands in no filter and no patch. Rows are
+/// It is not a [`Column`](crate::Column): the store has no such property, so that no filter and no patch can name it. Rows are
 /// selected by it with `Employee::key` and `Employee::rows`; a projection can read it.
 pub struct KeyColumn<E, T> {
     field: &'static str,
@@ -27,7 +27,7 @@ impl<E, T> KeyColumn<E, T> {
         0
     }
 
-    /// That it is a field of the key, which a copy has in another place. For generated code.
+    /// A marker for a field of the key, which a copy has in another place. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {

@@ -8,7 +8,7 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::IndexSchema;
 
-/// What one entity has in one index: its copy, or its member of a list.
+/// The entry of one entity in one index: its copy, or its member of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexEntry {
     /// Where: the key of the copy, or of the list.
@@ -68,7 +68,7 @@ impl<E> IndexOf<E> {
         self.schema
     }
 
-    /// What the entity has in the index; `None` if it is not indexed.
+    /// The entity's entry in the index; `None` if it is not indexed.
     ///
     /// # Errors
     /// Those of [`Index::entry`](crate::index::Index::entry).
@@ -79,7 +79,7 @@ impl<E> IndexOf<E> {
     /// The key of the entity that a copy, or a member under the key of its list, belongs to.
     ///
     /// # Errors
-    /// `EntityMismatch` if what is stored is no entry of this index.
+    /// `EntityMismatch` if what is stored is not an entry of this index.
     pub fn owner(&self, entry: EntityRef<'_>) -> Result<EntityKey> {
         (self.owner)(entry)
     }

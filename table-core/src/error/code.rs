@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What kind of failure it was, in the service's words where the service has one (ERR-3).
+/// The kind of a failure, in the service's words where the service has one (ERR-3).
 ///
 /// ```
 /// use table_core::ErrorCode;
@@ -34,7 +34,7 @@ pub enum ErrorCode {
     EntityTooLarge,
     /// Over 252 custom properties (ENT-2).
     TooManyProperties,
-    /// A property name is no identifier (PROP-3).
+    /// A property name is not an identifier (PROP-3).
     PropertyNameInvalid,
     /// A property name is over 255 code units (PROP-2).
     PropertyNameTooLong,

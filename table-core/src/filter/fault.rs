@@ -16,7 +16,7 @@ impl Fault for SyntaxFault {
     }
 }
 
-/// What a filter cannot say.
+/// A filter that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FilterFault {
     #[error("`{found}` has no meaning here: {instead}", found = .found.escape_debug())]

@@ -11,7 +11,7 @@ use crate::ticks;
 use crate::value::{Value, ValueRef};
 
 /// Writes a constant. Text that the parser reads back as the same value, but for a Double that is not finite: the grammar
-/// has no word for it, and what is printed (`NaN`, `inf`) is refused by the parser, never read as something else.
+/// has no word for it, and the printed word (`NaN`, `inf`) is refused by the parser, never read as something else.
 pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::String(text) => {
@@ -37,7 +37,7 @@ pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// As a constant of a filter: `'Ada'`, `36`, `36L`, `guid'…'` (section 4.3 of the rules). A Double that is not finite has no
+/// Writes it as a constant of a filter: `'Ada'`, `36`, `36L`, `guid'…'` (section 4.3 of the rules). A Double that is not finite has no
 /// such constant, and is written as `NaN` or `inf`.
 ///
 /// ```

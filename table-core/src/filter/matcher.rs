@@ -13,7 +13,7 @@ use crate::row::{EntityRef, RowView};
 use crate::value::{Value, ValueRef};
 use outcome::{Constant, accepted, outcome};
 
-/// Where a test leads when the answer is known.
+/// The jump of a test whose answer is known.
 const YES: usize = usize::MAX;
 const NO: usize = usize::MAX - 1;
 
@@ -96,7 +96,7 @@ impl Matcher {
     /// Whether the entity satisfies the filter. Allocates nothing.
     ///
     /// # Errors
-    /// `Corrupted` if its bytes are no row.
+    /// `Corrupted` if its bytes are not a row.
     #[inline]
     pub fn matches(&mut self, entity: EntityRef<'_>) -> Result<bool> {
         let (shape, _) = entity.row.parts();

@@ -12,11 +12,11 @@ pub(super) const KEYWORDS: [&str; 12] =
 const ARITHMETIC: [&str; 5] = ["add", "sub", "mul", "div", "mod"];
 
 impl Filter {
-    /// Reads the text of a `$filter`, not percent-encoded. A blank one is no filter (FIL-6).
+    /// Reads the text of a `$filter`, not percent-encoded. A blank one is not a filter (FIL-6).
     ///
     /// The grammar is the service's, case-sensitive (FIL-1), `not` before `and` before `or` (FIL-2). A constant on the left
     /// is brought to the right: `30 lt Age` is read as `Age gt 30` (FIL-3). Pieces are separated by spaces, tabs or line
-    /// breaks, of which parentheses need none. Texts of any length and depth are read without
+    /// breaks; parentheses need none. Texts of any length and depth are read without
     /// recursion.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Filter {
     }
 }
 
-/// What waits for the end of its right side; the later, the tighter it binds (FIL-2).
+/// An operator that waits for the end of its right side; the later, the tighter it binds (FIL-2).
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Pending {
     Open(usize),
@@ -101,7 +101,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What may follow a condition: closing parentheses, then `and`, `or` or the end. Tells whether another one follows.
+    /// Reads the tokens after a condition: closing parentheses, then `and`, `or` or the end. Returns whether another one follows.
     fn join(&mut self) -> Result<bool, SyntaxFault> {
         loop {
             let operator = match self.token {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::filter::{Filter, Term, literal, starts};
 
-/// How tightly a condition binds (FIL-2).
+/// The precedence of a condition (FIL-2).
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Level {
     Or,

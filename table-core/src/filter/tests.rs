@@ -1,4 +1,4 @@
-//! The grammar: what is read, what is refused and with which advice, and that print and parse are inverse.
+//! The grammar: accepted texts, refusals with their advice, and printing as the inverse of parsing.
 
 use proptest::prelude::*;
 

@@ -7,7 +7,7 @@ pub trait Consistency: sealed::Sealed + 'static {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InStep {}
 
-/// What an index holds in another partition or table: it follows the entities, and can be behind for a while (PAT-INTER-3).
+/// An index in another partition or table: it follows the entities, and can be behind for a while (PAT-INTER-3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behind {}
 

@@ -2,7 +2,7 @@
 
 use crate::key::KeyPart;
 
-/// A type that can stand in the key of an index: a [`KeyPart`], or an `Option` of one. An entity without the value is not
+/// A type that can occur in the key of an index: a [`KeyPart`], or an `Option` of one. An entity without the value is not
 /// indexed.
 ///
 /// ```
@@ -19,7 +19,7 @@ use crate::key::KeyPart;
     note = "for a newtype or a fieldless enum of your own: `#[derive(KeyPart)]`; a float has no place in a key"
 )]
 pub trait IndexPart {
-    /// What is written.
+    /// The value that is written.
     type Part: KeyPart;
     /// Whether the value can be absent.
     const SPARSE: bool;

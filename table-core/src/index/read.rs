@@ -63,7 +63,7 @@ pub trait Keeps<const PROPERTY: u64, const OF_KEY: bool = false>: Index {}
 /// Each copy has the key of its entity, from which a projection reads fields of the key.
 impl<I: CopyIndex> Keeps<0, true> for I {}
 
-/// What is asked of the copies of an index that are read as a projection. One with fields of the entity's own key, `of_key`, needs
+/// The bounds on copies of an index that are read as a projection. One with fields of the entity's own key, `of_key`, needs
 /// what that is made of.
 pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
     match P::select() {

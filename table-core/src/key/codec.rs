@@ -10,7 +10,7 @@
 //! - **K4** `enc(a)` holds only characters of [`Form::alphabet`], all legal in keys (KEY-3), and between [`Form::min`] and
 //!   [`Form::max`] of them.
 //!
-//! What a codec cannot write within its laws it refuses with an error; it never cuts, folds or replaces. [`laws`] checks
+//! A codec refuses a value that it cannot write within its laws; it never cuts, folds or replaces. [`laws`] checks
 //! all of this on values that one gives it.
 //!
 //! | values | codec | text |
@@ -117,7 +117,7 @@ pub use without::Without;
 
 use crate::error::Result;
 
-/// What the text of a codec looks like: facts for compile-time checks and for planning.
+/// The form of a codec's text: facts for compile-time checks and for planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// Fewest UTF-16 code units.
@@ -144,7 +144,7 @@ impl Form {
     }
 }
 
-/// Writes values of `T` as a piece of a key and reads them back. A type without values: it stands in types only.
+/// Writes values of `T` as a piece of a key and reads them back. A type without values: it is in types only.
 ///
 /// Implement it for a codec of your own; keep the laws of this module, and test them with [`laws`].
 ///
@@ -183,7 +183,7 @@ impl Form {
 pub trait KeyCodec<T> {
     /// The word for this codec in schemas and lock files, such as `digits(6)`: once written, never changed.
     const NAME: &'static str;
-    /// What its text looks like.
+    /// The form of its text.
     const FORM: Form;
     /// Whether greater values have smaller texts, so that a range of values changes its ends. Without a meaning if the form
     /// is not ordered.
@@ -194,7 +194,7 @@ pub trait KeyCodec<T> {
     /// Whether values written one after another are near each other because they are of one time: instants, hours, days. A
     /// partition key of nothing else is refused (PAT-ANTI-1).
     const FOLLOWS_TIME: bool = false;
-    /// What is wrong with this codec's parameters for this type, such as six digits for a `u8`. `#[derive(Entity)]` and
+    /// The mistake in this codec's parameters for this type, such as six digits for a `u8`. `#[derive(Entity)]` and
     /// `#[derive(KeyPart)]` refuse to compile it with this text, at the field.
     const FAULT: Option<&'static str> = None;
 

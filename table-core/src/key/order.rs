@@ -87,7 +87,7 @@ pub fn decode(bytes: &[u8], out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// What [`encode`] wrote in the bytes of its text. Whether they are text at all is not looked at.
+/// Undoes [`encode`], without checking that the bytes are UTF-8.
 #[inline]
 pub(crate) fn lower(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
     let is_lower = bytes.is_ascii() || bytes.iter().all(|byte| *byte < 0xEE);
@@ -113,9 +113,7 @@ pub(crate) fn corrupted() -> Error {
 /// ```
 /// use table_core::key::order::after_prefix;
 ///
-/// assert_eq!(after_prefix("email_a").as_deref(), Some("email_b")); // PAT-INTRA-3
-/// assert_eq!(after_prefix("\u{D7FF}").as_deref(), Some("\u{10000}")); // the surrogates come next in UTF-16
-/// assert_eq!(after_prefix("a\u{FFFF}").as_deref(), Some("b"));
+/// assert_eq!(after_prefix("email_a").as_deref(), Some("email_b"));
 /// assert_eq!(after_prefix(""), None);
 /// ```
 #[must_use]
@@ -163,6 +161,14 @@ mod tests {
             any::<char>(),
         ];
         prop::collection::vec(awkward, 0..6).prop_map(|characters| characters.into_iter().collect())
+    }
+
+    #[test]
+    fn fil_19_the_text_after_a_prefix() {
+        assert_eq!(after_prefix("email_a").as_deref(), Some("email_b")); // PAT-INTRA-3
+        assert_eq!(after_prefix("\u{D7FF}").as_deref(), Some("\u{10000}")); // the surrogates come next in UTF-16
+        assert_eq!(after_prefix("a\u{FFFF}").as_deref(), Some("b"));
+        assert_eq!(after_prefix(""), None);
     }
 
     proptest! {

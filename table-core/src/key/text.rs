@@ -8,7 +8,7 @@ use crate::key::fault::KeyFault;
 use crate::key::order;
 use crate::limits;
 
-/// Whether a character may stand in a key (KEY-3, KEY-6).
+/// Whether a character may occur in a key (KEY-3, KEY-6).
 ///
 /// ```
 /// assert!(table_core::key::text::is_legal('%'));
@@ -40,7 +40,7 @@ pub(crate) fn first_illegal(text: &str) -> Option<char> {
     text.chars().find(|character| !is_legal(*character))
 }
 
-/// Whether every character of a text may stand in a key, in constants.
+/// Whether every character of a text may occur in a key, in constants.
 pub(crate) const fn is_legal_text(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -145,9 +145,9 @@ macro_rules! key_text {
 key_text!(PartitionKey, "PartitionKey", check_partition_key);
 key_text!(RowKey, "RowKey", check_row_key);
 
-/// What the `RowKey`s begin with that patterns keep for themselves, as the rows of an outbox.
+/// The beginning of the `RowKey`s that are reserved for patterns, such as the rows of an outbox.
 ///
-/// U+FFFC is legal in keys, stands in no text that people write, and sorts behind all but U+FFFD to U+FFFF: such rows are the
+/// U+FFFC is legal in keys, is in no text that people write, and sorts behind all but U+FFFD to U+FFFF: such rows are the
 /// last of their partition. Entities cannot be written under such a RowKey, and [`Table`](crate::Table) leaves such rows out
 /// of what it reads; a [`TableStore`](crate::TableStore) does not look at keys and shows them.
 pub const RESERVED: char = '\u{FFFC}';

@@ -31,7 +31,7 @@ impl Layout {
     /// The design of `E` with these samples. Choose values at the ends: zero, the largest, a separator, beyond ASCII.
     ///
     /// # Errors
-    /// Those of [`Entity::key_of`] and [`Entity::to_row`], if a sample is no storable value.
+    /// Those of [`Entity::key_of`] and [`Entity::to_row`], if a sample is not a storable value.
     pub fn of<E: Entity>(samples: &[E]) -> Result<Self> {
         let golden = |sample: &E| {
             let key = sample.key_of()?;
@@ -48,7 +48,7 @@ impl Layout {
         })
     }
 
-    /// What is wrong with a golden row under the program's design, in words.
+    /// The mistake in a golden row under the program's design, in words.
     pub(super) fn fault(&self, golden: &Golden) -> Option<String> {
         let Golden { partition_key, row_key, row } = golden;
         let row = Row::from_bytes(Arc::from(row.as_slice()));
@@ -70,7 +70,7 @@ impl Layout {
 }
 
 impl Golden {
-    /// As OData JSON, a line a property.
+    /// Its OData JSON, a line for each property.
     pub(super) fn json(&self) -> Result<String> {
         let row = Row::from_bytes(Arc::from(self.row.as_slice()));
         let read = TableEntity::from_entity(EntityRef::new(&self.partition_key, &self.row_key, row.view()))?;

@@ -33,7 +33,7 @@ impl MetadataLevel {
         }
     }
 
-    /// The level that one media type asks for, read leniently; plain JSON means minimal (JSON-1). `None` if it is no JSON or a
+    /// The level that one media type asks for, read leniently; plain JSON means minimal (JSON-1). `None` if it is not JSON or a
     /// level that the service does not have.
     #[must_use]
     pub fn from_media_type(text: &str) -> Option<Self> {

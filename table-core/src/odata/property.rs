@@ -15,7 +15,7 @@ use crate::value::ValueRef;
 pub(crate) enum Annotate {
     /// None.
     Never,
-    /// Those whose JSON does not tell their type.
+    /// Properties whose JSON does not imply their type.
     Ambiguous,
     /// The same and integral `Double`s: there are servers that drop the fraction of `3.0` and then read an `Int32` (AZ-4).
     Strict,

@@ -29,13 +29,13 @@ pub(super) fn rows(json: &[u8]) -> Option<Rows> {
     Some(page.rows)
 }
 
-/// What has been read, and the buffers that all entities share.
+/// The state of a page that is read, and the buffers that all entities share.
 struct Page {
     rows: Rows,
     writer: RowWriter,
-    /// Those of the entity before: the next one has mostly as many.
+    /// The properties of the entity before: the next one has mostly as many.
     properties: usize,
-    /// Where bytes are decoded to.
+    /// The buffer for decoded bytes.
     bytes: Vec<u8>,
 }
 

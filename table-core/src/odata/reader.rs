@@ -80,7 +80,7 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// `-0` without a fraction is a Double, so that no sign is lost.
 ///
 /// # Errors
-/// `InvalidInput` for what is no JSON object, a value that is not of its type (TYPE-8), an array or object (TYPE-9), an unknown
+/// `InvalidInput` for what is not a JSON object, a value that is not of its type (TYPE-8), an array or object (TYPE-9), an unknown
 /// type (ENG-10); `OutOfRangeInput` for an instant (TYPE-6); `DuplicatePropertiesSpecified` (PROP-6); from a client also
 /// `PropertyNameInvalid` and `PropertyNameTooLong` for a `null` property (ENT-3).
 ///
@@ -104,7 +104,7 @@ pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
     serde_json::from_slice(json).map_err(|error| Error::of(ODataFault::Body(error)))
 }
 
-/// What the name of a type's member ends with, after its property's (TYPE-2).
+/// The end of the name of a type's member, after that of its property (TYPE-2).
 pub(super) const ANNOTATION: &str = "@odata.type";
 
 /// The declared types, sorted by name: they belong to their property wherever they stand (TYPE-2).

@@ -12,7 +12,7 @@ use crate::odata::property::{Annotate, Text, Ticks, serialize_properties};
 use crate::query::{EntityRef, Rows, Select};
 use crate::row::RowView;
 
-/// What the metadata of an answer refers to (JSON-5, JSON-6).
+/// The context of an answer's metadata (JSON-5, JSON-6).
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The base URI of the account, such as `http://127.0.0.1:10002/devstoreaccount1` (ACC-1, ACC-2).
@@ -21,14 +21,14 @@ pub struct Context<'a> {
     pub account: &'a str,
     /// The table.
     pub table: &'a str,
-    /// What was asked for: only that is written, and what an entity lacks of it is `null` (SEL-2, SEL-3).
+    /// The properties of `$select`: only these are written, and those that an entity lacks are `null` (SEL-2, SEL-3).
     pub select: &'a Select,
 }
 
 /// Writes one entity: the answer to an insert or a point read (INS-2, GET-1).
 ///
 /// # Errors
-/// `Corrupted` if the bytes are no row.
+/// `Corrupted` if the bytes are not a row.
 ///
 /// ```
 /// use table_core::ValueRef;
@@ -54,7 +54,7 @@ pub fn write_entity(entity: EntityRef<'_>, level: MetadataLevel, context: &Conte
 /// Writes a page of a query's answer (JSON-7). Where the next page begins is told in headers, not here.
 ///
 /// # Errors
-/// `Corrupted` if the bytes of an entity are no row.
+/// `Corrupted` if the bytes of an entity are not a row.
 ///
 /// ```
 /// use table_core::odata::{Context, MetadataLevel, write_page};
@@ -73,7 +73,7 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
 /// insert needs (KEY-1) and every other write has in its URL (UPD-5).
 ///
 /// # Errors
-/// `Corrupted` if the bytes are no row.
+/// `Corrupted` if the bytes are not a row.
 ///
 /// ```
 /// use table_core::ValueRef;

@@ -167,7 +167,7 @@ impl Chunked for String {
     }
 }
 
-/// What fits a chunk of a text, and what is left.
+/// The part of a text that fits a chunk, and the rest.
 fn cut(text: &str) -> (&str, &str) {
     let most = Limits::PORTABLE.string_units;
     // No character has more code units than bytes.

@@ -53,7 +53,7 @@ impl<T: Serialize> Json<T> {
     /// Appends a borrowed value to a row: [`Property::write_to`] of a field that is not wrapped.
     ///
     /// # Errors
-    /// `InvalidInput`, with the name, if the value has no JSON: a map whose keys are no texts, a failing `Serialize`.
+    /// `InvalidInput`, with the name, if the value has no JSON: a map whose keys are not texts, a failing `Serialize`.
     ///
     /// ```
     /// use table_core::{Json, row::RowWriter};
@@ -77,7 +77,7 @@ impl<T: DeserializeOwned> Json<T> {
     /// Reads a stored value without the wrapper.
     ///
     /// # Errors
-    /// `EntityMismatch` if it is no `Edm.String`, or its text is not the JSON of a `T`.
+    /// `EntityMismatch` if it is not an `Edm.String`, or its text is not the JSON of a `T`.
     ///
     /// ```
     /// use table_core::{Json, ValueRef};

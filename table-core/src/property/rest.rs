@@ -12,7 +12,7 @@ use crate::value::{Value, edm_ticks};
 /// A type that holds the properties which a declaration does not name: `BTreeMap<String, Value>`. `#[property(rest)]` makes a field
 /// one.
 ///
-/// What was read is written again, by replace and update too, so that the data of another program stays. Names are compared as the
+/// Unknown properties are written again, by replace and update too, so that the data of another program stays. Names are compared as the
 /// store does, with their case (PROP-1).
 ///
 /// ```
@@ -52,7 +52,7 @@ pub trait Rest: Sized {
     /// Collects what a design does not name.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are no row.
+    /// `Corrupted` if the bytes are not a row.
     fn read_rest(row: RowView<'_>, design: &EntitySchema) -> Result<Self>;
 
     /// Appends it to a row.

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::row::{Reader, RowView};
 use crate::value::ValueRef;
 
-/// For generated code. An error is kept and told at the end: a `?` at each property costs the compiler more than a `let … else`.
+/// For generated code. An error is kept and returned at the end: a `?` at each property costs the compiler more than a `let … else`.
 #[derive(Debug)]
 pub struct Search<'a> {
     pub(super) row: Reader<'a>,
@@ -34,7 +34,7 @@ impl<'a> Search<'a> {
     /// Finds a property.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are no row.
+    /// `Corrupted` if the bytes are not a row.
     #[inline]
     pub fn find(&mut self, name: &str) -> Result<Option<ValueRef<'a>>> {
         self.row.row().find(name, &mut self.row.next)

@@ -10,7 +10,7 @@ use crate::value::{EdmType, ValueRef};
 pub enum Int64 {}
 
 /// Holds every value of a type (TYPE-1). An integer of 64 bits without a sign is not held, so that nothing implements this: the
-/// bound is there to be told, in place of that of [`Property`], which therefore speaks of another type than `T`.
+/// bound exists to be reported, in place of that of [`Property`], which therefore speaks of another type than `T`.
 #[diagnostic::on_unimplemented(
     message = "[T051] a property cannot be a `{T}`: Edm.Int64 has a sign",
     label = "values above 9223372036854775807 could not be stored",

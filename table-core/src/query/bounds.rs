@@ -167,7 +167,7 @@ mod tests {
             }
         }
 
-        /// What is printed for the wire is read back as the same query.
+        /// A query that is printed for the wire is read back as the same query.
         #[test]
         fn filter_text_reads_back_as_the_same_query(filter in arbitrary::filter()) {
             let query = Query::from_filter(filter);

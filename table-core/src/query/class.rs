@@ -1,8 +1,24 @@
-//! The cost class of a query (DQ-2 to DQ-5, CLS-1).
+//! The cost class of a query (DQ-2 to DQ-5, CLS-1), also in terms of hierarchical partition keys (HPK-38, HPK-39).
 
 use std::fmt;
 
-/// What a query costs, best first (CLS-1). The class never changes an answer, only its cost and paging (CLS-4).
+/// The cost of a query, cheapest first (CLS-1). The class never changes an answer, only its cost and paging (CLS-4).
+///
+/// With hierarchical partition keys, the levels that are given decide the class, not the number of partitions (HPK-39):
+///
+/// | given | classes | by a derived entity of the levels `tenant`, `user`, `session` |
+/// |---|---|---|
+/// | every level | up to `PartitionScan` | `Event::key(…)`, `Event::partition(…)`, `Event::rows(…)` |
+/// | the first levels | `PartitionRange`, `FanOut` | `Event::within("contoso").user_is("ada")` |
+/// | not the first level | `TableScan` | `Event::scan("why")` |
+///
+/// ```
+/// use table_core::query::{KeyRange, QueryClass, TextRange};
+///
+/// assert_eq!(KeyRange::partition("Sales").class(), QueryClass::PartitionScan);
+/// assert_eq!(KeyRange::rows("Sales", TextRange::prefix("empid_")).class(), QueryClass::Range);
+/// assert!(QueryClass::Point < QueryClass::TableScan);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum QueryClass {
     /// Both keys given: one look-up (DQ-2).
@@ -11,9 +27,9 @@ pub enum QueryClass {
     Range,
     /// One whole partition (DQ-4).
     PartitionScan,
-    /// A range of partitions, which may cross servers: those with the same first levels (HPK-38), for one.
+    /// A range of partitions, which may cross servers; for example those with the same first levels (HPK-38).
     PartitionRange,
-    /// This many partitions or ranges, each asked for itself.
+    /// This many partitions or ranges, each read by requests of its own.
     FanOut(usize),
     /// Every partition (DQ-5).
     TableScan,

@@ -14,7 +14,7 @@ use crate::query::Query;
 use crate::query::fault::QueryFault;
 use fingerprint::fingerprint;
 
-/// Where a page ended: the key of the first entity of the next page, inclusive (PAGE-6), or a backend's own words for it.
+/// The position at which a page ended: the key of the first entity of the next page, inclusive (PAGE-6), or a backend's own words for it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     /// `NextPartitionKey`.
@@ -28,11 +28,11 @@ pub struct Position {
 enum Kind {
     /// A key.
     Key,
-    /// What a service sent, to be sent back unchanged (PAGE-8, COS-8).
+    /// A text of the service, to be sent back unchanged (PAGE-8, COS-8).
     Service,
 }
 
-/// Where the next page of one query on one table begins.
+/// The position of the next page of one query on one table.
 ///
 /// Opaque: it may be stored, sent and used much later, also by another process (PAGE-7). As text (`Display`, [`FromStr`],
 /// serde) it is URL-safe, carries its version and a checksum, and is at most 65,536 characters long.
@@ -59,7 +59,7 @@ enum Kind {
 pub struct Continuation {
     kind: Kind,
     query: u64,
-    /// The table, among those that had its name one after the other; 0 where the backend does not tell them apart.
+    /// The table, among those that had its name one after the other; 0 where the backend does not distinguish them.
     incarnation: u32,
     position: Position,
 }
@@ -96,7 +96,7 @@ impl Continuation {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Whether it belongs to this query on this table, of whatever backend.
+    /// Whether it belongs to this query on this table, of any backend.
     ///
     /// # Errors
     /// `InvalidInput` if not (PAGE-9).

@@ -10,7 +10,7 @@ use crate::query::{Continuation, Rows};
 pub struct Page {
     /// The entities, in key order (QRY-3).
     pub rows: Rows,
-    /// Where the next page begins; `None` at the end.
+    /// The position of the next page; `None` at the end.
     pub continuation: Option<Continuation>,
     /// How many entities were read to find them; `None` if the backend does not tell.
     pub rows_read: Option<u64>,

@@ -11,7 +11,7 @@ use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::query::{KeyRange, Query, QueryClass, Select};
 
-/// What a query asks for and costs. Data for programs, `Display` for people; made without I/O.
+/// The requests and the cost of a query. Data for programs, `Display` for people; computed without I/O.
 ///
 /// ```
 /// use table_core::TableName;
@@ -28,7 +28,7 @@ pub struct Plan {
     pub class: QueryClass,
     /// The table.
     pub table: String,
-    /// What is asked for, in key order: one look-up, but for a fan-out.
+    /// The look-ups, in key order: one, except for a fan-out.
     pub lookups: Vec<Lookup>,
     /// The properties asked for.
     pub select: Select,
@@ -40,7 +40,7 @@ pub struct Plan {
     pub reason: Option<String>,
     /// Requests in the worst case.
     pub requests: Requests,
-    /// What its author should know.
+    /// Warnings for the author of the query.
     pub warnings: Vec<Warning>,
 }
 
@@ -84,7 +84,7 @@ impl Requests {
 pub struct Warning {
     /// The rule.
     pub rule: &'static str,
-    /// What it means here, and what to do instead.
+    /// The meaning of the warning, and advice.
     pub message: String,
 }
 
@@ -118,19 +118,19 @@ impl Plan {
 
     /// The same, read from an index.
     #[must_use]
-    pub fn with_index(self, name: impl Into<String>) -> Self {
+    pub(crate) fn with_index(self, name: impl Into<String>) -> Self {
         Self { index: Some(name.into()), ..self }
     }
 
     /// The same, with the reason why the whole table is read.
     #[must_use]
-    pub fn with_reason(self, reason: impl Into<String>) -> Self {
+    pub(crate) fn with_reason(self, reason: impl Into<String>) -> Self {
         Self { reason: Some(reason.into()), ..self }
     }
 }
 
 impl Query {
-    /// What it will cost and ask for on a table.
+    /// The plan of the query on a table.
     #[must_use]
     pub fn plan(&self, table: &TableName) -> Plan {
         Plan::new(table, self.keys.class(), std::slice::from_ref(self))

@@ -17,9 +17,9 @@ use crate::query::QueryClass;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TextRange {
-    /// Where the range begins.
+    /// The lower end.
     pub lower: Bound<String>,
-    /// Where it ends.
+    /// The upper end.
     pub upper: Bound<String>,
 }
 
@@ -118,7 +118,7 @@ impl TextRange {
         tighten(&mut self.upper, other.upper.as_ref().map(String::as_str), Ordering::Less);
     }
 
-    /// Keeps of the range what also meets a comparison of a key; `false`, and the range as it was, if that is no range.
+    /// Keeps of the range what also meets a comparison of a key; `false`, and the range as it was, if that is not a range.
     ///
     /// No key holds a control character below U+0020 (KEY-3), so a constant that does lies just above the part before it and
     /// below everything that the part continues with: the bound is moved there, and stores never see such characters.
@@ -189,7 +189,7 @@ impl KeyRange {
         Self::rows(partition_key, TextRange::ALL)
     }
 
-    /// What reading the range costs (CLS-1).
+    /// The class of a query that reads the range (CLS-1).
     #[must_use]
     pub fn class(&self) -> QueryClass {
         match (self.partition_key.single(), self.row_key.single()) {

@@ -35,11 +35,11 @@ pub struct Rows {
     entries: Vec<Entry>,
     /// Neighbours mostly share a partition: its key is kept once.
     partition_keys: String,
-    /// Those that the backend sent, by entity; shorter than the entities, or empty, where the rest has none.
+    /// The `ETag`s that the backend sent, by entity; shorter than the entities, or empty, where the rest has none.
     etags: Vec<Option<ETag>>,
 }
 
-/// Where the parts of one entity lie, each in its buffer.
+/// The positions of the parts of one entity, each in its buffer.
 #[derive(Clone, Debug)]
 struct Entry {
     partition_key: Range<usize>,
@@ -65,7 +65,7 @@ impl Rows {
     /// The entities that programs wrote: without the rows that patterns keep for themselves
     /// ([`RESERVED`](crate::key::text::RESERVED)).
     #[must_use]
-    pub fn without_reserved(self) -> Self {
+    pub(crate) fn without_reserved(self) -> Self {
         // One look at all keys together: there are hardly ever any.
         if !self.row_keys.contains(RESERVED) {
             return self;
@@ -121,7 +121,7 @@ impl Rows {
     /// Appends an entity with only the properties asked for (SEL-2); one that it lacks is absent (SEL-3).
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are no row.
+    /// `Corrupted` if the bytes are not a row.
     pub fn push_selected(&mut self, entity: EntityRef<'_>, select: &Select) -> Result<()> {
         let etag = entity.sent_etag().cloned();
         match select.narrow(entity.row)? {

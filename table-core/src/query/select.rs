@@ -12,7 +12,7 @@ pub enum Select {
     /// All.
     #[default]
     All,
-    /// Those named; one that an entity lacks is absent (SEL-3).
+    /// The named properties; one that an entity lacks is absent (SEL-3).
     Names(Arc<[Cow<'static, str>]>),
 }
 
@@ -47,7 +47,7 @@ impl Select {
     /// A row with the properties asked for and no others (SEL-2); one that it lacks stays absent (SEL-3).
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are no row.
+    /// `Corrupted` if the bytes are not a row.
     ///
     /// ```
     /// use table_core::query::Select;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::{ErrorCode, Fault};
 
-/// What a queue refuses.
+/// A refused name, count, time or size.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum QueueFault {
     #[error(

@@ -52,7 +52,7 @@ impl Limits {
     ///
     /// # Errors
     /// `TooManyProperties`, `PropertyNameInvalid`, `PropertyNameTooLong`, `PropertyValueTooLarge`, `OutOfRangeInput` for an
-    /// instant that is no `Edm.DateTime` (TYPE-6), `DuplicatePropertiesSpecified`; `Corrupted` if the bytes are no row.
+    /// instant that is not an `Edm.DateTime` (TYPE-6), `DuplicatePropertiesSpecified`; `Corrupted` if the bytes are not a row.
     pub fn check_row(&self, row: RowView<'_>) -> Result<()> {
         row.check_version()?;
         if row.len() > self.properties {

@@ -1,6 +1,6 @@
 //! Detection of duplicate property names (PROP-6).
 
-/// Takes one name after another and tells whether one *may* have come before; names of typed entities never do.
+/// Takes one name after another and returns whether one *may* have come before; names of typed entities never do.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     seen: [u64; 16],

@@ -6,7 +6,7 @@ use crate::row::{Row, RowView, RowWriter};
 /// The row with the patch's properties added or replaced, also by another type (TYPE-12), and all others kept (MRG-1).
 ///
 /// # Errors
-/// `Corrupted` if either is no row.
+/// `Corrupted` if either is not a row.
 ///
 /// ```
 /// use table_core::ValueRef;

@@ -32,7 +32,7 @@ pub struct Reader<'a> {
     labels: &'a [Entry],
     ends: &'a [Entry],
     values: &'a [u8],
-    /// What is known to be UTF-8 and was not read yet, and where it begins among the values.
+    /// The text that is known to be UTF-8 and not read yet, and its position among the values.
     text: &'a str,
     begin: usize,
 }

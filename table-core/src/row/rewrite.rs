@@ -17,7 +17,7 @@ use crate::row::{Row, RowView, RowWriter};
 /// ```
 ///
 /// # Errors
-/// `Corrupted` if the bytes are no row.
+/// `Corrupted` if the bytes are not a row.
 pub fn removes(before: RowView<'_>, after: RowView<'_>) -> Result<bool> {
     let mut hint = 0;
     for property in before.properties() {
@@ -45,7 +45,7 @@ pub fn removes(before: RowView<'_>, after: RowView<'_>) -> Result<bool> {
 /// ```
 ///
 /// # Errors
-/// `Corrupted` if the bytes are no row.
+/// `Corrupted` if the bytes are not a row.
 pub fn rewrite(stored: RowView<'_>, before: RowView<'_>, after: RowView<'_>) -> Result<Row> {
     let mut row = RowWriter::with_capacity(stored.len().max(after.len()));
     for property in after.properties() {

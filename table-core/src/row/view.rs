@@ -14,13 +14,13 @@ use crate::value::{EdmType, ValueRef};
 /// A look into the bytes of an encoded row: its shape, which are the types and names of its properties, and its body, which are
 /// the Timestamp and the values. The two need not lie together: rows of one shape share it.
 ///
-/// Nothing is trusted: bytes that are no row give `Corrupted` where they are looked into, bytes of a newer version
+/// Nothing is trusted: bytes that are not a row give `Corrupted` where they are looked into, bytes of a newer version
 /// `FormatTooNew`; never a panic.
 #[derive(Clone, Copy)]
 pub struct RowView<'a> {
     shape: &'a [u8],
     body: &'a [u8],
-    /// How many properties; `None` if these bytes are no row.
+    /// How many properties; `None` if these bytes are not a row.
     count: Option<u16>,
 }
 
@@ -33,7 +33,7 @@ pub struct Property<'a> {
     pub value: ValueRef<'a>,
 }
 
-/// Where the names begin in a shape, and the values in a body. Four bytes of an entry lie before each, as the headers are
+/// The offsets of the names in a shape, and of the values in a body. Four bytes of an entry lie before each, as the headers are
 /// longer than that: one look reads an entry and the end of the one before.
 #[inline]
 const fn after(header: usize, count: u16) -> usize {
@@ -170,8 +170,9 @@ impl<'a> RowView<'a> {
     }
 
     /// Whether the writer was given more than a row can hold; [`check_version`](Self::check_version) says of what.
+    #[cfg(any(test, feature = "embedded"))]
     #[must_use]
-    pub fn is_overflown(&self) -> bool {
+    pub(crate) fn is_overflown(&self) -> bool {
         matches!(self.shape.first(), Some(&(TOO_MANY | NAME_TOO_LONG | TOO_LARGE)))
     }
 
@@ -187,7 +188,7 @@ impl<'a> RowView<'a> {
         ETag::from_ticks(self.timestamp())
     }
 
-    /// The number of properties; 0 if the bytes are no row.
+    /// The number of properties; 0 if the bytes are not a row.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self.count {
@@ -202,7 +203,7 @@ impl<'a> RowView<'a> {
         self.len() == 0
     }
 
-    /// The entries of the shape and of the body, and the values; all empty if the bytes are no row.
+    /// The entries of the shape and of the body, and the values; all empty if the bytes are not a row.
     #[inline]
     pub(super) const fn directories(&self) -> (&'a [Entry], &'a [Entry], &'a [u8]) {
         let Some(count) = self.count else { return (&[], &[], &[]) };
@@ -227,7 +228,7 @@ impl<'a> RowView<'a> {
         self.body.get(after(BODY_HEADER, self.count?)..)
     }
 
-    /// Where a property's value lies among the values.
+    /// The position of a property's value among the values.
     #[inline]
     pub(super) fn place(&self, index: usize) -> Option<Range<usize>> {
         let (start, end) = entry(self.body, BODY_HEADER, self.count?, index)?;
@@ -242,7 +243,7 @@ impl<'a> RowView<'a> {
     /// The property at a place of the directory, in stored order (PROP-7).
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are no row, or `index` is not below [`len`](Self::len).
+    /// `Corrupted` if the bytes are not a row, or `index` is not below [`len`](Self::len).
     pub fn at(&self, index: usize) -> Result<Property<'a>> {
         self.check_version()?;
         let ((tag, name), value) =
@@ -258,7 +259,7 @@ impl<'a> RowView<'a> {
     /// their properties in one order, so a reader that keeps its hint finds each at the first look.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are no row.
+    /// `Corrupted` if the bytes are not a row.
     ///
     /// ```
     /// use table_core::{ValueRef, row::RowWriter};
@@ -324,7 +325,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// All properties in stored order; one error if the bytes are no row.
+    /// All properties in stored order; one error if the bytes are not a row.
     pub fn properties(&self) -> impl Iterator<Item = Result<Property<'a>>> + use<'a> {
         let view = *self;
         let items = if view.count.is_none() { 1 } else { view.len() };

@@ -59,8 +59,8 @@ impl RowWriter {
 
     /// Appends one property. Names are not compared: the caller writes each once.
     ///
-    /// What a directory cannot say (names over 16 MiB together, values over 4 GiB, over 65,535 properties) is not written and
-    /// makes the row [`overflown`](RowView::is_overflown), which every store refuses; the service's limits are far below.
+    /// Content that a directory cannot describe (names over 16 MiB together, values over 4 GiB, over 65,535 properties) is not written and
+    /// makes the row invalid, which every store refuses; the service's limits are far below.
     pub fn property(&mut self, name: &str, value: ValueRef<'_>) {
         if let Err(overflow) = self.append(name, value) {
             self.version = overflow;

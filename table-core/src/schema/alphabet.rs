@@ -4,7 +4,7 @@ use crate::key::codec::Alphabet;
 
 const LEGAL: &str = "legal";
 
-/// Single characters and ranges of ASCII in brackets, `-` first; `é` stands for all that is beyond ASCII.
+/// Single characters and ranges of ASCII in brackets, `-` first; `é` represents all that is beyond ASCII.
 pub(super) fn print(alphabet: Alphabet) -> String {
     if alphabet == Alphabet::LEGAL {
         return LEGAL.to_owned();

@@ -15,7 +15,7 @@ pub use rules::{RULES, Rule, Verdict};
 
 use crate::schema::stored::StoredSchema;
 
-/// What changed from an old design to a new one, each change judged by one of [`RULES`].
+/// The changes from an old design to a new one, each judged by one of [`RULES`].
 ///
 /// Pure: it knows the designs, not the rows. Where it says [`Verdict::NeedsRewrite`], a value that the new design cannot hold
 /// is an error of that rewrite.

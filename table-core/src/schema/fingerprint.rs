@@ -11,10 +11,10 @@ use crate::schema::text::{VERSION, name_of, write_facts};
 ///
 /// The canonical bytes are the UTF-8 text of the [stored design](StoredSchema) with these differences:
 /// - there is no line `entity`, and names of tables are in lower case (TBL-2);
-/// - where a value comes from the entity's key alone, the number of the key part that gives it back stands for its field:
+/// - where a value comes from the entity's key alone, the number of the key part that gives it back represents its field:
 ///   `PartitionKey.0`, `RowKey.1`, counted without literals.
 ///
-/// So it is the same whatever names Rust has for types and key fields, and in whatever order properties, indexes and adjacent
+/// So it does not depend on the names that Rust has for types and key fields, nor on the order in which properties, indexes and adjacent
 /// literals are declared. That two parts of one codec changed places only their names can tell:
 /// [`evolve`](crate::schema::evolve) looks at these too.
 ///
@@ -83,7 +83,7 @@ impl StoredSchema {
         text
     }
 
-    /// Where a value is found in a stored entity.
+    /// The place of a value in a stored entity.
     fn place(&self, source: &Source) -> String {
         let Source::Key(label) = source else { return name_of(source) };
         let found = |derived| {

@@ -34,7 +34,7 @@ pub fn fits(pieces: &[KeyPiece], text: &str) -> bool {
     rest.is_empty()
 }
 
-/// What is left of a text after a part; `None` if the part is not there.
+/// The rest of a text after a part; `None` if the text does not begin with it.
 fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
     let end = end_of_part(form, after, text, KeyPiece::piece)?;
     let (part, rest) = text.split_at_checked(end)?;
@@ -255,7 +255,7 @@ const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
     }
 }
 
-/// What stands so many code units from an end.
+/// The character at a distance in code units from an end.
 enum Place {
     /// One of these characters.
     Of(Alphabet),
@@ -292,7 +292,7 @@ const fn place(pieces: &[KeyPiece], units: usize, from_end: bool) -> Place {
     Place::Nothing
 }
 
-/// The character that a code unit of a text belongs to; any beyond ASCII stands for all of these.
+/// The character that a code unit of a text belongs to; any beyond ASCII represents all of these.
 const fn unit(text: &str, place: usize) -> Alphabet {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);

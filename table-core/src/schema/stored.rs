@@ -6,8 +6,8 @@ use crate::value::EdmType;
 
 /// An [`EntitySchema`] as owned data, readable back from its text.
 ///
-/// - Properties and indexes stand in the order of their names: the order of declaration means nothing to a store.
-/// - Names of Rust are labels only: they help to see that two parts of a key changed places, and are no part of the
+/// - Properties and indexes are in the order of their names: the order of declaration means nothing to a store.
+/// - Names of Rust are labels only: they help to see that two parts of a key changed places, and are not part of the
 ///   [fingerprint](Self::fingerprint).
 /// - Its text has one line a fact, so that a difference in review is a line. `to_string` writes it, `parse` reads it; serde
 ///   carries the same text.
@@ -40,11 +40,11 @@ pub struct StoredSchema {
     pub entity: String,
     /// The table it lives in.
     pub table: String,
-    /// The value of the property `EntityType` that its entities are told by, if they are (PAT-HET-1).
+    /// The value of the property `EntityType` that marks its entities, if any does (PAT-HET-1).
     pub kind: Option<String>,
-    /// How its `PartitionKey` is made; no two literals stand side by side.
+    /// The pieces of its `PartitionKey`; no two literals are adjacent.
     pub partition_key: Vec<StoredPiece>,
-    /// How its `RowKey` is made.
+    /// The pieces of its `RowKey`.
     pub row_key: Vec<StoredPiece>,
     /// By name.
     pub properties: Vec<StoredProperty>,
@@ -59,16 +59,16 @@ pub enum StoredPiece {
     Literal(String),
     /// A value, written by a codec.
     Part {
-        /// Where the value comes from.
+        /// The source of the value.
         source: Source,
         /// The codec's [`NAME`](crate::key::KeyCodec::NAME).
         codec: String,
-        /// What its text looks like.
+        /// The form of its text.
         form: Form,
     },
 }
 
-/// Where the value of a part of a key comes from.
+/// The source of the value of a part of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     /// A property of this name.
@@ -103,9 +103,9 @@ pub struct StoredIndex {
     pub when: Option<String>,
     /// The table that the copies live in; `None` is the entity's own.
     pub table: Option<String>,
-    /// How the copies' `PartitionKey` is made; `None` is the entity's own partition.
+    /// The pieces of the copies' `PartitionKey`; `None` is the entity's own partition.
     pub partition_key: Option<Vec<StoredPiece>>,
-    /// How the copies' `RowKey` is made.
+    /// The pieces of the copies' `RowKey`.
     pub row_key: Vec<StoredPiece>,
     /// The properties kept in each copy, by name; `None` keeps all.
     pub keep: Option<Vec<String>>,

@@ -120,7 +120,7 @@ impl TryFrom<String> for StoredSchema {
 /// Reads the text back.
 ///
 /// # Errors
-/// `FormatTooNew` for the text of a later version, `Corrupted` for what is no such text, with the line.
+/// `FormatTooNew` for the text of a later version, `Corrupted` for another text, with the line.
 impl FromStr for StoredSchema {
     type Err = Error;
 

@@ -22,7 +22,7 @@ impl<'a> Tokens<'a> {
         self.0.is_empty()
     }
 
-    /// Whether the next word stands in quotes.
+    /// Whether the next word is in quotes.
     pub(crate) fn is_quoted(&self) -> bool {
         self.0.starts_with('"')
     }

@@ -130,7 +130,7 @@ impl<R> InOrder<true> for R {}
 
 /// Whether rows can be asked for by a part of a key alone: only `Told<true>` is implemented, by everything.
 ///
-/// A part that is told from what follows only by reading the key from its end shares every beginning with longer values: no range of
+/// A part that is separated from what follows only by reading the key from its end shares every beginning with longer values: no range of
 /// keys holds the rows of one value, or of one prefix, and no others.
 #[diagnostic::on_unimplemented(
     message = "[T094] no rows are selected by this part of the key without the parts after it",

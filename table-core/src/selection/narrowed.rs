@@ -4,15 +4,15 @@ use crate::error::Result;
 use crate::query::KeyRange;
 use crate::selection::{Class, Selection};
 
-/// What can be selected as it is: `Employee::rows("Sales")`. Only generated code implements it, once for each of its types: so
+/// A value that is a selection already: `Employee::rows("Sales")`. Only generated code implements it, once for each of its types: so
 /// that rustc compares no two of them, as it would if each were turned into a [`Selection`] by a `From` of its own.
 #[doc(hidden)]
 pub trait Narrowed {
-    /// What is selected.
+    /// The entity.
     type Entity;
-    /// What that costs.
+    /// The class.
     type Class: Class;
-    /// Where it is.
+    /// The source.
     type Source;
 
     /// Which keys.

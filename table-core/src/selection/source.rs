@@ -9,11 +9,11 @@ use crate::index::{FromCopy, Index};
 use crate::query::{EntityRef, Select};
 use crate::schema::IndexSchema;
 
-/// Where a selection reads, as a type. Sealed: [`Primary`], or an index of the design.
+/// The source of a selection, as a type. Sealed: [`Primary`], or an index of the design.
 pub trait Source: sealed::Sealed + 'static {
     /// The index; `None` for the entities themselves.
     const INDEX: Option<&'static IndexSchema>;
-    /// Whether what is read there is in step with the entities.
+    /// Whether its rows are in step with the entities.
     type Consistency: Consistency;
 }
 

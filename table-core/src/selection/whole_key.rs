@@ -21,7 +21,7 @@ use crate::selection::{Point, Selection};
     note = "what a part of a key selects is many entities: `query(…)`"
 )]
 pub trait WholeKey<E> {
-    /// Where the entity is read from: a [`Source`](crate::selection::Source).
+    /// The source of the entity: a [`Source`](crate::selection::Source).
     type From;
 
     /// The key as a point.

@@ -1,4 +1,4 @@
-//! What was sent by a write whose outcome is unknown.
+//! The transaction of a write whose outcome is unknown.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -38,7 +38,7 @@ impl Sent {
         Self { transaction, last }
     }
 
-    /// What was sent by the write that ended with this error, if its backend says so.
+    /// The transaction of the write that ended with this error, if its backend recorded it.
     #[must_use]
     pub fn of(error: &Error) -> Option<&Self> {
         error.source()?.downcast_ref()

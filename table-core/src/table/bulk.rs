@@ -69,12 +69,12 @@ impl<E, S: TableStore> Table<E, S> {
 }
 
 impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
-    /// How many partitions are written at once; 8 unless told, at least 1.
+    /// How many partitions are written at once; 8 by default, at least 1.
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }
     }
 
-    /// Is told of every transaction that has been committed.
+    /// Is called for every transaction that has been committed.
     pub fn on_progress(self, progress: impl FnMut(BulkProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }
@@ -131,7 +131,7 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
         self.run(entities.map(|entity| item(&entity?, OperationKind::Insert))).await
     }
 
-    /// Deletes all entities of these keys, whatever their versions.
+    /// Deletes all entities of these keys, of any version.
     ///
     /// # Errors
     /// The first error by position, `ResourceNotFound` among them, with what has been deleted.

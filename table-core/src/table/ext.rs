@@ -26,7 +26,7 @@ use crate::table::{Table, list_tables, request};
 /// # }).unwrap();
 /// ```
 pub trait TableStoreExt: TableStore + Clone {
-    /// The table that the design of `E` names. Sends nothing; an illegal name is told at the first use.
+    /// The table that the design of `E` names. Sends nothing; an illegal name is reported at the first use.
     #[must_use]
     fn table<E: Entity>(&self) -> Table<E, Self> {
         Table::of_design(self.clone())

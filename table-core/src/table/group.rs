@@ -58,7 +58,7 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
         G::from_rows(rows).map_err(|error| self.in_table(error))
     }
 
-    /// What reading a group will ask for, told without asking: one range query (design promise 2).
+    /// The plan of reading a group, computed without I/O: one range query (design promise 2).
     ///
     /// # Errors
     /// `KeyEncoding` if a value given has no text in the key.

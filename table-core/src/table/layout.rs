@@ -45,7 +45,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// The handle, and its clones, ask again when they write and [five seconds](LEASE) have passed, so that a program stops writing when a newer
     /// one has changed what is to be kept.
     ///
-    /// So a program whose design does not go with the rows stops before it reads or writes one. It costs a get beside the
+    /// A program whose design is incompatible with the rows stops before it reads or writes one. It costs a get beside the
     /// creation, and an insert where the design changed; the first design of a store also makes the table [`LAYOUTS`].
     ///
     /// ```
@@ -101,7 +101,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         self.create_if_missing().await
     }
 
-    /// Stores the design of `E` whatever the verdict: to be called once old rows have been rewritten, or given up.
+    /// Stores the design of `E` regardless of the verdict: to be called once old rows have been rewritten, or given up.
     ///
     /// The reason, the verdict and its rules are kept in [`StoredLayout::accepted`]. Rows are not touched.
     ///

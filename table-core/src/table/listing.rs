@@ -11,7 +11,7 @@ use crate::name::TableName;
 use crate::store::TableStore;
 use crate::table::layout::LAYOUTS;
 
-/// What is left of a listing: names in hand, and where the next page begins.
+/// The rest of a listing: names in hand, and the position of the next page.
 struct Listing<S> {
     store: S,
     prefix: String,

@@ -16,7 +16,7 @@ pub(super) struct LookAhead<St> {
     wanted: Option<usize>,
 }
 
-/// What the stream gave ahead of its turn.
+/// The item that the stream gave ahead of its turn.
 enum Waiting {
     Nothing,
     Page(Box<Result<Page>>),

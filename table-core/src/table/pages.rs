@@ -139,7 +139,7 @@ fn beginning(table: &TableName, query: &Query) -> Option<Continuation> {
     Some(Continuation::new(table, query, Position { partition_key, row_key: None }))
 }
 
-/// The range that a continuation belongs to, and the continuation unless it stands for the range's beginning.
+/// The range that a continuation belongs to, and the continuation unless it represents the range's beginning.
 fn place<'a>(
     table: &TableName,
     queries: &[Query],

@@ -16,7 +16,7 @@ use crate::value::Value;
 
 /// New values for some properties of one stored entity; all others are kept (MRG-1).
 ///
-/// What a patch cannot do does not compile: set a field of the key, which never changes (UPD-6), or a property that a declared
+/// These mistakes do not compile: to set a field of the key, which never changes (UPD-6), or a property that a declared
 /// index holds, whose old value it does not know. Two things are [`Table::update`]'s, which reads first: to remove a property
 /// (a merge cannot, MRG-3), and to make the new value of the old one, such as a count that goes up.
 ///
@@ -53,7 +53,7 @@ impl<E, S: TableStore> Table<E, S> {
 impl<E, S: TableStore> Patch<'_, E, S> {
     /// Sets a property. The last value counts if it is set twice.
     ///
-    /// A value that cannot be stored is told by [`send`](Self::send); so is `None`, because a merge cannot remove a property
+    /// A value that cannot be stored is an error of [`send`](Self::send); so is `None`, because a merge cannot remove a property
     /// (MRG-3): [`Table::update`] can.
     pub fn set<C: Settable<E>>(mut self, column: C, value: impl Into<C::Value>) -> Self {
         let (name, value) = (column.property(), value.into());

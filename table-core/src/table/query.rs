@@ -26,7 +26,7 @@ use crate::table::{PageSource, Paging, Table, decode, request};
 pub struct EntityPage<T> {
     /// The entities, in key order (QRY-3).
     pub items: Vec<Versioned<T>>,
-    /// Where the next page begins; `None` at the end. It holds no state of the store and may be kept (PAGE-7).
+    /// The position of the next page; `None` at the end. It holds no state of the store and may be kept (PAGE-7).
     pub continuation: Option<Continuation>,
     /// How many entities were read to find these; `None` if the backend does not tell.
     pub rows_read: Option<u64>,
@@ -66,7 +66,7 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
     /// Begins a query of a selection that is answered in pages: a range, a partition, a fan-out.
     ///
     /// A point is read by [`get`](Self::get); reading the whole table is another verb, [`scan`](Self::scan).
-    /// What an index holds is read from its copies, in their table.
+    /// Rows of an index are read from its copies, in their table.
     pub fn query<C: Paged, F: Source>(
         &self,
         selection: impl Into<Selection<E, C, F>>,
@@ -99,7 +99,7 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
-    /// Reads whatever the keys hold as the members of a set, each told by its key or its kind (PAT-HET-4); a row of no
+    /// Reads all rows of the keys as the members of a set, each recognized by its key or its kind (PAT-HET-4); a row of no
     /// member is kept as a bag (PAT-HET-6).
     pub fn read_as<U: SetOf<E>>(self) -> EntityQuery<E, S, U> {
         self.reading()
@@ -123,7 +123,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self
     }
 
-    /// At most this many entities a page, 1,000 unless told (TOP-1). For a bound on the whole answer see
+    /// At most this many entities a page, 1,000 by default (TOP-1). For a bound on the whole answer see
     /// [`limit`](Self::limit).
     pub const fn top(mut self, entities: usize) -> Self {
         self.paging.top = Some(entities);
@@ -154,13 +154,13 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         EntityQuery { source: self.source, paging, class: self.class, of: PhantomData, from: PhantomData }
     }
 
-    /// What the query costs (CLS-1).
+    /// The cost class of the query (CLS-1).
     #[must_use]
     pub const fn class(&self) -> QueryClass {
         self.class
     }
 
-    /// What the query will cost and ask for, told without asking (design promise 2).
+    /// The plan of the query, computed without I/O (design promise 2).
     ///
     /// # Errors
     /// `KeyEncoding` if a value of the selection has no text in a key.
@@ -172,7 +172,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6); `KeyEncoding` if a value of the selection has no text in a key; `InvalidInput` for a `top`
-    /// out of range (TOP-2); `EntityMismatch` if what is stored is no `T`.
+    /// out of range (TOP-2); `EntityMismatch` if what is stored is not a `T`.
     pub async fn page(&self) -> Result<EntityPage<T>>
     where
         F: Reads<T>,
@@ -286,7 +286,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// What `read` makes of each stored row, which has all its properties: for readers that want more than a `T`, such as
+    /// The result of `read` for each stored row, with all its properties: for readers that want more than a `T`, such as
     /// the key that an index found it by.
     ///
     /// # Errors

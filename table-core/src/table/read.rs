@@ -13,7 +13,7 @@ use crate::table::{Table, request};
 pub(crate) const CONCURRENCY: usize = 16;
 
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// What a selection will ask for and cost, told without asking (design promise 2).
+    /// The plan of a selection, computed without I/O (design promise 2).
     ///
     /// # Errors
     /// `KeyEncoding` if a value given has no text in the key.
@@ -30,7 +30,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// with it fails.
     ///
     /// # Errors
-    /// `KeyEncoding` if a value given has no text in the key; `EntityMismatch` if what is stored is no `E`.
+    /// `KeyEncoding` if a value given has no text in the key; `EntityMismatch` if what is stored is not an `E`.
     pub async fn get(&self, key: impl WholeKey<E, From: Reads<E>>) -> Result<Option<Versioned<E>>> {
         self.get_from(key.into_point()).await
     }
@@ -52,7 +52,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         found.map(|found| request::read_from::<F, P>(&table, &key, &found)).transpose()
     }
 
-    /// What [`get_many`](Self::get_many) will ask for and cost: a point query a key.
+    /// The plan of [`get_many`](Self::get_many): a point query for each key.
     ///
     /// ```
     /// # use table_core::query::{QueryClass, Requests};

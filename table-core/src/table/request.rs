@@ -100,7 +100,7 @@ pub(crate) async fn page<S: TableStore>(
     Ok(page)
 }
 
-/// One transaction. Its error has the key of the operation that failed, also where the backend told the position only.
+/// One transaction. Its error has the key of the operation that failed, also where the backend reported the position only.
 pub(crate) async fn submit<S: TableStore>(
     store: &S,
     table: &TableName,

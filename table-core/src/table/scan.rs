@@ -71,14 +71,14 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 
 impl<E, S> TableScan<E, S> {
     /// The most entities that may be read before the scan fails: a bound on cost, counted before the filter where the
-    /// backend tells what it read, else after it.
+    /// backend reports what it read, else after it.
     pub fn max_rows(self, rows: u64) -> BoundedScan<E, S> {
         let Self { source, paging, reason, .. } = self;
         BoundedScan { source, paging, reason, max_rows: rows, of: PhantomData }
     }
 }
 
-/// A scan with a bound. What runs a scan asks for it, so that one without it is told what it lacks.
+/// A scan with a bound. The verbs that run a scan require it, so that the compiler names it where it is missing.
 #[diagnostic::on_unimplemented(
     message = "[T093] this table scan has no bound",
     label = "`max_rows` comes first",
@@ -88,7 +88,7 @@ pub trait Bounded {}
 
 impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
 
-/// What runs a scan, to be told what is missing.
+/// The verbs of a scan without a bound, which only name what is missing.
 impl<E, S> TableScan<E, S> {
     #[doc(hidden)]
     pub fn collect(self) -> Pending<Result<Vec<E>>>
@@ -121,7 +121,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         BoundedScan { source, paging, reason, max_rows, of: PhantomData }
     }
 
-    /// What the scan will cost and ask for, told without asking, with its reason.
+    /// The plan of the scan, computed without I/O, with its reason.
     ///
     /// # Errors
     /// Those of the table's name.

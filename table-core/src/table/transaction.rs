@@ -75,7 +75,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert: the entity must not exist (INS-1).
     ///
     /// # Errors
-    /// What the type's docs list.
+    /// Those that the docs of the type list.
     pub fn insert<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
         self.put(entity, OperationKind::Insert)
     }
@@ -83,7 +83,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds a replace: the entity must exist, in this version (UPD-1).
     ///
     /// # Errors
-    /// What the type's docs list.
+    /// Those that the docs of the type list.
     pub fn replace<M: ToEntity>(&mut self, entity: &M, if_match: impl Into<IfMatch>) -> Result<&mut Self> {
         let if_match = if_match.into();
         self.put_whole(entity, |row| OperationKind::Replace(row, if_match))
@@ -92,7 +92,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds a merge: the entity must exist, in this version (MRG-1).
     ///
     /// # Errors
-    /// What the type's docs list.
+    /// Those that the docs of the type list.
     pub fn merge<M: ToEntity>(&mut self, entity: &M, if_match: impl Into<IfMatch>) -> Result<&mut Self> {
         let if_match = if_match.into();
         self.add(entity, M::merge_row, |row| OperationKind::Merge(row, if_match))
@@ -101,7 +101,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert-or-replace (UPS-2).
     ///
     /// # Errors
-    /// What the type's docs list.
+    /// Those that the docs of the type list.
     pub fn insert_or_replace<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
         self.put_whole(entity, OperationKind::InsertOrReplace)
     }
@@ -109,7 +109,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert-or-merge (UPS-2).
     ///
     /// # Errors
-    /// What the type's docs list.
+    /// Those that the docs of the type list.
     pub fn insert_or_merge<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
         self.add(entity, M::merge_row, OperationKind::InsertOrMerge)
     }
@@ -117,7 +117,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds a delete: the entity must exist, in this version (DEL-2).
     ///
     /// # Errors
-    /// What the type's docs list.
+    /// Those that the docs of the type list.
     pub fn delete<M: ToEntity>(
         &mut self,
         key: Selection<M, Point>,

@@ -13,7 +13,7 @@ use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 
-/// What an update starts from: an entity read before, whose version is tried first, or a key to read.
+/// The start of an update: an entity read before, whose version is tried first, or a key to read.
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
     /// Read before: saves a request where no other writer wrote since.
@@ -51,7 +51,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ///
     /// - `change` may run several times, each time on a freshly read entity; it must not change the key (UPD-6).
     /// - Properties that `E` does not know are kept; a field set to `None` is removed.
-    /// - Gives the entity as written. On a backend whose `ETag`s are no Timestamps its
+    /// - Gives the entity as written. On a backend whose `ETag`s are not Timestamps its
     ///   [`timestamp`](Versioned::timestamp) is that of the version before.
     ///
     /// ```
@@ -163,7 +163,7 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
         Ok(Versioned::new(entity, etag, stamp))
     }
 
-    /// All that is stored of a version that was read elsewhere.
+    /// All stored properties of a version that was read elsewhere.
     async fn stored_at(&self, table: &TableName, key: &EntityKey, etag: &ETag) -> Result<Row> {
         match request::get(&self.store, table, key, &Select::All).await? {
             Some(found) if found.etag == *etag => Ok(found.row),

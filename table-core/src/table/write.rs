@@ -9,7 +9,7 @@ use crate::selection::{Primary, WholeKey};
 use crate::store::{TableStore, written};
 use crate::table::{Table, request};
 
-// The bound is that of each verb, so that an entity that may not be written alone is told which handle does it.
+// The bound is that of each verb, so that the message for an entity that may not be written alone names the handle to use.
 impl<E, S: TableStore> Table<E, S> {
     /// Inserts an entity and gives its version.
     ///
@@ -49,7 +49,7 @@ impl<E, S: TableStore> Table<E, S> {
         self.write(entity, OperationKind::Merge(entity.merge_row()?, if_match)).await
     }
 
-    /// Inserts the entity, or replaces the one of this key whatever its version (UPS-2, UPS-6).
+    /// Inserts the entity, or replaces the one of this key of any version (UPS-2, UPS-6).
     ///
     /// # Errors
     /// Every limit of an entity.
@@ -60,7 +60,7 @@ impl<E, S: TableStore> Table<E, S> {
         self.put_whole(entity, OperationKind::InsertOrReplace).await
     }
 
-    /// Inserts the entity, or merges it into the one of this key whatever its version (UPS-2, UPS-6).
+    /// Inserts the entity, or merges it into the one of this key of any version (UPS-2, UPS-6).
     ///
     /// # Errors
     /// Every limit of an entity.

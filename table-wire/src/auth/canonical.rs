@@ -2,7 +2,7 @@
 
 use http::header::{HeaderMap, HeaderName};
 
-/// What of a request is signed: exactly as it stands on the wire.
+/// The signed parts of a request, exactly as sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SignedParts<'a> {
     /// The method in upper case.

@@ -3,7 +3,7 @@
 use super::AccountKey;
 use super::canonical::{SignedParts, shared_key, shared_key_table, shared_key_table_lite};
 
-/// How a service wants its requests signed.
+/// The signature scheme of a service.
 ///
 /// ```
 /// use http::HeaderMap;

@@ -1,7 +1,7 @@
 //! Multipart bodies: parts inside parts, lines that end with CRLF or LF.
 //!
-//! What is looked for is found in the bytes of the body, and nothing is made of what is not looked for: an answer to 100 operations has
-//! some thousand lines of headers, of which 100 are read.
+//! Only the parts that are needed are parsed, in the bytes of the body: an answer to 100 operations has
+//! some thousand lines of headers; 100 are read.
 
 use memchr::{memchr, memmem};
 
@@ -92,7 +92,7 @@ pub(super) fn find<'a>(mut headers: &'a [u8], name: &str) -> &'a str {
     ""
 }
 
-/// What follows the name and its colon.
+/// The value after a header's name and its colon.
 fn value_of<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let (found, rest) = header.split_at_checked(name.len())?;
     if found.eq_ignore_ascii_case(name.as_bytes()) {

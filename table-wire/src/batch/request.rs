@@ -97,7 +97,7 @@ impl<'a> RequestPart<'a> {
     }
 }
 
-/// What a batch holds.
+/// The content of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch<'a> {
     /// Writes: all are applied or none (EGT-9). At least one.

@@ -113,7 +113,7 @@ fn egt_20_and_21_what_is_no_batch_is_refused() {
     }
 }
 
-/// Half a batch is none: no write of it may be applied.
+/// No write of half a batch may be applied.
 #[test]
 fn egt_9_and_21_a_batch_that_is_cut_is_refused() {
     let body = written();

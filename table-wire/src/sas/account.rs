@@ -42,12 +42,12 @@ letters! {
         SERVICE = b's',
         /// Containers: tables, queues.
         CONTAINER = b'c',
-        /// What is in them: entities, messages.
+        /// Their content: entities, messages.
         OBJECT = b'o',
     ]
 }
 
-/// What the bearer may do with which services of an account.
+/// A signature for services of an account.
 ///
 /// ```
 /// use chrono::DateTime;

@@ -90,7 +90,7 @@ impl Authority {
         Ok(())
     }
 
-    /// What a token allows now.
+    /// The grant of a token at present.
     ///
     /// # Errors
     /// `AuthenticationFailed` for a wrong signature, outside its time, or with a policy that is not there (SAS-11, ACL-4);
@@ -169,7 +169,7 @@ impl Authority {
     }
 }
 
-/// What the token or its policy says, which must not be both (SAS-10).
+/// The value from the token or from its policy; having both is an error (SAS-10).
 fn one<T>(name: &'static str, own: Option<T>, stored: Option<T>) -> Result<Option<T>> {
     if own.is_some() && stored.is_some() {
         return Err(Error::of(SasFault::SaidTwice(name)));

@@ -34,7 +34,7 @@ use super::permissions::Protocol;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// Where the request comes from.
+    /// The address of the request's sender.
     pub address: IpAddr,
     /// Whether it came over HTTPS.
     pub secure: bool,
@@ -63,7 +63,7 @@ pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<(
     Ok(())
 }
 
-/// Checks what is about to be signed; nothing said is every address.
+/// Checks addresses before they are signed; an empty text means every address.
 ///
 /// # Errors
 /// `InvalidInput` for what is neither an IPv4 address nor a range of them.

@@ -7,7 +7,7 @@ use super::fault::SasFault;
 use super::permissions::{AccountPermissions, TablePermissions};
 use super::range::SignedRange;
 
-/// What a token allows at present.
+/// The operations that a token allows at present.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// Entities of one table.
@@ -16,7 +16,7 @@ pub enum Grant {
     Account(AccountGrant),
 }
 
-/// What a table's token allows.
+/// The grant of a table's token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableGrant {
@@ -28,7 +28,7 @@ pub struct TableGrant {
     pub permissions: TablePermissions,
 }
 
-/// What an account's token allows.
+/// The grant of an account's token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AccountGrant {
@@ -40,7 +40,7 @@ pub struct AccountGrant {
     pub permissions: AccountPermissions,
 }
 
-/// What is done to a table as a whole.
+/// An operation on a whole table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableVerb {
     Create,

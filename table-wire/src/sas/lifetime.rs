@@ -25,7 +25,7 @@ pub struct Lifetime {
 }
 
 impl Lifetime {
-    /// How far clocks may differ, by the service's own measure (AUTH-9): 15 minutes.
+    /// The tolerance for clocks, as the service's (AUTH-9): 15 minutes.
     pub const SKEW: Duration = Duration::from_mins(15);
 
     /// At once, until an instant.

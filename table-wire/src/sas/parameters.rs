@@ -31,7 +31,7 @@ impl Parameters {
         }
     }
 
-    /// As a query string, without `?`.
+    /// The query string, without `?`.
     pub(super) fn write(&self) -> String {
         let pairs = self.0.iter().map(|(name, value)| format!("{name}={}", encode(value)));
         pairs.collect::<Vec<_>>().join("&")
@@ -40,7 +40,7 @@ impl Parameters {
     /// Reads a query string, with or without `?`. Messages show names only.
     ///
     /// # Errors
-    /// `InvalidInput` if it is none, or has a name twice.
+    /// `InvalidInput` if it is not a query string, or has a name twice.
     pub(super) fn read(text: &str) -> Result<Self> {
         let (mut read, mut names) = (Self::default(), BTreeSet::new());
         for (index, pair) in text.trim_start_matches('?').split('&').enumerate() {
@@ -58,7 +58,7 @@ impl Parameters {
     }
 
     /// # Errors
-    /// `InvalidInput` for a version that is none.
+    /// `InvalidInput` for an invalid version.
     pub(super) fn version(&self) -> Result<SignedVersion> {
         SignedVersion::new(self.get("sv"))
     }
@@ -66,7 +66,7 @@ impl Parameters {
     /// SAS-2 to SAS-4.
     ///
     /// # Errors
-    /// `InvalidInput` for a version that is none, for a value that could pass for two lines, and for addresses or a protocol under a
+    /// `InvalidInput` for an invalid version, for a value that could pass for two lines, and for addresses or a protocol under a
     /// version that does not sign them.
     pub(super) fn string_of_table(&self, account: &str) -> Result<String> {
         let version = self.version()?;
@@ -88,7 +88,7 @@ impl Parameters {
     /// ASAS-2.
     ///
     /// # Errors
-    /// `InvalidInput` for a version that is none or has no signatures of accounts, and for a value that could pass for two lines.
+    /// `InvalidInput` for an invalid version or has no signatures of accounts, and for a value that could pass for two lines.
     pub(super) fn string_of_account(&self, account: &str) -> Result<String> {
         let version = self.version()?;
         if !version.signs_address() {

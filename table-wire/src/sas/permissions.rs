@@ -67,7 +67,7 @@ macro_rules! letters {
 pub(super) use letters;
 
 letters! {
-    /// What the bearer may do with the entities of a table (SAS-5). An upsert takes [`ADD`](Self::ADD) and
+    /// The operations on entities of a table (SAS-5). An upsert takes [`ADD`](Self::ADD) and
     /// [`UPDATE`](Self::UPDATE).
     ///
     /// ```
@@ -90,7 +90,7 @@ letters! {
 }
 
 letters! {
-    /// What the bearer of an account signature may do (ASAS-4), as far as tables and queues know it.
+    /// The operations of an account signature (ASAS-4) that tables and queues have.
     ///
     /// ```
     /// use table_wire::sas::AccountPermissions;
@@ -131,7 +131,7 @@ letters! {
 /// Over which protocols a token may be used (SAS-1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// As the service has it if the token says nothing: both.
+    /// The default of the service: both.
     #[default]
     Unsaid,
     /// HTTPS only: what a real account should ask for.

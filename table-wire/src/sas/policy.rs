@@ -7,14 +7,14 @@ use table_core::{Error, Result};
 use super::TablePermissions;
 use super::fault::SasFault;
 
-/// What a policy supplies; a token must not repeat it and must add what is missing (SAS-10).
+/// The values that a policy supplies; a token must not repeat it and must add what is missing (SAS-10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessPolicy {
     /// Valid from here on.
     pub start: Option<DateTime<Utc>>,
     /// No longer valid from here on.
     pub expiry: Option<DateTime<Utc>>,
-    /// What is permitted.
+    /// The permissions.
     pub permissions: Option<TablePermissions>,
 }
 
@@ -53,7 +53,7 @@ impl StoredAccessPolicy {
         &self.id
     }
 
-    /// What it supplies.
+    /// The values that it supplies.
     #[must_use]
     pub const fn policy(&self) -> &AccessPolicy {
         &self.policy

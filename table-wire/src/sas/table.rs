@@ -19,7 +19,7 @@ use super::token::SasToken;
 use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
-/// What the bearer may do with which keys of one table, until when.
+/// A signature for a range of keys of one table.
 ///
 /// ```
 /// use std::time::Duration;

@@ -105,8 +105,8 @@ fn sas_3_and_4_older_versions_sign_less() {
         string("2015-04-05"),
         format!("r\n\n{se}\n/table/devstoreaccount1/employee\n\n\n\n2015-04-05\n\n\n\n")
     );
-    let told = sas.clone().protocol(Protocol::Https).version(SignedVersion::new("2015-02-21").unwrap());
-    assert_eq!(told.sign(&key()).unwrap_err().rule(), Some("SAS-4"));
+    let older = sas.clone().protocol(Protocol::Https).version(SignedVersion::new("2015-02-21").unwrap());
+    assert_eq!(older.sign(&key()).unwrap_err().rule(), Some("SAS-4"));
     let account =
         AccountSas::new(Services::TABLE, ResourceTypes::OBJECT, AccountPermissions::READ, until_2030());
     let old = account.version(SignedVersion::new("2015-02-21").unwrap());

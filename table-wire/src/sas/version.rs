@@ -33,7 +33,7 @@ impl SignedVersion {
         Err(Error::of(SasFault::Version(version.to_owned())))
     }
 
-    /// As the token has it.
+    /// The text in a token.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

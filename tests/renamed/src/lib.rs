@@ -13,7 +13,7 @@ pub mod design {
     #[digits(8)]
     pub struct Badge(pub u32);
 
-    /// Somebody.
+    /// A person.
     #[derive(Debug, Entity)]
     #[partition_key(department)]
     #[row_key("empid_", digits(6, r#type), "_", badge)]

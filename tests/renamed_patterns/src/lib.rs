@@ -5,7 +5,7 @@ use tables::large::{BlobRef, Large};
 use tables::wide::Wide;
 use tables::{Entity, access_patterns};
 
-/// Somebody.
+/// A person.
 #[derive(Debug, Entity)]
 #[partition_key(department)]
 #[row_key("empid_", digits(6, id))]
@@ -19,7 +19,7 @@ pub struct Employee {
     pub email: String,
 }
 
-/// Somebody's photo.
+/// The photo of a person.
 #[derive(Debug, Entity, Large)]
 #[partition_key(department)]
 #[row_key(id)]
@@ -33,7 +33,7 @@ pub struct Photo {
     pub content: Option<BlobRef>,
 }
 
-/// A year of somebody's.
+/// A year of a person.
 #[derive(Debug, Wide)]
 #[partition_key(id)]
 #[row_key(year)]

@@ -80,8 +80,8 @@ fn npm_ci(folder: &Path) -> Result<(), AzuriteMissing> {
             return Ok(());
         }
         if attempt == ATTEMPTS {
-            let told = String::from_utf8_lossy(&output.stderr);
-            return Err(AzuriteMissing::because("`npm ci` failed", told.trim()));
+            let output = String::from_utf8_lossy(&output.stderr);
+            return Err(AzuriteMissing::because("`npm ci` failed", output.trim()));
         }
         attempt += 1;
         thread::sleep(PAUSE);

@@ -17,7 +17,7 @@ const KEY: [&str; 2] =
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];
 /// A bound, not a wait: what is slower than this does not come.
 const START: Duration = Duration::from_mins(10);
-/// A day: nobody who stands still for a while finds that the server has closed the connection he is about to use.
+/// A day, so that a test that pauses does not find its connection closed by the server.
 const KEEP_ALIVE_SECONDS: &str = "86400";
 
 /// A running Azurite on ports of its own, with nothing on disk. Dropping it ends it; so does the end of this process, however
@@ -130,7 +130,7 @@ fn lines(output: ChildStdout) -> Receiver<String> {
     let (send, receive) = channel();
     thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            // Nobody listens any more once the server runs; what it says is read on all the same.
+            // No one listens any more once the server runs; what it says is read on nevertheless.
             drop(send.send(line));
         }
     });

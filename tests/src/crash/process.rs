@@ -76,7 +76,7 @@ fn fill(folder: &Path, rows: u64) -> table_core::Result<()> {
     .block_on()
 }
 
-/// Writes a line to the parent; `false` if it is gone, and nobody is left to report to.
+/// Writes a line to the parent; `false` if it is gone, with no reader left.
 fn tell(line: &impl Display) -> bool {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()

@@ -48,7 +48,7 @@ impl fmt::Display for Acknowledged {
 impl FromStr for Acknowledged {
     type Err = ();
 
-    /// A line cut short by the kill is no acknowledgement.
+    /// A line cut short by the kill is not an acknowledgement.
     fn from_str(line: &str) -> std::result::Result<Self, ()> {
         let mut words = line.split(' ');
         let mut word = || words.next().ok_or(());
@@ -76,7 +76,7 @@ pub(super) fn slot_row(slot: u64, row: u64) -> String {
 /// The number that a row carries.
 ///
 /// # Errors
-/// `Corrupted` if the row is none.
+/// `Corrupted` if the row is not valid.
 pub(super) fn number_of(row: &Row) -> Result<Option<u64>> {
     let value = row.view().find("Number", &mut 0)?;
     Ok(match value {

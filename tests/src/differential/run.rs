@@ -42,9 +42,9 @@ pub async fn run<A: TableStore, B: TableStore>(
     program: &[Step],
 ) -> std::result::Result<(), String> {
     let mut pair = Pair { left, right, table: fresh_name(), versions: HashMap::new() };
-    let told = |error: table_core::Error| error.to_string();
-    left.create_table(&pair.table).await.map_err(told)?;
-    right.create_table(&pair.table).await.map_err(told)?;
+    let text = |error: table_core::Error| error.to_string();
+    left.create_table(&pair.table).await.map_err(text)?;
+    right.create_table(&pair.table).await.map_err(text)?;
     let mut verdict = Ok(());
     for (number, step) in program.iter().enumerate() {
         verdict =
@@ -59,8 +59,8 @@ pub async fn run<A: TableStore, B: TableStore>(
             .await
             .map_err(|end| format!("at the end: {end}"));
     }
-    left.delete_table(&pair.table).await.map_err(told)?;
-    right.delete_table(&pair.table).await.map_err(told)?;
+    left.delete_table(&pair.table).await.map_err(text)?;
+    right.delete_table(&pair.table).await.map_err(text)?;
     verdict
 }
 

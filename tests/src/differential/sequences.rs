@@ -13,7 +13,7 @@ use super::{run, smallest};
 const STEPS: usize = 14;
 const THREADS: usize = 8;
 
-/// Runs the programs of these numbers on both stores, of which a program is made alone; tells `done` how many were begun. The
+/// Runs the programs of these numbers on both stores, which exist for one program alone; reports to `done` how many were begun. The
 /// differences come back, each with its number and the smallest program that shows it; after the first no more are begun.
 ///
 /// ```

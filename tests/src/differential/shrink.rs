@@ -2,7 +2,7 @@
 
 use super::program::Step;
 
-/// Leaves out steps, one after the other, as long as `differs` still tells of a difference; the last it told, and the steps.
+/// Leaves out steps, one after the other, as long as `differs` still reports a difference; returns the last report, and the steps.
 ///
 /// ```
 /// use tests::differential::{program::Step, smallest};

@@ -17,14 +17,14 @@ use crate::histories::history::{Call, Change, Content, History, Outcome, Record,
 pub fn check(history: &History) -> Result<(), String> {
     let rows = rows(history);
     if !search(&rows, Rows::default()) {
-        return Err(told("the rows", history, |call| matches!(call, Call::Get(_) | Call::Write(_))));
+        return Err(unexplained("the rows", history, |call| matches!(call, Call::Get(_) | Call::Write(_))));
     }
     for counter in 0..COUNTERS {
         let on = |call: &Call| matches!(call, Call::Add(at, _) | Call::Count(at) if *at == counter);
         let effects: Vec<_> =
             history.records.iter().filter(|record| on(&record.call)).filter_map(sum).collect();
         if !search(&effects, Count(0)) {
-            return Err(told(&format!("counter {counter}"), history, on));
+            return Err(unexplained(&format!("counter {counter}"), history, on));
         }
     }
     Ok(())
@@ -35,10 +35,10 @@ pub(super) const COUNTERS: usize = 2;
 /// How many rows there are.
 pub(super) const ROWS: usize = 2;
 
-fn told(what: &str, history: &History, on: impl Fn(&Call) -> bool) -> String {
+fn unexplained(what: &str, history: &History, on: impl Fn(&Call) -> bool) -> String {
     let records = history.records.iter().filter(|record| on(&record.call));
     let lines: Vec<_> = records.map(ToString::to_string).collect();
-    format!("no order of effects explains what was told about {what}:\n{}", lines.join("\n"))
+    format!("no order of effects explains the answers about {what}:\n{}", lines.join("\n"))
 }
 
 /// An effect, and when it can have happened.
@@ -82,10 +82,10 @@ fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     false
 }
 
-/// The version of a row: told to somebody, or by which effect it came about.
+/// The version of a row: one that a client received, or the effect that created it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Version {
-    Told(String),
+    Reported(String),
     Of(usize),
 }
 
@@ -94,7 +94,7 @@ struct Rows([Option<(Content, Version)>; ROWS]);
 
 enum Action {
     Get(usize, Option<(Content, String)>),
-    /// It was applied; what came about is of these versions, if they were told.
+    /// It was applied; its results have these versions, if an answer named them.
     Applied(Vec<Write>, Vec<Option<String>>, usize),
     /// It was refused.
     Refused(Vec<Write>, ErrorCode),
@@ -120,7 +120,7 @@ fn rows(history: &History) -> Vec<Effect<Action>> {
             (Call::Write(writes), Outcome::Refused(code)) if says_why(*code) => {
                 effects.push(effect(Some(ended), Action::Refused(writes.clone(), *code)));
             }
-            // A read that failed, a write that was throttled or never left: no effect, and nothing told.
+            // A read that failed, a write that was throttled or never left: no effect, and no answer.
             _ => {}
         }
         // Sent again, what names no version may happen again (`docs/lost-answers.md`).
@@ -157,8 +157,9 @@ impl Rows {
                 Change::Replace(_, Some(etag)) | Change::Merge(_, Some(etag)) | Change::Delete(Some(etag)),
                 Some((_, version)),
             ) => {
-                // Who names a version was told of it, so it is not one that nobody was told of.
-                (*version != Version::Told(etag.clone())).then_some(ErrorCode::UpdateConditionNotSatisfied)
+                // A client that names a version has received it, so it is not one of an answer that was lost.
+                (*version != Version::Reported(etag.clone()))
+                    .then_some(ErrorCode::UpdateConditionNotSatisfied)
             }
             _ => None,
         }
@@ -191,9 +192,9 @@ impl Model for Rows {
             Action::Get(row, found) => match (found, &mut next.0[*row]) {
                 (None, None) => {}
                 (Some((content, etag)), Some((stored, version))) if content == stored => match version {
-                    Version::Told(told) if told == etag => {}
-                    Version::Of(_) => *version = Version::Told(etag.clone()),
-                    Version::Told(_) => return None,
+                    Version::Reported(received) if received == etag => {}
+                    Version::Of(_) => *version = Version::Reported(etag.clone()),
+                    Version::Reported(_) => return None,
                 },
                 _ => return None,
             },
@@ -202,7 +203,7 @@ impl Model for Rows {
                     if next.refuses(write).is_some() {
                         return None;
                     }
-                    let version = etag.clone().map_or(Version::Of(*number), Version::Told);
+                    let version = etag.clone().map_or(Version::Of(*number), Version::Reported);
                     next.write(write, version);
                 }
             }
@@ -227,7 +228,7 @@ struct Count(i64);
 
 struct Sum {
     by: i64,
-    told: Option<i64>,
+    received: Option<i64>,
 }
 
 /// The effect of a call on a counter.
@@ -239,9 +240,9 @@ fn sum(record: &Record) -> Option<Effect<Sum>> {
     };
     match record.outcome {
         Outcome::Counted(count) => {
-            Some(Effect { began, by: Some(ended), action: Sum { by, told: Some(count) } })
+            Some(Effect { began, by: Some(ended), action: Sum { by, received: Some(count) } })
         }
-        Outcome::Ambiguous if by != 0 => Some(Effect { began, by: None, action: Sum { by, told: None } }),
+        Outcome::Ambiguous if by != 0 => Some(Effect { began, by: None, action: Sum { by, received: None } }),
         _ => None,
     }
 }
@@ -251,7 +252,7 @@ impl Model for Count {
 
     fn apply(&self, action: &Sum) -> Option<Self> {
         let next = self.0 + action.by;
-        action.told.is_none_or(|told| told == next).then_some(Self(next))
+        action.received.is_none_or(|received| received == next).then_some(Self(next))
     }
 }
 

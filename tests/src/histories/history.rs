@@ -1,4 +1,4 @@
-//! What clients asked for and were told, in the order of real time.
+//! Requests and answers of the clients, in the order of real time.
 
 use std::fmt;
 
@@ -46,12 +46,12 @@ pub enum Call {
     Count(usize),
 }
 
-/// What the caller was told.
+/// The answer to the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A row, with its `ETag`.
     Found(Option<(Content, String)>),
-    /// The versions that writes gave; `None` where there is none, or none was told.
+    /// The versions that writes gave; `None` where there is none, or none was recorder.
     Written(Vec<Option<String>>),
     /// A counter.
     Counted(i64),
@@ -70,7 +70,7 @@ pub struct Record {
     pub call: Call,
     /// When, as the number of an event.
     pub began: usize,
-    /// When the outcome was told.
+    /// The event at which the outcome was received.
     pub ended: usize,
     /// The outcome.
     pub outcome: Outcome,

@@ -50,13 +50,13 @@ struct Tally {
 
 /// What all clients tell.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told(Arc<Mutex<(usize, History)>>);
+pub(super) struct Recorder(Arc<Mutex<(usize, History)>>);
 
-impl Told {
+impl Recorder {
     fn event(&self) -> usize {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        told.0 += 1;
-        told.0
+        let mut recorder = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        recorder.0 += 1;
+        recorder.0
     }
 
     fn add(&self, record: Record) {
@@ -75,10 +75,10 @@ pub(super) struct Actor {
     number: usize,
     tables: AzureTables,
     wire: Arc<LossyWire>,
-    told: Told,
+    recorder: Recorder,
     random: StdRng,
     seed: u64,
-    /// The last version of each row that it was told of.
+    /// The last version of each row that it received.
     known: [Option<String>; ROWS],
     /// Whether it gives some calls up.
     impatient: bool,
@@ -91,7 +91,7 @@ impl Actor {
         number: usize,
         tables: AzureTables,
         wire: Arc<LossyWire>,
-        told: Told,
+        recorder: Recorder,
         seed: u64,
     ) -> Self {
         let random = StdRng::seed_from_u64(seed);
@@ -99,7 +99,7 @@ impl Actor {
             number,
             tables,
             wire,
-            told,
+            recorder,
             random,
             seed,
             known: [None, None],
@@ -134,14 +134,14 @@ impl Actor {
     /// Tells what was recorded, now that nothing is under way.
     pub(super) fn tell(self) {
         for (step, record) in self.steps {
-            self.told.add(Record { arrivals: self.wire.arrivals(step), ..record });
+            self.recorder.add(Record { arrivals: self.wire.arrivals(step), ..record });
         }
     }
 
     async fn step(&mut self, call: Call) {
         let step = self.steps.len();
         self.wire.begin(step);
-        let began = self.told.event();
+        let began = self.recorder.event();
         let patience = Duration::from_millis(self.random.random_range(1..200));
         let outcome = if self.impatient && self.random.random_range(0..16_u32) == 0 {
             // Dropped wherever it is by then.
@@ -150,7 +150,7 @@ impl Actor {
             self.make(&call).await
         };
         let outcome = outcome.unwrap_or_else(|error| failed(&error));
-        let ended = self.told.event();
+        let ended = self.recorder.event();
         self.learn(&call, &outcome);
         self.steps.push((step, Record { client: self.number, call, began, ended, outcome, arrivals: 0 }));
     }

@@ -12,7 +12,7 @@ use table_azure::{Options, RetryPolicy};
 use crate::histories::check::check;
 use crate::histories::client::{account_client, wrong_clock};
 use crate::histories::history::{History, Outcome};
-use crate::histories::program::{Actor, Told, prepare};
+use crate::histories::program::{Actor, Recorder, prepare};
 use crate::histories::service::Account;
 use crate::histories::wire::{Act, LossyWire, Script};
 
@@ -65,14 +65,14 @@ pub struct Failure {
     /// Runs it again.
     pub seed: u64,
     /// Which object, and the calls on it.
-    pub told: String,
+    pub report: String,
     /// What each client sent.
     pub sent: Vec<Vec<String>>,
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "seed {}: {}", self.seed, self.told)?;
+        writeln!(f, "seed {}: {}", self.seed, self.report)?;
         for (client, lines) in self.sent.iter().enumerate() {
             writeln!(f, "\nclient {client} sent:")?;
             lines.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
@@ -100,9 +100,9 @@ pub fn run(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure>> {
 
 async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure>> {
     let mut random = StdRng::seed_from_u64(seed);
-    let (account, told) = (Account::default(), Told::default());
+    let (account, report) = (Account::default(), Recorder::default());
     let broken = |error: table_core::Error| {
-        Box::new(Failure { seed, told: format!("it could not be run: {error}"), sent: Vec::new() })
+        Box::new(Failure { seed, report: format!("it could not be run: {error}"), sent: Vec::new() })
     };
 
     let calm = Arc::new(LossyWire::new(account.clone(), Duration::ZERO, Box::new(|_| Act::Serve)));
@@ -130,25 +130,25 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
         let tables =
             account_client(Arc::clone(&wire) as Arc<dyn Wire>, options, own, mutant).map_err(broken)?;
         wires.push(Arc::clone(&wire));
-        let actor = Actor::new(number, tables, wire, told.clone(), own);
+        let actor = Actor::new(number, tables, wire, report.clone(), own);
         tasks.push(tokio::spawn(actor.work(random.random_range(2..6))));
     }
     let mut actors = Vec::new();
     for task in tasks {
         let early =
-            |error| Failure { seed, told: format!("a program ended early: {error}"), sent: Vec::new() };
+            |error| Failure { seed, report: format!("a program ended early: {error}"), sent: Vec::new() };
         actors.push(task.await.map_err(|error| Box::new(early(error)))?);
     }
     // What is late arrives.
     tokio::time::sleep(LATEST * 2).await;
-    let last = Actor::new(actors.len(), owner, calm, told.clone(), seed).look().await;
+    let last = Actor::new(actors.len(), owner, calm, report.clone(), seed).look().await;
     actors.into_iter().chain([last]).for_each(Actor::tell);
-    let history = told.history();
+    let history = report.history();
     match check(&history) {
         Ok(()) => Ok(Tally::of(&history)),
-        Err(told) => {
+        Err(report) => {
             let sent = wires.iter().map(|wire| wire.log()).collect();
-            Err(Box::new(Failure { seed, told, sent }))
+            Err(Box::new(Failure { seed, report, sent }))
         }
     }
 }

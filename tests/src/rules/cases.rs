@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     const SOURCE: &str = "\
-//! TBL-1: nobody's.
+//! TBL-1: of no test.
 
 /// KEY-1
 fn helper() {

@@ -22,9 +22,9 @@ pub fn reason(rule: Rule) -> Option<&'static str> {
         .map(|entry| entry.reason)
 }
 
-const SERVER: &str = "of a web server, which is none of ours; the client sends keys in one place (UPD-5)";
+const SERVER: &str = "a rule for web servers; the client sends keys in one place (UPD-5)";
 const AZURITE: &str = "what Azurite lets through or leaves out; nothing here relies on it";
-const COSMOS: &str = "told in the documentation: only an account of Cosmos DB could show it";
+const COSMOS: &str = "documented: only an account of Cosmos DB could show it";
 const NOSQL: &str = "of accounts of Cosmos DB for NoSQL, which no test here reaches";
 const CLIENT: &str = "what the vendor's client sends, has or leaves out: pinned by its exact version";
 const ADVICE: &str =

@@ -228,7 +228,7 @@ impl History {
                 self.schedule.step(Duration::from_micros(20));
             }
             self.hear()?;
-            // Nobody waits for a thread that is no more.
+            // A thread that has ended is not waited for.
             if self.has_failed() && self.random.random_ratio(1, 8) {
                 self.hear_all()?;
             }
@@ -264,7 +264,7 @@ impl History {
             Err(error) if error.code() == ErrorCode::FolderLocked || self.has_failed() || self.is_full() => {
                 Ok(())
             }
-            Err(error) => Err(Wrong(format!("a second engine is told {error}"))),
+            Err(error) => Err(Wrong(format!("a second engine received {error}"))),
             Ok(second) => {
                 // It has a thread that no scheduler knows: it goes at once.
                 drop(second);

@@ -210,7 +210,7 @@ impl State {
 struct Open {
     id: u64,
     write: Write,
-    /// Nobody waits for its answer any more, or it was an answer that says nothing.
+    /// No one waits for its answer any more, or it was an answer that says nothing.
     silent: bool,
 }
 
@@ -253,7 +253,7 @@ impl fmt::Display for Wrong {
 pub(super) struct Model {
     worlds: Vec<World>,
     open: VecDeque<Open>,
-    /// Whether writes may be kept from being tried, with an answer that nobody hears.
+    /// Whether writes may be kept from being tried, with an answer that is dropped.
     pub(super) may_skip: bool,
     /// Every state that was possible so far: what a damaged journal, or one that was not synced, may fall back to.
     past: Vec<Arc<State>>,
@@ -295,9 +295,9 @@ impl Model {
                     let fate = world.ahead.pop_front()?;
                     let agrees = match (&fate, outcome) {
                         // What was looked at and refused may be taken back with its group.
-                        (Fate::Done(is), Outcome::Done(told)) => is == told,
+                        (Fate::Done(is), Outcome::Done(seen)) => is == seen,
                         (Fate::Skipped | Fate::Refused(_), Outcome::NotDone) => true,
-                        (Fate::Refused(is), Outcome::Refused(told)) => is == told,
+                        (Fate::Refused(is), Outcome::Refused(seen)) => is == seen,
                         _ => false,
                     };
                     (!is_it || agrees).then_some(world)
@@ -366,7 +366,7 @@ impl Model {
         what: impl Fn(&State) -> bool,
         describe: impl FnOnce() -> String,
     ) -> Result<(), Wrong> {
-        // Of what cannot be told apart by what was seen the least is certain.
+        // Of what cannot be distinguished by what was seen the least is certain.
         let seen: Vec<World> = self.visible().into_iter().filter(|world| what(&world.state)).collect();
         let worlds = std::mem::take(&mut self.worlds);
         self.keep(seen, || {

@@ -233,7 +233,7 @@ impl Inner {
         self.actors.len() - 1
     }
 
-    /// Who goes on. Where everyone waits, time passes until somebody need not; the callers are told where nobody ever will.
+    /// Chooses the thread that goes on. Where all wait, time passes until one need not; callers get an error where none ever will.
     fn choose(&mut self) -> usize {
         loop {
             let (now, doings) = (self.now, self.doings);
@@ -284,7 +284,7 @@ impl Scheduler for Shared {
         let schedule = Arc::clone(&self.0);
         thread::Builder::new().name(name.to_owned()).spawn(move || {
             schedule.begin(number);
-            // A panic of a thread of the engine is its own affair; the next one has its turn all the same.
+            // A panic of a thread of the engine is its own affair; the next one has its turn nevertheless.
             let _ = catch_unwind(AssertUnwindSafe(work));
             schedule.end();
         })
@@ -330,9 +330,9 @@ mod tests {
 
     #[test]
     fn a_loop_without_an_end_is_told() {
-        let (told, heard) = mpsc::channel();
+        let (report, heard) = mpsc::channel();
         thread::spawn(move || {
-            let schedule = Schedule::new(1, None, move |why| told.send(why.to_owned()).unwrap());
+            let schedule = Schedule::new(1, None, move |why| report.send(why.to_owned()).unwrap());
             loop {
                 schedule.step(Duration::from_micros(1));
             }

@@ -132,7 +132,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
     async fn one(&self, p: &str, r: &str, kind: OperationKind) -> Result<ETag> {
         let etags = self.submit(p, vec![(r, kind)]).await?;
         assert_eq!(etags.len(), 1, "one operation has one answer");
-        Ok(etags.into_iter().flatten().next().expect("ETAG-3: a write that is no delete gives an ETag"))
+        Ok(etags.into_iter().flatten().next().expect("ETAG-3: every write but a delete gives an ETag"))
     }
 
     pub async fn insert(&self, p: &str, r: &str, row: Row) -> Result<ETag> {

@@ -139,7 +139,7 @@ pub async fn egt_10_the_first_failing_operation_is_the_one_named<S: TableStore>(
     assert_eq!(error.key(), Some(("p", "2")));
 }
 
-/// What can be told without looking at the table is told first, whatever came before it: one entity twice, and not that the
+/// Faults that need no look at the table are reported first, in any order: one entity twice, and not that the
 /// first operation would fail too. The index is always there.
 pub async fn eng_7_structural_errors_come_before_those_of_execution<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;

@@ -248,7 +248,7 @@ fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_those_that_may_fit_are_r
         let names: Vec<_> = listed.iter().map(|object| object.location.as_ref()).collect();
         assert_eq!(names, ["queue/2014/07/31/1800/000000.log", "queue/2014/07/31/1800/000001.log"]);
 
-        // Content that nobody should read, under the metadata of what was there.
+        // Content that must not be read, under the metadata of what was there.
         let second = Path::from(names[1]);
         let attributes = store.get(&second).await.unwrap().attributes;
         store.put_opts(&second, "broken".into(), attributes.into()).await.unwrap();

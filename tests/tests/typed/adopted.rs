@@ -230,7 +230,7 @@ fn a_range_of_instants_over_their_hours_holds_both_ends() {
         assert_eq!(
             hours,
             ["09:30", "10:15"],
-            "no row of the range is missed; those beside it are told by the property"
+            "no row of the range is missed; those beside it are recognized by the property"
         );
         let hour: Selection<Sample, _, _> = Sample::rows("pump").at_is(from).into();
         assert_eq!(samples.query(hour).collect().await.unwrap().len(), 1);

@@ -74,7 +74,7 @@ struct Staff {
     name: String,
 }
 
-/// One clustered index: what is no key is found by reading all, and other look-ups and orders come from copies.
+/// One clustered index: what is not a key is found by reading all, and other look-ups and orders come from copies.
 #[test]
 fn dq_9_and_11_other_look_ups_and_orders_come_from_copies() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Do indexes elsewhere converge, whoever sleeps, dies, is told old answers, or is told them after a sleep? The proof is
+//! Convergence of indexes elsewhere while workers sleep, die, or receive old answers, also after a sleep. The proof is
 //! `docs/convergence.md`; each of its two guards is taken out here, and the runs must then find the difference.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
@@ -205,7 +205,7 @@ impl World {
         block_on(Sweep::new(outbox).registered()).unwrap().pending
     }
 
-    /// Those who are alive do all there is to do, and are told the truth. How much is left.
+    /// Lets the living workers do all that is left, with true answers; returns the rest.
     fn recover(&self) -> u64 {
         for _ in 0..5 {
             self.pass(800);
@@ -222,9 +222,9 @@ impl World {
             return Some(format!("{pending} changes are not settled"));
         }
         let report = block_on(self.table(&Control::default(), None).check().run()).unwrap();
-        let told =
+        let problems =
             || report.findings.iter().map(|found| format!("{} {:?} {}", found.index, found.kind, found.at));
-        (!report.is_clean()).then(|| told().collect::<Vec<_>>().join(", "))
+        (!report.is_clean()).then(|| problems().collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -293,7 +293,7 @@ fn run(seed: u64, without: Without) -> Option<String> {
         while !process.step() {}
     }
     let pending = world.recover();
-    // All is settled. The sleepers wake, make a call or a few, and die; nobody comes after them who knows of it.
+    // All is settled. The sleepers wake, make a call or a few, and die; no worker after them knows of it.
     for mut sleeper in sleepers {
         for _ in 0..rng.random_range(1..4) {
             if sleeper.step() {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use table_core::query::{EntityRef, KeyRange, QueryClass, TextRange};
 use table_core::{Entity, FromEntity, Selection};
 
-/// Somebody who works here.
+/// An employee of the company.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]

@@ -86,7 +86,7 @@ fn a_field_of_the_key_is_a_property_too() {
     });
 }
 
-/// Somebody who is found by address.
+/// A person, found by address.
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key("empid_", digits(6, id))]

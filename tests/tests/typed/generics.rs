@@ -1,4 +1,4 @@
-//! Generic entities: one design of keys, properties of the types that stand for the parameters, in real rows.
+//! Generic entities: one design of keys, properties of the types that represent the parameters, in real rows.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

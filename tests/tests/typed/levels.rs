@@ -3,7 +3,7 @@
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::query::{EntityRef, QueryClass, Reach};
+use table_core::query::{EntityRef, QueryClass};
 use table_core::selection::{Class, Partition, PartitionRange, Point};
 use table_core::{Engine, Entity, ErrorCode, KeyPart, Selection, Table, TableStore, TableStoreExt};
 use tests::model::ModelStore;
@@ -201,7 +201,7 @@ fn hpk_5_a_prefix_is_paged_on_the_model() {
     block_on(pages_of_a_tenant(std::sync::Arc::new(ModelStore::new())));
 }
 
-/// Told by which levels are given, and not by how many partitions there are (HPK-39): a point has all of them (HPK-36), by the
+/// Decided by the levels that are given, not by the number of partitions (HPK-39): a point has all of them (HPK-36), by the
 /// words in their order or one after another (HPK-35), and a prefix goes only to what it names (HPK-25, HPK-37).
 #[test]
 fn hpk_38_what_is_given_decides_the_class() {
@@ -211,10 +211,10 @@ fn hpk_38_what_is_given_decides_the_class() {
     let user: Selection<Event, PartitionRange> = Event::within("Microsoft").user_is("ada").into();
     let tenant: Selection<Event, PartitionRange> = Event::within("Microsoft").into();
     assert_eq!(one.ranges().unwrap(), by_levels.ranges().unwrap());
-    let reach = |class: QueryClass| class.reach();
-    assert_eq!([point.class(), one.class(), by_levels.class()].map(reach), [Reach::SinglePartition; 3]);
-    assert_eq!([user.class(), tenant.class()].map(reach), [Reach::TargetedCrossPartition; 2]);
-    assert_eq!(Event::scan("a user of every tenant").class().reach(), Reach::FanOut);
+    let whole = [QueryClass::PartitionScan; 2];
+    assert_eq!((point.class(), [one.class(), by_levels.class()]), (QueryClass::Point, whole));
+    assert_eq!([user.class(), tenant.class()], [QueryClass::PartitionRange; 2]);
+    assert_eq!(Event::scan("a user of every tenant").class(), QueryClass::TableScan);
 
     let table = Engine::in_memory().table::<Event>();
     let plan = table.plan(tenant).unwrap().to_string();

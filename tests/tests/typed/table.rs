@@ -89,7 +89,7 @@ fn con_3_update_repeats_on_conflict_and_counts_right() {
     block_on(table.insert(&Employee { age: 0, ..Employee::new("Sales", 1) })).unwrap();
     let stale = block_on(table.get(Employee::key("Sales", 1))).unwrap().unwrap();
     // The first attempt of each begins with what is stale; any other is lost only to a write of the 30 that the others make. So
-    // there are attempts enough whoever is the slowest.
+    // there are attempts enough for the slowest.
     const { assert!(1 + 3 * 10 < Retry::ATTEMPTS) };
     std::thread::scope(|threads| {
         for _ in 0..4 {

@@ -1,4 +1,4 @@
-//! Typed transactions and bulk writes: what is told at the call, what is applied, what is resumed.
+//! Typed transactions and bulk writes: errors at the call, results, resumption.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
@@ -49,19 +49,19 @@ fn egt_2_to_5_are_told_at_the_call() -> Result<()> {
     let table = employees();
     let mut sales = table.transaction(&Employee::new("Sales", 0))?;
     sales.insert(&Employee::new("Sales", 0))?;
-    let told = |error: table_core::Error| (error.code(), error.rule(), error.operation());
+    let facts = |error: table_core::Error| (error.code(), error.rule(), error.operation());
     let error = sales.insert(&Employee::new("Marketing", 1)).unwrap_err();
     assert_eq!(error.table(), Some("Employee"));
     let partitions = ErrorCode::CommandsInBatchActOnDifferentPartitions;
-    assert_eq!(told(error), (partitions, Some("EGT-5"), Some(1)));
+    assert_eq!(facts(error), (partitions, Some("EGT-5"), Some(1)));
     let error = sales.delete(Employee::key("Sales", 0), IfMatch::Any).unwrap_err();
-    assert_eq!(told(error), (ErrorCode::InvalidDuplicateRow, Some("EGT-4"), Some(1)));
+    assert_eq!(facts(error), (ErrorCode::InvalidDuplicateRow, Some("EGT-4"), Some(1)));
     for id in 1..100 {
         sales.insert(&Employee::new("Sales", id))?;
     }
     let error = sales.insert(&Employee::new("Sales", 100)).unwrap_err();
     assert!(error.to_string().contains("100"), "{error}");
-    assert_eq!(told(error), (ErrorCode::InvalidInput, Some("EGT-2"), Some(100)));
+    assert_eq!(facts(error), (ErrorCode::InvalidInput, Some("EGT-2"), Some(100)));
     // What was refused left it as it was.
     block_on(sales.commit())?;
     assert_eq!(count(&table), 100);
@@ -92,14 +92,14 @@ fn bulk_writes_any_number_over_partitions_and_reports_progress() {
     let table = employees();
     let all: Vec<Employee> =
         (0..5_000).map(|id| Employee::new(if id % 3 == 0 { "Sales" } else { "Marketing" }, id)).collect();
-    let mut told = Vec::new();
+    let mut reports = Vec::new();
     let written =
-        block_on(table.bulk().on_progress(|progress| told.push(progress)).insert_all(&all)).unwrap();
+        block_on(table.bulk().on_progress(|progress| reports.push(progress)).insert_all(&all)).unwrap();
     assert_eq!(written, (0..5_000).collect());
     assert_eq!(count(&table), 5_000);
-    assert!(told.iter().all(|progress| progress.transaction <= 100));
-    assert!(told.is_sorted_by(|earlier, later| earlier.written < later.written));
-    assert_eq!(told.last().map(|progress| progress.written), Some(5_000));
+    assert!(reports.iter().all(|progress| progress.transaction <= 100));
+    assert!(reports.is_sorted_by(|earlier, later| earlier.written < later.written));
+    assert_eq!(reports.last().map(|progress| progress.written), Some(5_000));
     let deleted = block_on(table.bulk().delete_all((0..3).map(|id| Employee::key("Marketing", id + 1))));
     assert_eq!(deleted.unwrap_err().at, Some(2), "number 3 is in Sales");
 }

@@ -58,10 +58,10 @@ impl Constant {
     }
 }
 
-/// How the stored value stands to the constant: one of the outcomes above.
+/// The comparison of the stored value with the constant: one of the outcomes above.
 pub(super) fn outcome(stored: ValueRef<'_>, constant: &Constant) -> u8 {
     let ordering = match (stored, constant) {
-        // Equality is settled by the bytes, whatever the order.
+        // Equality is settled by the bytes, in any order.
         (ValueRef::String(stored), Constant::String(constant)) if stored == &**constant => Ordering::Equal,
         (ValueRef::String(stored), Constant::String(constant)) => order::compare(stored, constant),
         (ValueRef::Int32(stored), Constant::Int32(constant)) => stored.cmp(constant),

@@ -84,13 +84,13 @@ impl Alphabet {
 
     /// Whether no character is in both sets.
     #[must_use]
-    pub const fn is_disjoint(self, other: Self) -> bool {
+    pub(crate) const fn is_disjoint(self, other: Self) -> bool {
         self.ascii & other.ascii == 0 && !(self.beyond_ascii && other.beyond_ascii)
     }
 
     /// Whether every character of the set is in the other one.
     #[must_use]
-    pub const fn is_within(self, other: Self) -> bool {
+    pub(crate) const fn is_within(self, other: Self) -> bool {
         self.ascii & !other.ascii == 0 && (!self.beyond_ascii || other.beyond_ascii)
     }
 
@@ -114,7 +114,7 @@ impl Alphabet {
 
     /// Whether every character of the set sorts after `character`, which must be ASCII.
     #[must_use]
-    pub const fn all_after(self, character: char) -> bool {
+    pub(crate) const fn all_after(self, character: char) -> bool {
         character.is_ascii() && {
             let up_to: u128 =
                 if character as u32 == 127 { u128::MAX } else { (1 << (character as u32 + 1)) - 1 };

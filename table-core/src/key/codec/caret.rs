@@ -24,7 +24,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Caret {}
 
-/// What stands after `^` for a character; `None` for one that stands for itself.
+/// The text after `^` for a character; `None` for one that is written as it is.
 fn escape(character: char) -> Option<char> {
     match character {
         '^' => Some('^'),

@@ -1,6 +1,6 @@
 //! Compound keys: literals and parts in sequence, checked while compiling.
 //!
-//! A key is injective (K2) if its pieces can be told apart. From the left a part ends where its width says, or at a literal whose
+//! A key is injective (K2) if its pieces can be distinguished. From the left a part ends where its width says, or at a literal whose
 //! first character it cannot hold; from the right it begins where its width says, or after a literal whose last character it cannot
 //! hold. One part may take what both sides leave: text before an id of six digits, or before a suffix. A key keeps its order (K3)
 //! if, beside that, no value that is the beginning of another one can come after it. Both are judged in constants, from the
@@ -74,7 +74,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What is wrong and what to do, for a message of the compiler.
+    /// The mistake and its remedy, for a message of the compiler.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
@@ -206,7 +206,7 @@ pub const fn tuple_ordered(pieces: &[Piece]) -> bool {
 
 /// The length of the shortest key, in UTF-16 code units.
 #[must_use]
-pub const fn shortest(pieces: &[Piece]) -> usize {
+pub(crate) const fn shortest(pieces: &[Piece]) -> usize {
     let (mut units, mut at) = (0, 0);
     while at < pieces.len() {
         units += match pieces[at] {
@@ -235,21 +235,6 @@ pub const fn longest(pieces: &[Piece]) -> usize {
     units
 }
 
-/// Whether all keys have the same length.
-#[must_use]
-pub const fn is_fixed(pieces: &[Piece]) -> bool {
-    let mut at = 0;
-    while at < pieces.len() {
-        if let Piece::Part(form) = pieces[at]
-            && !form.is_fixed()
-        {
-            return false;
-        }
-        at += 1;
-    }
-    true
-}
-
 const fn fills_a_key(form: Form) -> bool {
     form.max >= limits::KEY_UNITS_PORTABLE && !form.is_fixed()
 }
@@ -268,7 +253,7 @@ const fn bounded(pieces: &[Piece]) -> usize {
     units
 }
 
-/// What comes after a piece.
+/// The neighbour after a piece.
 enum Next {
     Nothing,
     /// A literal that begins with this character.
@@ -283,7 +268,7 @@ const fn next(pieces: &[Piece], after: usize) -> Next {
             Piece::Literal(literal) => match literal.as_bytes() {
                 [] => {}
                 [first, ..] if first.is_ascii() => return Next::Literal(*first as char),
-                // Alphabets hold all that is beyond ASCII or none of it: any such character stands for this one.
+                // Alphabets hold all that is beyond ASCII or none of it: any such character represents this one.
                 _ => return Next::Literal(char::MAX),
             },
             Piece::Part(_) => return Next::Part,

@@ -16,11 +16,11 @@ use crate::key::codec::fault::CodecFault;
 pub trait DerivedPart<T> {
     /// The word for it in schemas and lock files: once written, never changed.
     const NAME: &'static str;
-    /// What its text looks like. It is ordered if greater values never have smaller texts; different values may have one.
+    /// The form of its text. It is ordered if greater values never have smaller texts; different values may have one.
     const FORM: Form;
     /// Whether it follows time: see [`KeyCodec::FOLLOWS_TIME`](crate::key::KeyCodec::FOLLOWS_TIME).
     const FOLLOWS_TIME: bool = false;
-    /// What is wrong with its parameters: see [`KeyCodec::FAULT`](crate::key::KeyCodec::FAULT).
+    /// The mistake in its parameters: see [`KeyCodec::FAULT`](crate::key::KeyCodec::FAULT).
     const FAULT: Option<&'static str> = None;
 
     /// Appends the text of a value.

@@ -28,7 +28,7 @@ pub trait Hasher {
 #[derive(Debug)]
 pub enum Sha256 {}
 
-/// MD5: 32 digits, to read what others made; it is no protection. With the feature `hashes`.
+/// MD5: 32 digits, to read what others made; it does not protect anything. With the feature `hashes`.
 #[derive(Debug)]
 pub enum Md5 {}
 

@@ -9,7 +9,7 @@ use crate::limits;
 
 /// Any Unicode text, forbidden characters included, written in characters that keys may hold.
 ///
-/// Each character is written by itself; most stand for themselves. The others become two characters, the first of which
+/// Each character is written by itself; most represent themselves. The others become two characters, the first of which
 /// sorts where they sort, and the second of which, one of `0` to `9` and `a` to `z`, keeps their order:
 ///
 /// | characters | written |
@@ -45,7 +45,7 @@ const fn is_escaped(character: char) -> bool {
     matches!(character, '\0'..='#' | '.' | '/' | '>' | '?' | '[' | '\\' | '~'..='\u{9F}')
 }
 
-/// The two characters that stand for one; `None` if it stands for itself.
+/// The two characters that represent one; `None` if it represents itself.
 fn escape(character: char) -> Option<(char, char)> {
     let (lead, first, _) =
         CLASSES.into_iter().find(|(_, first, last)| (*first..=*last).contains(&character))?;

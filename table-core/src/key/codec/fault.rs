@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use crate::error::{Error, ErrorCode, Fault};
 
-/// What a codec cannot write or read.
+/// A value that cannot be written, or a text that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CodecFault {
     /// The reason is stated in the file of the codec, so that a codec is one file.

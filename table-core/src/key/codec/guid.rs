@@ -8,7 +8,7 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 /// A `Uuid` as 36 characters, lower-case hexadecimal with hyphens: the codec that `Uuid` has by itself.
 ///
-/// The hyphenated form is what `Guid.ToString()` writes and what `Edm.Guid` looks like on the wire; its hyphens stand in
+/// The hyphenated form is what `Guid.ToString()` writes and what `Edm.Guid` looks like on the wire; its hyphens are in
 /// fixed places, so that it sorts as the bytes do. Fixed width, ordered as `Uuid` is: version 7 by time, version 4 not at all.
 ///
 /// ```

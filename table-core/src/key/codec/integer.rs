@@ -33,7 +33,7 @@ pub(super) mod sealed {
     }
 }
 
-/// What is the same with a sign and without.
+/// The common part of signed and unsigned integers.
 macro_rules! for_either_sign {
     () => {
         #[inline]

@@ -147,7 +147,7 @@ fn neighbours(text: &str) -> impl Iterator<Item = String> {
     last.map(|_| shorter).into_iter().chain(changed).chain(longer).chain(cases)
 }
 
-/// What is read is what would be written: no second text for a value.
+/// A text that is read is the one that would be written: a value has no second text.
 fn canonical<C: KeyCodec<T>, T: Debug>(text: &str) -> std::result::Result<(), String> {
     match C::decode(text) {
         Ok(value) => match encoded(|out| C::encode(&value, out)) {

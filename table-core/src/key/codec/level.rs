@@ -5,11 +5,11 @@ use crate::key::codec::{
     Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded, Variant, Without,
 };
 
-/// The codec that stands for this one where a field is a level of a hierarchical partition key (HPK-2).
+/// The codec that represents this one where a field is a level of a hierarchical partition key (HPK-2).
 ///
 /// Every level is ended by `!`, the last one too, so that the keys that begin with some levels are one range, and a
 /// `Micro` never reads what belongs to `Microsoft`. A text as it is ([`Text`]) may hold `!`, and so its level is
-/// [`Escaped`]; a newtype is written as what is inside; all others stand for themselves. That the texts of
+/// [`Escaped`]; a newtype is written as what is inside; all others represent themselves. That the texts of
 /// [`Level`](Self::Level) hold no `!` is checked when a declaration is compiled.
 ///
 /// For a codec of your own that a type's [`KeyPart`](crate::key::KeyPart) names, say it yourself:

@@ -6,7 +6,7 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::limits;
 
-/// Any text, percent-encoded: letters, digits, `-`, `.`, `_` and `~` stand for themselves, all else as `%` and the two capital
+/// Any text, percent-encoded: letters, digits, `-`, `.`, `_` and `~` represent themselves, all else as `%` and the two capital
 /// hexadecimal digits of each byte of UTF-8. It is what `Uri.EscapeDataString` of .NET writes.
 ///
 /// Not ordered: what is escaped sorts before all letters. In a design of one's own take [`Escaped`](crate::key::codec::Escaped).

@@ -8,7 +8,7 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 /// A ULID as its 26 capitals and digits (Crockford's base 32), of a `u128`, a `Uuid` or its text in a `String`.
 ///
-/// Fixed width, ordered: by the time of the identifiers, then by their random bits. A `String` that is no ULID in capitals is refused
+/// Fixed width, ordered: by the time of the identifiers, then by their random bits. A `String` that is not a ULID in capitals is refused
 /// (`KeyEncoding`), for two texts of one identifier would be two keys.
 ///
 /// ```

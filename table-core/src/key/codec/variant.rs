@@ -49,7 +49,7 @@ pub trait KeyEnum: Sized + 'static {
 #[derive(Debug)]
 pub enum Variant {}
 
-/// What the texts of so named variants look like.
+/// The form of the texts of variants with these names.
 const fn form_of(names: &[&str]) -> Form {
     assert!(!names.is_empty(), "[T034] an enum in a key has at least one variant");
     let mut form = Form { min: usize::MAX, max: 0, ordered: true, alphabet: Alphabet::EMPTY };

@@ -33,7 +33,7 @@ impl Gather {
     /// Appends an entity with the properties asked for.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are no row, or clearly no key.
+    /// `Corrupted` if the bytes are not a row, or clearly no key.
     #[inline]
     pub(crate) fn push(
         &mut self,
@@ -43,7 +43,7 @@ impl Gather {
         select: &Select,
     ) -> Result<()> {
         let row_key = order::lower(row_key)?;
-        // IMPORTANT: what begins here begins a character, so that two keys that are no text cannot be one together.
+        // IMPORTANT: what begins here begins a character, so that two keys that are not text cannot form one together.
         if row_key.first().is_some_and(|byte| matches!(byte, 0x80..=0xBF)) {
             return Err(no_text(partition_key, &row_key));
         }
@@ -59,7 +59,7 @@ impl Gather {
     /// The rows.
     ///
     /// # Errors
-    /// `Corrupted` if a key is no text, with the key as far as it is.
+    /// `Corrupted` if a key is not a text, with the key as far as it is.
     pub(crate) fn finish(self) -> Result<Rows> {
         match String::from_utf8(self.row_keys) {
             Ok(row_keys) => Ok(Rows { row_keys, ..self.rows }),

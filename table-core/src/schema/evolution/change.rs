@@ -10,9 +10,9 @@ use crate::schema::stored::StoredSchema;
 pub struct Change {
     /// The rule that judges it.
     pub rule: &'static Rule,
-    /// What changed: "property `Age`: Edm.Int32 becomes Edm.Int64".
+    /// The change: "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
-    /// What has to be gone over once, where the verdict is [`Verdict::NeedsBackfill`]: `index ByEmail`, `property Age`.
+    /// The work to do once, where the verdict is [`Verdict::NeedsBackfill`]: `index ByEmail`, `property Age`.
     pub pending: Option<String>,
 }
 

@@ -78,7 +78,7 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     }
 }
 
-/// What copies store, where neither a property of the entity nor what is kept of it says why it is another.
+/// The properties of copies, where the change follows neither from the entity's properties nor from those that the index keeps.
 fn stored_otherwise(
     (old, before): (&StoredSchema, &StoredIndex),
     (new, index): (&StoredSchema, &StoredIndex),

@@ -45,7 +45,7 @@ fn literals(key: &[StoredPiece]) -> Vec<String> {
     texts
 }
 
-/// The parts of both keys; where a source has several, they are told apart by their number.
+/// The parts of both keys; where a source has several, they are distinguished by their number.
 fn key_parts(schema: &StoredSchema) -> [Vec<Part<'_>>; 2] {
     let mut seen = Vec::new();
     let mut keys = keys(schema).map(parts);
@@ -105,7 +105,7 @@ impl<'a> Renamed<'a> {
     }
 }
 
-/// What a codec writes: codecs of one family write the same values, each in its way.
+/// The family of a codec: codecs of one family write the same values, each in its way.
 fn family(part: Part<'_>) -> (bool, &str) {
     let mut codec = part.codec;
     while let Some(inner) = codec.strip_prefix("desc(").and_then(|rest| rest.strip_suffix(')')) {
@@ -242,7 +242,7 @@ fn accepts_more(old: &str, new: &str) -> bool {
     }
 }
 
-/// What becomes of a key that an index has, if the two are not alike: `None` if they say the same.
+/// The change of an index's key; `None` if both are the same.
 pub(super) fn index_rule(old: &[StoredPiece], new: &[StoredPiece]) -> Option<&'static Rule> {
     if old == new {
         return None;

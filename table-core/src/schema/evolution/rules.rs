@@ -4,7 +4,7 @@ use std::fmt;
 
 use self::Verdict::{Compatible, NeedsAcceptance, NeedsBackfill, NeedsRewrite, Refused};
 
-/// What comes of a change, the worst last.
+/// The verdict on a change, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
     /// The bytes lie as before.
@@ -48,7 +48,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What comes of one kind of change.
+/// The rule for one kind of change.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rule {
@@ -56,11 +56,11 @@ pub struct Rule {
     pub id: &'static str,
     /// The change.
     pub change: &'static str,
-    /// What comes of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What happens to old rows.
+    /// The effect on old rows.
     pub then: &'static str,
-    /// What to do.
+    /// The remedy.
     pub advice: &'static str,
 }
 
@@ -92,7 +92,7 @@ rules! {
         "old values are of another type and are not read", "write every old row with the value converted";
     RETYPED: "EVO-8", "a property changes to a type that its values do not carry over to", Refused,
         "old values are not read", "declare a new property beside the old one";
-    KIND: "EVO-9", "the kind (`EntityType`) that entities are told by is another, comes or goes", NeedsRewrite,
+    KIND: "EVO-9", "the kind (`EntityType`) that marks entities is another, comes or goes", NeedsRewrite,
         "old rows are taken for another type", "write every old row anew, or give the type its old kind back";
     LITERAL: "EVO-10", "a literal in a key changes, comes or goes", NeedsRewrite,
         "old rows lie under other keys", "copy every row to its new key, then delete the old one";
@@ -101,7 +101,7 @@ rules! {
     ACCEPTS_MORE: "EVO-12", "a key part accepts more values, written as before: `without` becomes text, an enum gains variants", Compatible,
         "old keys are read as before", "nothing to do";
     CODEC: "EVO-13", "a key part is written by a codec for other values", Refused,
-        "old keys do not say the new values", "declare a new table or another key beginning, and move what can be told";
+        "old keys do not say the new values", "declare a new table or another key beginning, and move the values that are known";
     MOVED: "EVO-14", "key parts change places", NeedsRewrite,
         "old rows lie under other keys, which may read as wrong values", "copy every row to its new key, then delete the old one";
     PART_ADDED: "EVO-15", "a key gains a part that old rows hold as a property", NeedsRewrite,

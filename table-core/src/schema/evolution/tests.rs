@@ -254,7 +254,7 @@ prop_compose! {
         let labels: BTreeSet<_> = partition_key.iter().chain(&row_key).filter_map(label).map(str::to_owned).collect();
         let mut indexes = indexes;
         for index in indexes.values_mut() {
-            // A field that is no part of the key is a property.
+            // A field that is not part of the key is a property.
             for piece in index.row_key.iter_mut().chain(index.partition_key.iter_mut().flatten()) {
                 if let StoredPiece::Part { source, .. } = piece
                     && let Source::Key(name) = source

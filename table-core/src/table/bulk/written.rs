@@ -82,7 +82,7 @@ impl FromIterator<usize> for Written {
     }
 }
 
-/// How far a bulk write has come: told after each transaction.
+/// Progress of a bulk write, reported after each transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BulkProgress {
@@ -100,9 +100,9 @@ pub struct BulkError {
     pub source: Error,
     /// The position of the entity that it happened to.
     pub at: Option<usize>,
-    /// What has been written: give it to [`Bulk::resume`](super::Bulk::resume).
+    /// The entities that were written: give it to [`Bulk::resume`](super::Bulk::resume).
     pub written: Written,
-    /// What may or may not have been written (CON-11): read it before resuming.
+    /// The entities that may have been written (CON-11): read them before resuming.
     pub unknown: Written,
 }
 

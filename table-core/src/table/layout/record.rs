@@ -27,12 +27,12 @@ const REMEMBERED: usize = 64;
 pub struct StoredLayout {
     /// The design.
     pub schema: StoredSchema,
-    /// What has to be gone over once before it is read: `index ByEmail`, `property Age`, as
+    /// The work to do once before it is read: `index ByEmail`, `property Age`, as
     /// [`Change::pending`](crate::schema::Change::pending) says it.
     pub pending: Vec<String>,
-    /// What answers nothing although it is whole: `index ByEmail`.
+    /// The complete parts that are switched off: `index ByEmail`.
     pub disabled: Vec<String>,
-    /// How far the pending work has come, in the words of its worker: one line each.
+    /// The progress of the pending work, in the words of its worker: one line each.
     pub progress: BTreeMap<String, String>,
     /// Why it was accepted against the verdict, if it was.
     pub accepted: Option<String>,

@@ -39,7 +39,7 @@ impl Case {
 }
 
 /// Each text and what HMAC-SHA256 makes of it (AUTH-1): two lines without an end (AUTH-2, AUTH-5), the path as it is sent and
-/// nothing of the query but `comp` (AUTH-6), the account twice where it stands in the path (AUTH-7) and else once.
+/// nothing of the query but `comp` (AUTH-6), the account twice where it is in the path (AUTH-7) and else once.
 #[test]
 fn sig_1_to_6_shared_key_lite_of_tables() {
     for (url, text, signature) in [
@@ -99,7 +99,7 @@ fn sig_7_to_9_shared_key_of_tables() {
     assert_eq!(found.1, "KDuj8if3bCfJh6dpxTOQxAIEq+ajdZfhsbTrXcOEoFA=");
 }
 
-/// Twelve lines, of which the length is empty without a body and the date where `x-ms-date` is sent (AUTH-20), the headers by
+/// Twelve lines; the length is empty without a body, and the date where `x-ms-date` is sent (AUTH-20), the headers by
 /// name (AUTH-21), the account twice in path style (AUTH-23).
 #[test]
 fn sig_15_and_16_shared_key_of_blobs_and_queues() {
@@ -134,7 +134,7 @@ fn auth_22_decoded_values_of_one_name_are_joined() {
     assert!(text.ends_with("/devstoreaccount1/devstoreaccount1/q\ncomp:a,b\npopreceipt:A+/="), "{text}");
 }
 
-/// A request's other lines: whatever conditions, encodings and ranges it has.
+/// A request's other lines: conditions, encodings and ranges.
 #[test]
 fn auth_20_each_of_the_twelve_lines_has_its_place() {
     let names = [

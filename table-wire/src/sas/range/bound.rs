@@ -22,7 +22,7 @@ pub(super) fn last(bound: &Bound<String>) -> Option<String> {
     }
 }
 
-/// `a0` becomes `a.` and the last character: `/` may not stand in a key.
+/// `a0` becomes `a.` and the last character: `/` may not occur in a key.
 fn before(text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     let Some(mut character) = characters.pop() else { return String::new() };

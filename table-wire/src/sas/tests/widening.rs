@@ -104,7 +104,7 @@ fn authorities() -> Vec<Authority> {
     .collect()
 }
 
-/// What an altered text allows there; nothing if it is no token.
+/// What an altered text allows there; nothing if it is not a token.
 fn allowed(authority: &Authority, text: &str) -> Result<Grant> {
     authority.verify(&text.parse()?)
 }

@@ -53,7 +53,7 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
     let periods = periods(stores, ledger, &mut wrong).await?;
     let people = people(stores).await?;
     let held: [(Kind, Values); 11] = [
-        (Kind::Index, employees.iter().map(Employee::told).collect()),
+        (Kind::Index, employees.iter().map(Employee::entry).collect()),
         (Kind::Series, series(stores).await?),
         (Kind::Log, log(stores, &mut wrong).await?),
         (Kind::Wide, sheets(stores).await?),
@@ -125,7 +125,7 @@ async fn series(stores: &Stores) -> Result<Values> {
 async fn log(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut last) = (Values::new(), BTreeMap::new());
     for event in stores.events.table().query(Event::partition(1)).collect().await? {
-        let (key, value) = event.told();
+        let (key, value) = event.entry();
         if let Some(later) = last.insert((event.round, event.hand), event.number)
             && later <= event.number
         {
@@ -163,7 +163,7 @@ async fn sheets(stores: &Stores) -> Result<Values> {
     let mut held = Values::new();
     for (book, id) in parts {
         if let Some((whole, _)) = stores.sheets.get(Sheet::key(book, id)).await? {
-            held.extend([whole.told()]);
+            held.extend([whole.entry()]);
         }
     }
     Ok(held)
@@ -195,7 +195,7 @@ async fn documents(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
         match listing.try_next().await {
             Ok(None) => break,
             Ok(Some(meta)) if named.contains(meta.location.as_ref()) => {}
-            Ok(Some(meta)) => wrong.push(format!("large: nobody names the blob {}", meta.location)),
+            Ok(Some(meta)) => wrong.push(format!("large: no row names the blob {}", meta.location)),
             Err(error) => {
                 wrong.push(format!("large: the blobs cannot be listed: {error}"));
                 break;
@@ -207,7 +207,7 @@ async fn documents(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
 
 /// The rows with a feed; the feed tells of each change once, in order (PAT-EC-8).
 async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
-    let (mut held, mut told) = (Values::new(), BTreeMap::<String, i64>::new());
+    let (mut held, mut reported) = (Values::new(), BTreeMap::<String, i64>::new());
     let query = Query::new(KeyRange::rows(FED, TextRange::prefix("row_")));
     let page = stores.engine.query(&stores.fed, &query, None).await?;
     for entity in page.rows.iter() {
@@ -218,15 +218,16 @@ async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
         stores.feed.read(&stores.fed, &PartitionKey::new(FED)?, &Cursor::default(), usize::MAX).await?;
     for entry in entries {
         let number = String::from_utf8_lossy(&entry.payload).parse().unwrap_or(-1);
-        let last = told.entry(entry.source.as_str().to_owned()).or_default();
+        let last = reported.entry(entry.source.as_str().to_owned()).or_default();
         if number != *last + 1 {
             wrong.push(format!("feed {}: {number} follows {last}", entry.source.as_str()));
         }
         *last = number;
     }
-    let told: Values = told.into_iter().map(|(source, number)| (source, number.to_string())).collect();
-    if told != held {
-        wrong.push(format!("feed: it tells of {told:?}, stored is {held:?}"));
+    let reported: Values =
+        reported.into_iter().map(|(source, number)| (source, number.to_string())).collect();
+    if reported != held {
+        wrong.push(format!("feed: it reports {reported:?}, stored is {held:?}"));
     }
     Ok(held)
 }

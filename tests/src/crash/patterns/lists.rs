@@ -97,7 +97,7 @@ pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<
         compare(town.to_owned(), listed, elsewhere.remove(town));
     }
     check_blobs(stores, expected, wrong).await?;
-    Ok(readers.iter().map(Reader::told).collect())
+    Ok(readers.iter().map(Reader::entry).collect())
 }
 
 /// By the rows alone, as another program would see them: which lists there are, and which blobs they name.
@@ -149,14 +149,14 @@ async fn check_blobs(
     let mut listing = stores.list_blobs.list(None);
     while let Some(meta) = listing.try_next().await.map_err(unlisted)? {
         if !named.contains(meta.location.as_ref()) {
-            wrong.push(format!("lists: nobody names the blob {}", meta.location));
+            wrong.push(format!("lists: no row names the blob {}", meta.location));
         }
     }
     Ok(())
 }
 
 impl Reader {
-    pub(super) fn told(&self) -> (String, String) {
+    pub(super) fn entry(&self) -> (String, String) {
         (format!("{}/{}", self.branch, self.id), self.town.clone())
     }
 }

@@ -259,7 +259,7 @@ impl Stores {
     }
 
     /// A worker that takes nothing for poison: how often a message is delivered before a kill, or before a slow machine has worked
-    /// it off, is a matter of chance here, and nobody is there to look at what was put aside.
+    /// it off, is a matter of chance here, and no operator looks at poison.
     pub(super) fn worker_with(&self, options: WorkerOptions) -> Worker<Engine, Engine> {
         self.worker_of(self.outbox.clone(), options)
     }
@@ -307,7 +307,7 @@ pub(super) fn instant(hour: u32, milliseconds: u32) -> DateTime<Utc> {
     begun + TimeDelta::hours(hour.into()) + TimeDelta::milliseconds(milliseconds.into())
 }
 
-/// How an hour is told.
+/// The text of an hour.
 pub(super) fn hour_text(hour: u32) -> String {
     format!("{hour:07}")
 }
@@ -324,7 +324,7 @@ pub(super) const fn summary(number: i64) -> i64 {
 }
 
 impl Employee {
-    pub(super) fn told(&self) -> (String, String) {
+    pub(super) fn entry(&self) -> (String, String) {
         let Self { department, id, last_name, age, email } = self;
         (format!("{department}/{id}"), format!("{last_name}:{age}:{email}"))
     }
@@ -333,14 +333,14 @@ impl Employee {
 impl WholeSheet {
     pub(super) const CELLS: WideSlots<Self, Vec<i64>> = WideSlots::new("Cell", 1);
 
-    pub(super) fn told(&self) -> (String, String) {
+    pub(super) fn entry(&self) -> (String, String) {
         let values: Vec<String> = self.values.iter().map(ToString::to_string).collect();
         (format!("{}/{}", self.sheet.book, self.sheet.id), values.join(","))
     }
 }
 
 impl Event {
-    pub(super) fn told(&self) -> (String, String) {
+    pub(super) fn entry(&self) -> (String, String) {
         (format!("{}/{}/{}/{}", self.log, self.round, self.hand, self.number), "appended".to_owned())
     }
 }

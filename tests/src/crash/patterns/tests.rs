@@ -14,7 +14,7 @@ use table_patterns::blob::object_store::{ObjectStore, ObjectStoreExt};
 use super::stores::{Counts, Queues, Stores};
 use super::{HANDS, Hand, Ledger, Line, Recovery, check};
 
-/// What all hands do in turns, so many each, with what they told.
+/// The steps of all hands in turns, so many each, with their reports.
 fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     let stores = block_on(Stores::open(folder, Queues::Durable)).unwrap();
     let ledger = Mutex::new(Ledger::default());
@@ -123,7 +123,7 @@ fn pat_large_2_a_lost_blob_and_an_orphan_are_found() {
     assert!(wrong.starts_with("large "), "{wrong}");
     // Replaced values are orphans until they are collected.
     let wrong = found(Recovery::WithoutCollection, async |_| Ok(()));
-    assert!(wrong.contains("nobody names the blob"), "{wrong}");
+    assert!(wrong.contains("no row names the blob"), "{wrong}");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn pat_ix_4_a_lost_blob_of_a_list_an_orphan_and_another_list_in_its_place_are_fo
     assert!(wrong.contains("lists: "), "{wrong}");
     // Each change of a list leaves the blob from before.
     let wrong = found(Recovery::WithoutCollection, async |_| Ok(()));
-    assert!(wrong.contains("lists: nobody names the blob"), "{wrong}");
+    assert!(wrong.contains("lists: no row names the blob"), "{wrong}");
 }
 
 #[test]

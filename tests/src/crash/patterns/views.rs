@@ -55,7 +55,7 @@ pub(super) async fn sales(stores: &Stores, wrong: &mut Vec<String>) -> Result<Va
         for sale in stores.sales.table().query(Sale::partition(region)).collect().await? {
             let total = counted.entry(u32::try_from(sale.buyer).unwrap_or_default()).or_default();
             *total = (total.0 + 1, total.1 + sale.amount);
-            held.extend([sale.told()]);
+            held.extend([sale.entry()]);
         }
         let partition = PartitionKey::new(region)?;
         let position = stores.view.position(&partition).await?;
@@ -74,7 +74,7 @@ pub(super) async fn sales(stores: &Stores, wrong: &mut Vec<String>) -> Result<Va
 }
 
 impl Sale {
-    pub(super) fn told(&self) -> (String, String) {
+    pub(super) fn entry(&self) -> (String, String) {
         (format!("{}/{}", self.region, self.id), format!("{}:{}", self.buyer, self.amount))
     }
 }

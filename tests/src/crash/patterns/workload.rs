@@ -122,7 +122,7 @@ impl<'a> Hand<'a> {
             age: self.random.random_range(20..24_u8),
             email: format!("e{}@contoso.com", self.random.random_range(0..24_u32)),
         };
-        let (key, value) = employee.told();
+        let (key, value) = employee.entry();
         let company = &self.stores.company;
         let point = || Employee::key(department, employee.id);
         let found = company.get(point()).await?;
@@ -150,7 +150,7 @@ impl<'a> Hand<'a> {
     async fn append(&mut self) -> Result<()> {
         let (round, hand, number) = (self.round.into(), self.own.into(), self.step.into());
         let event = |stamp| Event { log: 1, stamp, round, hand, number };
-        let (key, value) = event(table_patterns::log_tail::LogStamp::LAST).told();
+        let (key, value) = event(table_patterns::log_tail::LogStamp::LAST).entry();
         self.make((Kind::Log, key), Some(value), self.stores.events.append(event)).await
     }
 
@@ -163,7 +163,7 @@ impl<'a> Hand<'a> {
         let found = sheets.get(point()).await?;
         let choice = self.random.random_range(0..5_u32);
         if let (Some((now, version)), 0) = (&found, choice) {
-            let key = now.told().0;
+            let key = now.entry().0;
             return self.make((Kind::Wide, key), None, sheets.delete(point(), version)).await;
         }
         if let (Some((now, _)), 1 | 2) = (&found, choice) {
@@ -173,10 +173,10 @@ impl<'a> Hand<'a> {
                 *value = number;
             }
             let cell = WholeSheet::CELLS.at(at + 1);
-            let (key, value) = whole.told();
+            let (key, value) = whole.entry();
             return self.make((Kind::Wide, key), Some(value), sheets.set(point(), cell, number)).await;
         }
-        let (key, value) = whole.told();
+        let (key, value) = whole.entry();
         self.make((Kind::Wide, key), Some(value), sheets.insert_or_replace(&whole)).await
     }
 
@@ -231,10 +231,10 @@ impl<'a> Hand<'a> {
     async fn holder(&mut self) -> Result<()> {
         let id = self.own * 100 + self.random.random_range(0..6_u32);
         let owner = self.random.random_range(0..=PEOPLE);
-        // Whoever is there stays: nobody takes people away.
+        // Owners stay: no step removes one.
         let is_there = self.stores.people.table().get(Person::key(TEAM, owner)).await?.is_some();
         let owner = i32::try_from(owner).ok().filter(|_| is_there);
-        let told = owner.map_or_else(|| "none".to_owned(), |owner| owner.to_string());
+        let owner_text = owner.map_or_else(|| "none".to_owned(), |owner| owner.to_string());
         let deletes = self.random.random_range(0..5_u32) == 0;
         if self.random.random() {
             let (desks, point) = (&self.stores.desks, || Desk::key(TEAM, id));
@@ -242,12 +242,12 @@ impl<'a> Hand<'a> {
             match desks.table().get(point()).await? {
                 None => {
                     let desk = Desk { team: TEAM.to_owned(), id, owner, owner_name: None };
-                    self.make(at, Some(told), desks.insert(&desk)).await
+                    self.make(at, Some(owner_text), desks.insert(&desk)).await
                 }
                 Some(_) if deletes => self.make(at, None, desks.delete(point())).await,
                 Some(_) => {
                     let change = |desk: &mut Desk| (desk.owner, desk.owner_name) = (owner, None);
-                    self.make(at, Some(told), desks.update(point(), change)).await
+                    self.make(at, Some(owner_text), desks.update(point(), change)).await
                 }
             }
         } else {
@@ -257,12 +257,12 @@ impl<'a> Hand<'a> {
             match rooms.table().get(point()).await? {
                 None => {
                     let room = Room { floor, id, owner, owner_name: None };
-                    self.make(at, Some(told), rooms.insert(&room)).await
+                    self.make(at, Some(owner_text), rooms.insert(&room)).await
                 }
                 Some(_) if deletes => self.make(at, None, rooms.delete(point())).await,
                 Some(_) => {
                     let change = |room: &mut Room| (room.owner, room.owner_name) = (owner, None);
-                    self.make(at, Some(told), rooms.update(point(), change)).await
+                    self.make(at, Some(owner_text), rooms.update(point(), change)).await
                 }
             }
         }
@@ -275,7 +275,7 @@ impl<'a> Hand<'a> {
             buyer: self.random.random_range(0..3),
             amount: self.random.random_range(1..100),
         };
-        let (key, value) = sale.told();
+        let (key, value) = sale.entry();
         let (sales, point) = (&self.stores.sales, || Sale::key(&sale.region, sale.id));
         let (at, value) = ((Kind::Viewed, key), Some(value));
         match sales.table().get(point()).await? {
@@ -293,7 +293,7 @@ impl<'a> Hand<'a> {
             id: self.own * 100 + self.random.random_range(0..6_u32),
             town: TOWNS[self.random.random_range(0..TOWNS.len())].to_owned(),
         };
-        let (key, value) = reader.told();
+        let (key, value) = reader.entry();
         let (readers, point) = (&self.stores.readers, || Reader::key(&reader.branch, reader.id));
         let (at, value) = ((Kind::Listed, key), Some(value));
         match readers.get(point()).await? {

@@ -18,7 +18,7 @@ use crate::sim::model::{Condition, NUMBERS, Number, Operation, Outcome, State, V
 use crate::sim::rows;
 use crate::sim::schedule::Shared;
 
-/// What an answer says where it is no error.
+/// What an answer says where it is not an error.
 pub(super) enum Told {
     Committed(Committed),
     /// What was put, received or updated.
@@ -187,7 +187,7 @@ impl History {
         Ok(transaction)
     }
 
-    /// Somebody who waits goes away. What was asked for is done all the same, or not.
+    /// Drops a future that waits. Its request is carried out nevertheless, or not.
     pub(super) fn go_away(&mut self) {
         if self.asked.is_empty() {
             return;
@@ -219,8 +219,8 @@ impl History {
         self.asked = waiting;
         for Asked { id, write, answer, .. } in answered {
             let Some(answer) = answer else { continue };
-            let told = answer.as_ref().map_or_else(Self::describe, |_| "done".to_owned());
-            self.log.add(format!("{id}: {told}"));
+            let text = answer.as_ref().map_or_else(Self::describe, |_| "done".to_owned());
+            self.log.add(format!("{id}: {text}"));
             self.schedule.note((id, answer.is_ok()));
             match write {
                 Some(write) => self.take_answer(id, &write, &answer)?,
@@ -244,7 +244,7 @@ impl History {
                     return Ok(());
                 }
                 _ if self.is_excused(error) => Outcome::NotDone,
-                _ => return Err(Wrong(format!("{id} is told {error}"))),
+                _ => return Err(Wrong(format!("{id} received {error}"))),
             },
         };
         self.model.answer(id, &outcome)?;
@@ -284,7 +284,7 @@ impl History {
     fn take_other(&mut self, id: u64, answer: &Answer) -> Result<(), Wrong> {
         match answer {
             Err(error) if !self.is_excused(error) && !self.has_failed() => {
-                Err(Wrong(format!("checkpoint {id} is told {error}")))
+                Err(Wrong(format!("checkpoint {id} received {error}")))
             }
             _ => Ok(()),
         }
@@ -322,7 +322,7 @@ impl History {
             return Err(Wrong(format!("the engine is closed, and {} waits for ever", left.id)));
         }
         match closed {
-            Some(Err(error)) if !self.has_failed() => Err(Wrong(format!("the close is told {error}"))),
+            Some(Err(error)) if !self.has_failed() => Err(Wrong(format!("the close received {error}"))),
             outcome => {
                 self.log.add(format!("closed: {outcome:?}"));
                 self.let_go();

@@ -59,7 +59,7 @@ impl History {
         (self.etags, self.versions, self.leases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     }
 
-    /// Everybody who waits goes away.
+    /// Drops all futures that wait.
     pub(super) fn let_go(&mut self) {
         for asked in self.asked.drain(..) {
             self.model.give_up(asked.id);

@@ -100,7 +100,7 @@ impl History {
             Ok(count) => Some(count),
             Err(error) if error.code() == table_core::ErrorCode::QueueNotFound => None,
             Err(error) if self.may_fail(&error) => return Ok(()),
-            Err(error) => return Err(Wrong(format!("a count of messages is told {error}"))),
+            Err(error) => return Err(Wrong(format!("a count of messages received {error}"))),
         };
         self.seen.reads += 1;
         self.schedule.note(count);

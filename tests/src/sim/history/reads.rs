@@ -81,7 +81,7 @@ impl History {
             Ok(None) => Ok(None),
             Err(error) if error.code() == ErrorCode::TableNotFound => Err(()),
             Err(error) if self.may_fail(&error) => return Ok(()),
-            Err(error) => return Err(Wrong(format!("a look-up is told {error}"))),
+            Err(error) => return Err(Wrong(format!("a look-up received {error}"))),
         };
         self.seen.reads += 1;
         self.schedule.note((table, place, &what));
@@ -120,11 +120,11 @@ impl History {
                     let made = state.tables.get(&number).map(|table| table.made);
                     made.is_some_and(|made| scan.made.len() > 1 || !scan.made.contains(&made))
                 };
-                self.model.observe(others, || format!("a scan of table {number} is told {error}"))?;
+                self.model.observe(others, || format!("a scan of table {number} received {error}"))?;
                 return Ok(None);
             }
             Err(error) if self.may_fail(&error) => return Ok(None),
-            Err(error) => return Err(Wrong(format!("a page is told {error}"))),
+            Err(error) => return Err(Wrong(format!("a page received {error}"))),
         };
         let found = self.rows_of(number, &page)?;
         let end = page.continuation.as_ref().map(|next| position(&scan, next)).transpose()?;
@@ -165,7 +165,7 @@ impl History {
         let page = pollster::block_on(engine.list_tables("", None, 1_000));
         let names = match page {
             Ok(page) => page.names,
-            Err(error) => return Err(Wrong(format!("a list of tables is told {error}"))),
+            Err(error) => return Err(Wrong(format!("a list of tables received {error}"))),
         };
         self.model.observe(
             |state| {
@@ -197,7 +197,7 @@ impl History {
                 }
                 Err(error) if error.code() == ErrorCode::TableNotFound => (found, from) = (None, None),
                 Err(error) if self.may_fail(&error) => return Ok(()),
-                Err(error) => return Err(Wrong(format!("a snapshot is told {error}"))),
+                Err(error) => return Err(Wrong(format!("a snapshot received {error}"))),
             }
             if from.is_none() {
                 break;
@@ -216,7 +216,7 @@ impl History {
 
     /// All checksums hold where nothing was changed behind the engine's back.
     pub(super) fn verify(&mut self, engine: &Engine) -> Result<(), Wrong> {
-        let found = engine.verify().map_err(|error| Wrong(format!("a verification is told {error}")))?;
+        let found = engine.verify().map_err(|error| Wrong(format!("a verification received {error}")))?;
         match found.damage.first() {
             Some(damage) if !self.may_fail(damage) => Err(Wrong(format!("a verification finds {damage}"))),
             _ => Ok(()),
@@ -245,7 +245,8 @@ impl History {
 /// Where a page ends.
 fn position(scan: &Scan, next: &Continuation) -> Result<Place, Wrong> {
     let name = rows::table(scan.table).map_err(|error| Wrong(error.to_string()))?;
-    let position = next.position(&name, &all()).map_err(|error| Wrong(format!("a token is told {error}")))?;
+    let position =
+        next.position(&name, &all()).map_err(|error| Wrong(format!("a token received {error}")))?;
     let place = position.row_key.as_deref().and_then(|row| rows::place(&position.partition_key, row));
     place.ok_or_else(|| Wrong(format!("a token stands at {position:?}")))
 }

@@ -94,7 +94,7 @@ impl History {
             }),
         }
         if is_journal {
-            // The end of a journal cannot be told from one that was torn.
+            // The end of a journal cannot be distinguished from one that was torn.
             self.fall_back();
         }
         self.excuses.damaged = true;

@@ -44,7 +44,7 @@ fn record(company: &Company, jobs: impl IntoIterator<Item = String>) {
     }
 }
 
-/// Takes three leases for each job. Meanwhile somebody receives whatever shows, and does nothing about it.
+/// Takes three leases for each job. Meanwhile another worker receives every visible message, and ignores it.
 struct Slow<'a> {
     company: &'a Arc<Company>,
     tried: Tried,

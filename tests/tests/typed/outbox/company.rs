@@ -46,7 +46,7 @@ fn read(row: RowView<'_>) -> (String, i32) {
     (email.to_owned(), age)
 }
 
-/// Where an employee stands in the directory.
+/// Where an employee is in the directory.
 fn place(id: &str, email: &str) -> EntityKey {
     EntityKey::new("email", format!("{email}_{id}")).unwrap()
 }
@@ -168,7 +168,7 @@ impl Company {
             self.pass(Duration::from_secs(400));
             block_on(sweep.registered()).unwrap();
             block_on(worker.run_until_idle()).unwrap();
-            // What sleepers received too often is poison by now, and somebody looks at it.
+            // What sleepers received too often is poison by now, and an operator looks at it.
             while block_on(outbox.requeue_poison()).unwrap().is_some() {}
         }
     }

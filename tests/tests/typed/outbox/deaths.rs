@@ -28,7 +28,7 @@ fn at_every_call(scene: impl Fn(&Company, &Control)) -> usize {
     control.calls()
 }
 
-/// Two employees, of which one has moved.
+/// Two employees; one has moved.
 fn changes(company: &Company, control: &Control) {
     let outbox = company.outbox(control);
     for (id, to) in

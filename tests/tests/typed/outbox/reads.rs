@@ -1,4 +1,4 @@
-//! Rows of an outbox are no entities of the program: reads leave them out, and writes cannot make them.
+//! Rows of an outbox are not entities of the program: reads leave them out, and writes cannot make them.
 
 use pollster::block_on;
 use table_core::query::{KeyRange, Query};

@@ -52,7 +52,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
 
-/// A worker that waits before each call until it is stepped; for ever, if nobody does: then it is a very slow one.
+/// A worker that waits before each call until it is stepped; for ever, if it is not: then it is a very slow one.
 struct Process {
     control: Control,
     running: Option<Running>,

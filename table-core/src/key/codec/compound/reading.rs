@@ -1,11 +1,11 @@
-//! Where a part of a key ends, from what stands before and after it.
+//! The end of a part of a key, by the pieces before and after it.
 //!
 //! The functions take pieces of any type with a function that gives each as a [`Piece`]: those of a schema carry names, too.
 
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
 
-/// Where the text of a part ends in a text that begins with it; `None` if it cannot be there.
+/// The end of a part's text in a text that begins with it; `None` if it does not.
 pub(crate) fn end_of_part<P>(
     form: Form,
     after: &[P],
@@ -21,7 +21,7 @@ pub(crate) fn end_of_part<P>(
     }
 }
 
-/// Where pieces at the end of a text begin, read from the right.
+/// The beginning of pieces at the end of a text, read from the right.
 fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> Option<usize> {
     let mut rest = text;
     while let Some((last, before)) = after.split_last() {
@@ -38,7 +38,7 @@ fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> O
     Some(rest.len())
 }
 
-/// Where so many UTF-16 code units end; `None` if there are fewer, or if that is inside a character.
+/// The end of the first `units` UTF-16 code units; `None` if there are fewer, or if it is inside a character.
 fn end_of_units(text: &str, units: usize) -> Option<usize> {
     if text.as_bytes().get(..units)?.is_ascii() {
         return Some(units);
@@ -53,7 +53,7 @@ fn end_of_units(text: &str, units: usize) -> Option<usize> {
     (left == 0).then_some(text.len())
 }
 
-/// Where the last so many UTF-16 code units begin; `None` if there are fewer, or if that is inside a character.
+/// The beginning of the last `units` UTF-16 code units; `None` if there are fewer, or if it is inside a character.
 fn start_of_units(text: &str, units: usize) -> Option<usize> {
     let mut left = units;
     for (at, character) in text.char_indices().rev() {

@@ -43,7 +43,7 @@ impl<'a> Splitter<'a> {
     /// The text of the next part; literals before it are checked and left out.
     ///
     /// # Errors
-    /// `EntityMismatch` if the key does not have a piece where it should be, or if there is no part left.
+    /// `EntityMismatch` if the key does not have a piece where it should be, or if no part is left.
     #[inline]
     pub fn next_part(&mut self) -> Result<&'a str> {
         let Some((Piece::Part(form), after)) = self.literals().and_then(|()| self.pieces.split_first())
