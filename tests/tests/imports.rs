@@ -15,7 +15,8 @@ use syn::{Attribute, Item, UseTree, Visibility};
 /// The path of a module below its package: `["key", "codec"]`.
 type Module = Vec<String>;
 
-const PACKAGES: [&str; 5] = ["table-core", "table-derive", "table-patterns", "table-wire", "table-azure"];
+const PACKAGES: [&str; 6] =
+    ["table-core", "table-derive", "table-patterns", "table-wire", "table-azure", "table-server"];
 
 /// Where circles are left, to be untied.
 const LEFT: [&str; 11] = [

@@ -1,0 +1,61 @@
+//! Who asks: the owner of the account's key, or the holder of a shared access signature.
+
+use std::slice;
+
+use chrono::Utc;
+use table_core::{Error, ErrorCode};
+use table_wire::auth::{Authorization, Scheme, SignedParts};
+use table_wire::sas::{Authority, Caller, SasToken};
+
+use crate::account::{Account, Service};
+use crate::exchange::Exchange;
+use crate::refusal::Refusal;
+
+/// What a request is allowed by.
+#[derive(Debug)]
+pub(crate) enum Access {
+    /// The account's key: everything.
+    Key,
+    /// A token, held against its caller.
+    Token(Box<(Authority, SasToken)>),
+}
+
+impl Access {
+    /// # Errors
+    /// 403 where only the key is enough.
+    pub(crate) fn owner(&self) -> Result<(), Refusal> {
+        match self {
+            Self::Key => Ok(()),
+            Self::Token(_) => {
+                Err(Error::new(ErrorCode::AuthorizationFailure, "this needs the account's key").into())
+            }
+        }
+    }
+}
+
+/// # Errors
+/// `AuthenticationFailed` for a wrong signature or an old date (AUTH-9); `ResourceNotFound` for a request without either, as the service
+/// answers anonymous ones.
+pub(crate) fn access(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
+    if let Some(header) = exchange.header("authorization") {
+        let parts = SignedParts {
+            method: &exchange.method,
+            path: &exchange.raw_path,
+            query: &exchange.raw_query,
+            headers: &exchange.headers,
+            length: exchange.body.len(),
+        };
+        let scheme = if exchange.service == Service::Tables { Scheme::Table } else { Scheme::Storage };
+        Authorization::read(header)?.verify(scheme, slice::from_ref(&account.key), parts, Utc::now())?;
+        return Ok(Access::Key);
+    }
+    if exchange.query("sig").is_some() {
+        let token: SasToken = exchange.raw_query.parse()?;
+        let caller = Caller { address: exchange.caller.ip(), secure: false };
+        let authority = account.authority.clone().caller(caller);
+        // Verified here, too: a wrong signature is refused before anything else is looked at.
+        authority.verify(&token)?;
+        return Ok(Access::Token(Box::new((authority, token))));
+    }
+    Err(Error::new(ErrorCode::AuthenticationFailed, "the request is not signed").into())
+}

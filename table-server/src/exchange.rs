@@ -1,0 +1,161 @@
+//! A request as handlers see it: method, path below the account, query, headers, body.
+
+use std::borrow::Cow;
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::request::Parts;
+use table_core::odata::MetadataLevel;
+use uuid::Uuid;
+
+use crate::account::{Account, Service};
+use crate::refusal::Refusal;
+
+/// The version that is answered where a request does not say one.
+const VERSION: &str = "2019-02-02";
+
+/// A request as handlers see it.
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange {
+    pub(crate) service: Service,
+    /// The request's identifier, which the answer and the log have.
+    pub(crate) id: String,
+    pub(crate) method: String,
+    /// As sent, for the signature.
+    pub(crate) raw_path: String,
+    pub(crate) raw_query: String,
+    /// Below the account, decoded, without the slash at its front.
+    pub(crate) path: String,
+    /// What URLs of this account begin with.
+    pub(crate) base: String,
+    /// Whether the secondary is addressed, which is read-only (ACC-2).
+    pub(crate) secondary: bool,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) caller: SocketAddr,
+}
+
+impl Exchange {
+    /// The request before its account is known.
+    pub(crate) fn new(service: Service, parts: Parts, caller: SocketAddr) -> Self {
+        let authority = parts.uri.authority().map(|authority| authority.as_str().to_owned());
+        let host = parts.headers.get("host").and_then(|host| host.to_str().ok()).map(str::to_owned);
+        Self {
+            service,
+            id: Uuid::new_v4().to_string(),
+            method: parts.method.as_str().to_owned(),
+            raw_path: parts.uri.path().to_owned(),
+            raw_query: parts.uri.query().unwrap_or_default().to_owned(),
+            path: String::new(),
+            base: format!("http://{}", authority.or(host).unwrap_or_default()),
+            secondary: false,
+            headers: parts.headers,
+            body: Bytes::new(),
+            caller,
+        }
+    }
+
+    /// Finds the account, in the path (ACC-2) or as the first label of the host (ACC-1), and what follows it.
+    pub(crate) fn locate<'a>(&mut self, accounts: &'a [Account]) -> Result<&'a Account, Refusal> {
+        let rest = self.raw_path.strip_prefix('/').unwrap_or(&self.raw_path);
+        let (first, below) = rest.split_once('/').unwrap_or((rest, ""));
+        let find = |name: &str| {
+            let plain = name.strip_suffix("-secondary").unwrap_or(name);
+            let named = |wanted: &str| accounts.iter().find(|account| account.name() == wanted);
+            named(name)
+                .map(|account| (account, false))
+                .or_else(|| named(plain).map(|account| (account, true)))
+        };
+        let host = self.base.strip_prefix("http://").unwrap_or_default();
+        let label = host.split_once('.').map_or("", |(label, _)| label);
+        let (found, path, in_path) = match find(first) {
+            Some(found) => (found, below, true),
+            None => (find(label).ok_or_else(unknown_account)?, rest, false),
+        };
+        let path = table_wire::percent::decode(path)
+            .ok_or_else(|| Refusal::input("The path is not percent-encoded UTF-8."))?;
+        if in_path {
+            self.base = format!("{}/{first}", self.base);
+        }
+        (self.path, self.secondary) = (path, found.1);
+        Ok(found.0)
+    }
+
+    /// The method that is meant (REQ-2).
+    pub(crate) fn verb(&self) -> Result<&str, Refusal> {
+        let mut tunnelled = self.headers.get_all("x-http-method").iter();
+        let Some(first) = tunnelled.next() else { return Ok(&self.method) };
+        if tunnelled.next().is_some() {
+            return Err(Refusal::new(400, "XMethodIncorrectCount", "X-HTTP-Method is sent more than once."));
+        }
+        if self.method != "POST" {
+            return Err(Refusal::new(
+                400,
+                "XMethodNotUsingPost",
+                "X-HTTP-Method is sent with another verb than POST.",
+            ));
+        }
+        match first.to_str() {
+            Ok(verb @ ("MERGE" | "PUT" | "DELETE" | "PATCH" | "GET")) => Ok(verb),
+            _ => Err(Refusal::new(400, "XMethodIncorrectValue", "X-HTTP-Method names another method.")),
+        }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The version of the protocol, echoed (REQ-4).
+    pub(crate) fn version(&self) -> &str {
+        self.header("x-ms-version").unwrap_or(VERSION)
+    }
+
+    /// A parameter of the query, decoded.
+    pub(crate) fn query(&self, name: &str) -> Option<Cow<'_, str>> {
+        let mut pairs = form_urlencoded::parse(self.raw_query.as_bytes());
+        pairs.find(|(found, _)| found == name).map(|(_, value)| value)
+    }
+
+    pub(crate) fn query_is(&self, name: &str, value: &str) -> bool {
+        self.query(name).is_some_and(|found| found.eq_ignore_ascii_case(value))
+    }
+
+    /// A parameter that is a whole number.
+    pub(crate) fn number<T: std::str::FromStr>(&self, name: &'static str) -> Result<Option<T>, Refusal> {
+        let text = self.query(name);
+        text.map(|text| text.parse().map_err(|_| bad_parameter(name))).transpose()
+    }
+
+    /// The level of metadata that is asked for: `$format` before `Accept` (JSON-1, JSON-2).
+    pub(crate) fn level(&self) -> Result<MetadataLevel, Refusal> {
+        let format = self.query("$format");
+        let wanted = format.as_deref().or_else(|| self.header("accept")).unwrap_or("*/*");
+        let level = wanted.split(',').find_map(|one| {
+            let any = matches!(one.split(';').next().map(str::trim), Some("*/*" | "application/*"));
+            if any { Some(MetadataLevel::Minimal) } else { MetadataLevel::from_media_type(one.trim()) }
+        });
+        level.ok_or_else(|| {
+            Refusal::new(415, "AtomFormatNotSupported", "Atom is not supported: ask for application/json.")
+        })
+    }
+
+    /// The body as text.
+    pub(crate) fn text(&self) -> Result<&str, Refusal> {
+        std::str::from_utf8(&self.body)
+            .map_err(|_| Refusal::new(400, "InvalidXmlDocument", "The body is not UTF-8."))
+    }
+}
+
+fn unknown_account() -> Refusal {
+    Refusal::new(
+        404,
+        "ResourceNotFound",
+        "The request names no account of this server, in its path or its host.",
+    )
+}
+
+pub(crate) fn bad_parameter(name: &str) -> Refusal {
+    let message = format!("The value of the query parameter `{name}` is not valid.");
+    Refusal::new(400, "InvalidQueryParameterValue", message)
+}

@@ -1,0 +1,36 @@
+//! Tables and queues over HTTP with the protocol of Azure Table Storage, on the embedded engine.
+//!
+//! Clients of the service and of its emulator work against it unchanged, those that `UseDevelopmentStorage=true` names included:
+//!
+//! ```
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! use table_core::Engine;
+//! use table_server::{Account, Config, Server};
+//!
+//! let config = Config::on_loopback(Account::emulator(Engine::in_memory())?).ephemeral();
+//! let server = Server::bind(config).await?;
+//! println!("tables at http://{}/devstoreaccount1", server.tables());
+//! server.serve_until(async {}).await; // A program waits for a signal here.
+//! # Ok::<(), table_core::Error>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Policies of tables and the properties of a service last as long as the process; tables, entities and queues are in the engine.
+
+mod account;
+mod answer;
+mod authorize;
+mod config;
+mod exchange;
+mod limits;
+mod listen;
+mod queues;
+mod refusal;
+mod route;
+mod tables;
+
+pub use account::Account;
+pub use config::Config;
+pub use limits::ServerLimits;
+pub use listen::Server;

@@ -1,0 +1,233 @@
+//! Connections: accepted, bounded, and ended in order.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
+use table_core::{Error, ErrorCode, Result};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+
+use crate::account::{Account, Service};
+use crate::answer::Answer;
+use crate::config::Config;
+use crate::exchange::Exchange;
+use crate::limits::ServerLimits;
+use crate::refusal::Refusal;
+use crate::route;
+
+/// A server that holds its ports.
+#[derive(Debug)]
+pub struct Server {
+    tables: TcpListener,
+    queues: TcpListener,
+    blobs: TcpListener,
+    addresses: [SocketAddr; 2],
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    accounts: Vec<Account>,
+    limits: ServerLimits,
+    connections: Arc<Semaphore>,
+    requests: Semaphore,
+}
+
+impl Server {
+    /// Takes the ports.
+    ///
+    /// # Errors
+    /// `InvalidInput` for an account with the emulator's public key at an address that other machines reach; `Io` for a port that is
+    /// taken.
+    pub async fn bind(config: Config) -> Result<Self> {
+        if let Some(account) = config.exposed() {
+            let message = format!(
+                "account `{}` has the emulator's key, which everyone knows: listen on loopback, or give it a key of its own",
+                account.name()
+            );
+            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("AUTH-30"));
+        }
+        let Config { tables, queues, blobs, accounts, limits, .. } = config;
+        let (tables, queues, blobs) = (bind(tables).await?, bind(queues).await?, bind(blobs).await?);
+        let address =
+            |listener: &TcpListener| listener.local_addr().map_err(|error| io("its address", error));
+        Ok(Self {
+            addresses: [address(&tables)?, address(&queues)?],
+            tables,
+            queues,
+            blobs,
+            shared: Arc::new(Shared {
+                accounts,
+                limits,
+                connections: Arc::new(Semaphore::new(limits.connections)),
+                requests: Semaphore::new(limits.requests),
+            }),
+        })
+    }
+
+    /// Where tables are served.
+    #[must_use]
+    pub const fn tables(&self) -> SocketAddr {
+        self.addresses[0]
+    }
+
+    /// Where queues are served.
+    #[must_use]
+    pub const fn queues(&self) -> SocketAddr {
+        self.addresses[1]
+    }
+
+    /// The connection string of an account of this server, for any client; `None` if it has no such account.
+    #[must_use]
+    pub fn connection_string(&self, name: &str) -> Option<String> {
+        let account = self.shared.accounts.iter().find(|account| account.name() == name)?;
+        let ([tables, queues], key) = (self.addresses, account.key.to_base64());
+        Some(format!(
+            "DefaultEndpointsProtocol=http;AccountName={name};AccountKey={key};\
+             TableEndpoint=http://{tables}/{name};QueueEndpoint=http://{queues}/{name};"
+        ))
+    }
+
+    /// Answers requests until something happens, then lets those that are begun end, and writes a checkpoint of each engine.
+    pub async fn serve_until(self, end: impl Future<Output = ()>) {
+        let (ended, ending) = watch::channel(());
+        let Self { tables, queues, blobs, shared, .. } = self;
+        let accept = |listener, service| accept(listener, service, Arc::clone(&shared), ending.clone());
+        let all = async {
+            tokio::join!(
+                accept(tables, Service::Tables),
+                accept(queues, Service::Queues),
+                accept(blobs, Service::Blobs)
+            )
+        };
+        let end = async {
+            end.await;
+            drop(ended);
+        };
+        tokio::join!(all, end);
+        for account in &shared.accounts {
+            if let Err(error) = account.engine.checkpoint().await {
+                tracing::warn!(target: "table_server", account = account.name(), %error, "no checkpoint at the end");
+            }
+        }
+    }
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| io(&address.to_string(), error))
+}
+
+fn io(what: &str, error: io::Error) -> Error {
+    Error::new(ErrorCode::Io, format!("the server cannot listen on {what}")).with_source(error)
+}
+
+async fn accept(
+    listener: TcpListener,
+    service: Service,
+    shared: Arc<Shared>,
+    mut ending: watch::Receiver<()>,
+) {
+    let graceful = GracefulShutdown::new();
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(shared.limits.sending)
+        .max_buf_size(64 << 10);
+    builder.http2().timer(TokioTimer::new()).max_header_list_size(64 << 10).max_concurrent_streams(256);
+    loop {
+        let next = async {
+            let permit = Arc::clone(&shared.connections).acquire_owned().await;
+            (permit, listener.accept().await)
+        };
+        let (permit, accepted) = tokio::select! {
+            next = next => next,
+            _ = ending.changed() => break,
+        };
+        let (stream, caller) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(target: "table_server", %error, "a connection was not accepted");
+                // Out of descriptors, for one: connections that end give some back.
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                continue;
+            }
+        };
+        // Small answers are not held back for more.
+        let _ = stream.set_nodelay(true);
+        let shared = Arc::clone(&shared);
+        let handle = service_fn(move |request| handle(Arc::clone(&shared), service, request, caller));
+        let connection = builder.serve_connection(TokioIo::new(stream), handle).into_owned();
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            let _permit = permit;
+            if let Err(error) = connection.await {
+                tracing::debug!(target: "table_server", error, "a connection broke");
+            }
+        });
+    }
+    drop(listener);
+    let _ = tokio::time::timeout(shared.limits.closing, graceful.shutdown()).await;
+}
+
+async fn handle(
+    shared: Arc<Shared>,
+    service: Service,
+    request: Request<Incoming>,
+    caller: SocketAddr,
+) -> std::result::Result<Response<Full<Bytes>>, Infallible> {
+    let (parts, body) = request.into_parts();
+    let mut exchange = Exchange::new(service, parts, caller);
+    let answer = match read(&shared, &mut exchange, body).await {
+        Ok(_permit) => route::answer(&shared.accounts, &mut exchange).await,
+        Err(refusal) => Answer::refused(&refusal, &exchange),
+    };
+    // The query is left out: it may hold a signature.
+    tracing::info!(
+        target: "table_server",
+        id = exchange.id,
+        method = exchange.method,
+        path = exchange.raw_path,
+        status = answer.status,
+        bytes_in = exchange.body.len(),
+        bytes_out = answer.body.len(),
+    );
+    Ok(answer.into_response(&exchange))
+}
+
+/// Reads the body, within its bounds, and takes the place of a request.
+async fn read<'a>(
+    shared: &'a Shared,
+    exchange: &mut Exchange,
+    body: Incoming,
+) -> std::result::Result<tokio::sync::SemaphorePermit<'a>, Refusal> {
+    let permit = shared
+        .requests
+        .try_acquire()
+        .map_err(|_| Refusal::new(503, "ServerBusy", "The server is busy with other requests."))?;
+    let body = Limited::new(body, shared.limits.body_bytes).collect();
+    let read = tokio::time::timeout(shared.limits.sending, body).await;
+    let read = read.map_err(|_| Refusal::new(408, "RequestTimeout", "The body took too long to arrive."))?;
+    exchange.body = match read {
+        Ok(body) => body.to_bytes(),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+            return Err(Refusal::new(
+                413,
+                "RequestBodyTooLarge",
+                "The body is larger than the service takes.",
+            ));
+        }
+        Err(_) => return Err(Refusal::input("The body broke off.")),
+    };
+    Ok(permit)
+}

@@ -1,0 +1,71 @@
+//! The program `table-server`: tables and queues on this machine, in memory or in a folder.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+
+use clap::Parser;
+use table_core::{Engine, Error};
+use table_server::{Account, Config, Server};
+use table_wire::auth::AccountKey;
+
+/// Tables and queues with the protocol of Azure Table Storage.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    /// Keep everything in memory.
+    #[arg(long, conflicts_with = "path", required_unless_present = "path")]
+    memory: bool,
+    /// The folder of the engine.
+    #[arg(long)]
+    path: Option<PathBuf>,
+    /// The address to listen on; any but loopback needs --account and TABLE_SERVER_KEY.
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    listen: IpAddr,
+    /// The name of the account; its key in base64 is read from the variable TABLE_SERVER_KEY. Without it, the emulator's account.
+    #[arg(long)]
+    account: Option<String>,
+    /// The port of tables.
+    #[arg(long, default_value_t = 10_002)]
+    table_port: u16,
+    /// The port of queues.
+    #[arg(long, default_value_t = 10_001)]
+    queue_port: u16,
+    /// The port at which blobs are refused.
+    #[arg(long, default_value_t = 10_000)]
+    blob_port: u16,
+    /// Serve the emulator's account, whose key everyone knows, to other machines too.
+    #[arg(long)]
+    public_key_anywhere: bool,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Error> {
+    let arguments = Arguments::parse();
+    let engine = match &arguments.path {
+        Some(path) => Engine::open(path)?,
+        None => Engine::in_memory(),
+    };
+    let account = match &arguments.account {
+        Some(name) => Account::new(
+            AccountKey::new(name, &std::env::var("TABLE_SERVER_KEY").unwrap_or_default())?,
+            engine,
+        ),
+        None => Account::emulator(engine)?,
+    };
+    let mut config = Config::at(arguments.listen, vec![account]);
+    config.tables.set_port(arguments.table_port);
+    config.queues.set_port(arguments.queue_port);
+    config.blobs.set_port(arguments.blob_port);
+    config.public_key_anywhere = arguments.public_key_anywhere;
+    let server = Server::bind(config).await?;
+    println!("tables http://{}  queues http://{}", server.tables(), server.queues());
+    server
+        .serve_until(async {
+            // Where signals cannot be waited for, the server goes on until it is killed, which loses nothing that is acknowledged.
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
+        .await;
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! Messages: put, receive, peek, update, delete, clear (QUE-3 to QUE-13).
+
+use std::time::Duration;
+
+use chrono::Utc;
+use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueStore, TimeToLive};
+use table_core::{Engine, QueueName};
+use table_wire::{auth, queue};
+
+use crate::answer::Answer;
+use crate::exchange::{Exchange, bad_parameter};
+use crate::refusal::Refusal;
+
+pub(super) async fn answer(
+    engine: &Engine,
+    name: &QueueName,
+    id: Option<&str>,
+    verb: &str,
+    exchange: &Exchange,
+) -> Result<Answer, Refusal> {
+    let hidden = exchange.number("visibilitytimeout")?.map(Duration::from_secs);
+    match (verb, id) {
+        ("POST", None) => {
+            let mut message = PutMessage::new(text(exchange)?.ok_or_else(not_a_message)?);
+            if let Some(hidden) = hidden {
+                message = message.hidden(hidden);
+            }
+            message = match exchange.number::<i64>("messagettl")? {
+                None => message,
+                Some(-1) => message.time_to_live(TimeToLive::Never),
+                Some(seconds) => {
+                    let seconds = u64::try_from(seconds).map_err(|_| bad_parameter("messagettl"))?;
+                    message.time_to_live(TimeToLive::For(Duration::from_secs(seconds)))
+                }
+            };
+            let lease = engine.put(name, message).await?;
+            Ok(Answer::xml(201, queue::write_put(&lease)))
+        }
+        ("GET", None) => {
+            let count = exchange.number("numofmessages")?.unwrap_or(1);
+            if exchange.query_is("peekonly", "true") {
+                return Ok(Answer::xml(200, queue::write_peeked(&engine.peek(name, count).await?)));
+            }
+            let hidden = hidden.unwrap_or(Duration::from_secs(30));
+            Ok(Answer::xml(200, queue::write_received(&engine.receive(name, count, hidden).await?)))
+        }
+        ("DELETE", None) => {
+            engine.clear(name).await?;
+            Ok(Answer::new(204))
+        }
+        ("PUT", Some(id)) => {
+            let hidden = hidden.ok_or_else(|| missing("visibilitytimeout"))?;
+            // Of the message, an update needs its identifier and receipt alone.
+            let message = Message::new(MessageId::new(id), String::new(), Utc::now(), None, 0);
+            let lease = Lease::new(message, receipt(exchange)?, Utc::now());
+            let lease = engine.update(name, &lease, hidden, text(exchange)?).await?;
+            Ok(Answer::new(204)
+                .header("x-ms-popreceipt", lease.receipt.as_str())
+                .header("x-ms-time-next-visible", auth::print_http_date(lease.visible)))
+        }
+        ("DELETE", Some(id)) => {
+            engine.delete(name, &MessageId::new(id), &receipt(exchange)?).await?;
+            Ok(Answer::new(204))
+        }
+        _ => Err(Refusal::method()),
+    }
+}
+
+fn receipt(exchange: &Exchange) -> Result<PopReceipt, Refusal> {
+    exchange.query("popreceipt").map(PopReceipt::new).ok_or_else(|| missing("popreceipt"))
+}
+
+/// The text of the body; none where there is no body (QUE-4).
+fn text(exchange: &Exchange) -> Result<Option<String>, Refusal> {
+    let body = exchange.text()?;
+    if body.is_empty() {
+        return Ok(None);
+    }
+    queue::read_text(body).map(Some).ok_or_else(not_a_message)
+}
+
+fn not_a_message() -> Refusal {
+    Refusal::new(400, "InvalidXmlDocument", "The body is not a message.")
+}
+
+fn missing(name: &str) -> Refusal {
+    let message = format!("The query parameter `{name}` is required.");
+    Refusal::new(400, "MissingRequiredQueryParameter", message)
+}

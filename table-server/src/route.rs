@@ -1,0 +1,67 @@
+//! From a request to its answer.
+
+use crate::account::{Account, Service};
+use crate::answer::Answer;
+use crate::authorize;
+use crate::exchange::Exchange;
+use crate::refusal::Refusal;
+use crate::{queues, tables};
+
+/// Answers a request whose body is read.
+pub(crate) async fn answer(accounts: &[Account], exchange: &mut Exchange) -> Answer {
+    match granted(accounts, exchange).await {
+        Ok(answer) => answer,
+        Err(refusal) => Answer::refused(&refusal, exchange),
+    }
+}
+
+async fn granted(accounts: &[Account], exchange: &mut Exchange) -> Result<Answer, Refusal> {
+    if exchange.service == Service::Blobs {
+        return Err(Refusal::unsupported("Blobs are not served here: tables and queues are."));
+    }
+    let account = exchange.locate(accounts)?;
+    let access = authorize::access(exchange, account)?;
+    if exchange.secondary && !matches!(exchange.method.as_str(), "GET" | "HEAD") {
+        return Err(Refusal::new(
+            403,
+            "WriteOperationNotSupportedOnSecondary",
+            "The secondary is read-only.",
+        ));
+    }
+    if exchange.query_is("restype", "service") {
+        access.owner()?;
+        return service(account, exchange);
+    }
+    if exchange.service == Service::Tables {
+        tables::answer(account, &access, exchange).await
+    } else {
+        queues::answer(account, &access, exchange).await
+    }
+}
+
+/// The properties and the statistics of a service.
+fn service(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
+    let comp = exchange.query("comp").unwrap_or_default();
+    match (exchange.verb()?, comp.as_ref()) {
+        ("GET", "properties") => Ok(Answer::xml(200, account.properties(exchange.service).to_xml())),
+        ("PUT", "properties") => {
+            let new = table_wire::ServiceProperties::read(exchange.text()?).ok_or_else(|| {
+                Refusal::new(400, "InvalidXmlDocument", "The body is not the properties of a service.")
+            })?;
+            account.set_properties(exchange.service, new);
+            Ok(Answer::new(202))
+        }
+        ("GET", "stats") if exchange.secondary => {
+            let now = table_wire::auth::print_http_date(chrono::Utc::now());
+            Ok(Answer::xml(
+                200,
+                format!(
+                    "<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceStats><GeoReplication><Status>live</Status>\
+                     <LastSyncTime>{now}</LastSyncTime></GeoReplication></StorageServiceStats>"
+                ),
+            ))
+        }
+        ("GET", "stats") => Err(crate::exchange::bad_parameter("comp")),
+        _ => Err(Refusal::nowhere()),
+    }
+}

@@ -1,0 +1,32 @@
+//! The stored access policies of a table (ACL rules).
+
+use table_core::query::Select;
+use table_core::{EntityKey, TableName, TableStore};
+
+use crate::account::Account;
+use crate::answer::Answer;
+use crate::exchange::Exchange;
+use crate::refusal::Refusal;
+
+pub(super) async fn answer(
+    account: &Account,
+    table: &TableName,
+    exchange: &Exchange,
+) -> Result<Answer, Refusal> {
+    // A read of no entity in particular: it fails where the table is missing.
+    account.engine.get(table, &EntityKey::new("", "")?, &Select::All).await?;
+    match exchange.verb()? {
+        "GET" | "HEAD" => Ok(Answer::xml(200, table_wire::acl::write(&account.policies(table)))),
+        "PUT" => {
+            let text = exchange.text()?;
+            let policies =
+                if text.trim().is_empty() { Some(Vec::new()) } else { table_wire::acl::read(text) };
+            let policies = policies.ok_or_else(|| {
+                Refusal::new(400, "InvalidXmlDocument", "The body is not a list of access policies.")
+            })?;
+            account.set_policies(table, policies)?;
+            Ok(Answer::new(204))
+        }
+        _ => Err(Refusal::method()),
+    }
+}

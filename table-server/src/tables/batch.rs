@@ -1,0 +1,155 @@
+//! Entity group transactions (EGT rules).
+
+use http::HeaderMap;
+use table_core::etag::IfMatch;
+use table_core::odata::MetadataLevel;
+use table_core::operation::{Operation, OperationKind};
+use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Transaction};
+use table_wire::batch::{Batch, NewResponse, RequestPart, read_requests, write_responses};
+
+use crate::account::Account;
+use crate::answer::Answer;
+use crate::exchange::Exchange;
+use crate::refusal::Refusal;
+use crate::tables::entity::{Call, Sent, Written};
+use crate::tables::path::{self, Target};
+use crate::tables::query;
+
+/// Answers a batch: 202 whether its operations are done or not (EGT-30).
+pub(super) async fn answer<S: TableStore>(
+    store: &S,
+    account: &Account,
+    exchange: &Exchange,
+) -> Result<Answer, Refusal> {
+    let responses = match read_requests(exchange.header("content-type").unwrap_or_default(), &exchange.body)?
+    {
+        Batch::Query(part) => vec![point_query(store, account, &part, exchange).await],
+        Batch::ChangeSet(parts) => match change_set(store, account, &parts, exchange).await {
+            Ok(responses) => responses,
+            Err(refusal) => vec![refused(&refusal, exchange)],
+        },
+    };
+    let body = write_responses(&exchange.id, &responses);
+    Ok(Answer::new(202).body(format!("multipart/mixed; boundary=batchresponse_{}", exchange.id), body))
+}
+
+async fn change_set<S: TableStore>(
+    store: &S,
+    account: &Account,
+    parts: &[RequestPart<'_>],
+    exchange: &Exchange,
+) -> Result<Vec<NewResponse>, Refusal> {
+    let mut calls: Vec<Call> = Vec::with_capacity(parts.len());
+    let mut written = Vec::with_capacity(parts.len());
+    let mut transaction: Option<Transaction> = None;
+    for (index, part) in parts.iter().enumerate() {
+        let at = |refusal: Refusal| refusal.at(index);
+        let mut call = call(part, exchange).map_err(at)?;
+        if let Some(first) = calls.first() {
+            if first.table != call.table {
+                return Err(at(Refusal::input("All operations of a batch are on one table.")));
+            }
+            if first.key.partition_key != call.key.partition_key {
+                let message = "all operations of a batch are in one partition";
+                return Err(at(
+                    Error::new(ErrorCode::CommandsInBatchActOnDifferentPartitions, message).into()
+                ));
+            }
+        }
+        let insert = matches!(call.kind, OperationKind::Insert(_));
+        let accept = part.header("accept");
+        let level = MetadataLevel::from_media_type(accept).unwrap_or_default();
+        let echo = call.echo();
+        written.push(Written { base: &exchange.base, account: account.name(), level, insert, echo });
+        let kind = std::mem::replace(&mut call.kind, OperationKind::Delete(IfMatch::Any));
+        let operation = Operation { row_key: call.key.row_key.clone(), kind };
+        let group = match &mut transaction {
+            Some(group) => group,
+            None => {
+                let limits = store.capabilities().limits.clone();
+                let group = Transaction::new(call.key.partition_key.clone(), limits);
+                transaction.insert(group.map_err(|error| at(error.into()))?)
+            }
+        };
+        group.push(operation).map_err(|error| at(error.into()))?;
+        calls.push(call);
+    }
+    let (Some(first), Some(transaction)) = (calls.first(), transaction) else {
+        return Err(Refusal::input("The batch has no operations."));
+    };
+    let etags = store.submit(&first.table, transaction).await?;
+    let mut responses = Vec::with_capacity(calls.len());
+    for ((call, written), etag) in calls.iter().zip(&written).zip(etags) {
+        responses.push(response(call.done(written, etag)?));
+    }
+    Ok(responses)
+}
+
+/// The write that a part asks for.
+fn call(part: &RequestPart<'_>, exchange: &Exchange) -> Result<Call, Refusal> {
+    let own = |name| Some(part.header(name)).filter(|value| !value.is_empty());
+    let sent = Sent {
+        verb: own("x-http-method").unwrap_or(part.method),
+        if_match: own("if-match"),
+        prefer: own("prefer"),
+        body: part.body,
+    };
+    match (sent.verb, target(part, exchange)?.0) {
+        ("POST", Target::Table(name)) => Call::new(&sent, &name, None),
+        ("PUT" | "MERGE" | "PATCH" | "DELETE", Target::Entity(name, key)) => {
+            Call::new(&sent, &name, Some(key))
+        }
+        _ => Err(Refusal::input("A batch holds writes of entities.")),
+    }
+}
+
+/// What a part's URL names, and its query.
+fn target<'a>(part: &RequestPart<'a>, exchange: &Exchange) -> Result<(Target, &'a str), Refusal> {
+    let (path, query) = part.target().split_once('?').unwrap_or((part.target(), ""));
+    let path = table_wire::percent::decode(path).ok_or_else(|| Refusal::input("The URL is not UTF-8."))?;
+    // Path style has the account first, in the outer request as in its parts.
+    let prefix = exchange.base.splitn(4, '/').nth(3).map(|account| format!("/{account}/"));
+    let below = prefix.and_then(|prefix| path.strip_prefix(&prefix)).or_else(|| path.strip_prefix('/'));
+    Ok((path::read(below.unwrap_or(&path))?, query))
+}
+
+/// The one query that a batch may be (EGT-7).
+async fn point_query<S: TableStore>(
+    store: &S,
+    account: &Account,
+    part: &RequestPart<'_>,
+    exchange: &Exchange,
+) -> NewResponse {
+    let read = async {
+        let (Target::Entity(name, key), query) = target(part, exchange)? else {
+            return Err(Refusal::input("The query of a batch names one entity."));
+        };
+        let mut headers = HeaderMap::new();
+        if let Ok(accept) = part.header("accept").parse() {
+            headers.insert("accept", accept);
+        }
+        let inner = Exchange { raw_query: query.to_owned(), headers, ..exchange.clone() };
+        query::get(store, account, &table_core::TableName::new(&name)?, key, &inner).await
+    };
+    match read.await {
+        Ok(answer) => response(answer),
+        Err(refusal) => refused(&refusal, exchange),
+    }
+}
+
+fn refused(refusal: &Refusal, exchange: &Exchange) -> NewResponse {
+    let error = table_wire::NewError {
+        code: refusal.code,
+        message: &refusal.message,
+        index: refusal.index,
+        request_id: &exchange.id,
+        time: chrono::Utc::now(),
+    };
+    let media_type = MetadataLevel::Minimal.media_type().to_owned();
+    NewResponse { status: refusal.status, headers: vec![("Content-Type", media_type)], body: error.to_json() }
+}
+
+fn response(answer: Answer) -> NewResponse {
+    NewResponse { status: answer.status, headers: answer.headers, body: answer.body }
+}

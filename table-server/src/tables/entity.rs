@@ -1,0 +1,145 @@
+//! Writes of one entity: what a request asks for, and its answer (INS, UPD, MRG, UPS, DEL, IFM rules).
+
+use table_core::etag::IfMatch;
+use table_core::odata::{Context, MetadataLevel, Sender, entity_link, read_entity, write_entity};
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::{EntityRef, Select};
+use table_core::store::TableStore;
+use table_core::{ETag, EntityKey, Row, TableName, Transaction};
+
+use crate::account::Account;
+use crate::answer::{Answer, json};
+use crate::exchange::Exchange;
+use crate::refusal::Refusal;
+
+/// What of a request says which write it is; of its own, or a part of a batch.
+#[derive(Debug)]
+pub(super) struct Sent<'a> {
+    pub(super) verb: &'a str,
+    pub(super) if_match: Option<&'a str>,
+    pub(super) prefer: Option<&'a str>,
+    pub(super) body: &'a [u8],
+}
+
+/// A write, understood.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) table: TableName,
+    pub(super) key: EntityKey,
+    pub(super) kind: OperationKind,
+    prefer: Option<String>,
+}
+
+impl Call {
+    pub(super) fn of(
+        exchange: &Exchange,
+        table: &str,
+        key: Option<(String, String)>,
+    ) -> Result<Self, Refusal> {
+        let sent = Sent {
+            verb: exchange.verb()?,
+            if_match: exchange.header("if-match"),
+            prefer: exchange.header("prefer"),
+            body: &exchange.body,
+        };
+        Self::new(&sent, table, key)
+    }
+
+    pub(super) fn new(sent: &Sent<'_>, table: &str, key: Option<(String, String)>) -> Result<Self, Refusal> {
+        let table = TableName::new(table)?;
+        let condition = sent.if_match.map(IfMatch::parse).transpose()?;
+        let prefer = sent.prefer.map(|prefer| prefer.trim().to_ascii_lowercase());
+        let Some((partition_key, row_key)) = key else {
+            let mut body = read_entity(sent.body, Sender::Client)?;
+            let key = body.take_key()?;
+            return Ok(Self { table, key, kind: OperationKind::Insert(body.row), prefer });
+        };
+        let key = EntityKey::new(partition_key, row_key)?;
+        if sent.verb == "DELETE" {
+            let condition = condition.ok_or_else(|| {
+                Refusal::new(400, "MissingRequiredHeader", "A delete needs the header If-Match.")
+            })?;
+            return Ok(Self { table, key, kind: OperationKind::Delete(condition), prefer });
+        }
+        // The keys are those of the URL (UPD-5).
+        let row = read_entity(sent.body, Sender::Client)?.row;
+        let kind = match (sent.verb, condition) {
+            ("PUT", Some(condition)) => OperationKind::Replace(row, condition),
+            ("PUT", None) => OperationKind::InsertOrReplace(row),
+            (_, Some(condition)) => OperationKind::Merge(row, condition),
+            (_, None) => OperationKind::InsertOrMerge(row),
+        };
+        Ok(Self { table, key, kind, prefer })
+    }
+
+    /// The row that an insert sends back, if it does.
+    pub(super) fn echo(&self) -> Option<Row> {
+        match &self.kind {
+            OperationKind::Insert(row) if self.prefer.as_deref() != Some("return-no-content") => {
+                Some(row.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// The answer to the write, once it is done.
+    pub(super) fn done(&self, written: &Written<'_>, etag: Option<ETag>) -> Result<Answer, Refusal> {
+        let Some(etag) = etag else { return Ok(Answer::new(204)) };
+        let mut answer = Answer::new(204).header("ETag", etag.to_string());
+        if !written.insert {
+            return Ok(answer);
+        }
+        let link =
+            entity_link(self.table.as_str(), self.key.partition_key.as_str(), self.key.row_key.as_str());
+        let location = format!("{}/{link}", written.base);
+        if let Some(prefer) = self.prefer.as_deref().filter(|prefer| prefer.starts_with("return-")) {
+            answer = answer.header("Preference-Applied", prefer);
+        }
+        answer = answer.header("Location", location.clone());
+        let Some(row) = written.echo.clone() else { return Ok(answer.header("DataServiceId", location)) };
+        let row = row.with_timestamp(etag.ticks().unwrap_or_default());
+        let entity = EntityRef::new(self.key.partition_key.as_str(), self.key.row_key.as_str(), row.view());
+        let context = Context {
+            base: written.base,
+            account: written.account,
+            table: self.table.as_str(),
+            select: &Select::All,
+        };
+        answer.status = 201;
+        Ok(answer.body(json(written.level), write_entity(entity, written.level, &context)?))
+    }
+}
+
+/// What the answer to a write is made of besides the write.
+#[derive(Debug)]
+pub(super) struct Written<'a> {
+    pub(super) base: &'a str,
+    pub(super) account: &'a str,
+    pub(super) level: MetadataLevel,
+    pub(super) insert: bool,
+    pub(super) echo: Option<Row>,
+}
+
+/// One write: a transaction of one.
+pub(super) async fn write<S: TableStore>(
+    store: &S,
+    account: &Account,
+    mut call: Call,
+    exchange: &Exchange,
+) -> Result<Answer, Refusal> {
+    let insert = matches!(call.kind, OperationKind::Insert(_));
+    let level = if insert { exchange.level()? } else { MetadataLevel::Minimal };
+    let echo = call.echo();
+    let written = Written { base: &exchange.base, account: account.name(), level, insert, echo };
+    let limits = store.capabilities().limits.clone();
+    let mut transaction = Transaction::new(call.key.partition_key.clone(), limits).map_err(alone)?;
+    let kind = std::mem::replace(&mut call.kind, OperationKind::Delete(IfMatch::Any));
+    transaction.push(Operation { row_key: call.key.row_key.clone(), kind }).map_err(alone)?;
+    let etags = store.submit(&call.table, transaction).await.map_err(alone)?;
+    call.done(&written, etags.into_iter().next().flatten())
+}
+
+/// An error without the position of the operation, which is the only one.
+fn alone(error: table_core::Error) -> Refusal {
+    Refusal { index: None, ..error.into() }
+}

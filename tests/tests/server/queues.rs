@@ -1,0 +1,21 @@
+//! Every scenario of queues.
+
+use std::thread;
+
+use table_azure::AzureQueues;
+use tests::suite;
+
+macro_rules! family {
+    ($family:ident, [$($scenario:ident,)*]) => {
+        mod $family {
+            $(#[test]
+            fn $scenario() {
+                let store = super::AzureQueues::from_connection_string(&crate::SERVER).unwrap();
+                // Here the time that passes is what is tested: the engine's clock is the system's.
+                pollster::block_on(crate::queues::suite::queues::$family::$scenario(&store, &super::thread::sleep));
+            })*
+        }
+    };
+}
+
+tests::for_each_queue_scenario!(family);
