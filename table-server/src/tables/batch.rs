@@ -67,7 +67,7 @@ async fn change_set<S: TableStore>(
         let group = match &mut transaction {
             Some(group) => group,
             None => {
-                let limits = store.capabilities().limits.clone();
+                let limits = store.capabilities().limits;
                 let group = Transaction::new(call.key.partition_key.clone(), limits);
                 transaction.insert(group.map_err(|error| at(error.into()))?)
             }

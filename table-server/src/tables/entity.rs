@@ -131,7 +131,7 @@ pub(super) async fn write<S: TableStore>(
     let level = if insert { exchange.level()? } else { MetadataLevel::Minimal };
     let echo = call.echo();
     let written = Written { base: &exchange.base, account: account.name(), level, insert, echo };
-    let limits = store.capabilities().limits.clone();
+    let limits = store.capabilities().limits;
     let mut transaction = Transaction::new(call.key.partition_key.clone(), limits).map_err(alone)?;
     let kind = std::mem::replace(&mut call.kind, OperationKind::Delete(IfMatch::Any));
     transaction.push(Operation { row_key: call.key.row_key.clone(), kind }).map_err(alone)?;
