@@ -18,7 +18,7 @@ fn auth_1_another_key_is_refused() {
     let wrong = crate::SERVER.replace(&format!("AccountKey={}", crate::KEY), "AccountKey=b3RoZXI=");
     assert_ne!(wrong, *crate::SERVER);
     let store = AzureTables::from_connection_string(&wrong).unwrap();
-    let created = pollster::block_on(store.untyped("Signatures").unwrap().create());
+    let created = pollster::block_on(store.untyped("Signatures").unwrap().create_if_missing());
     assert_eq!(created.unwrap_err().code(), ErrorCode::AuthenticationFailed);
 }
 
