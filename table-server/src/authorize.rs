@@ -33,9 +33,10 @@ impl Access {
     }
 }
 
+/// The access that the signature of a request gives.
+///
 /// # Errors
-/// `AuthenticationFailed` for a wrong signature or an old date (AUTH-9); `ResourceNotFound` for a request without either, as the service
-/// answers anonymous ones.
+/// `AuthenticationFailed` for a wrong signature, an old date (AUTH-9), or none.
 pub(crate) fn access(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
     if let Some(header) = exchange.header("authorization") {
         let parts = SignedParts {

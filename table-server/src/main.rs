@@ -18,10 +18,10 @@ struct Arguments {
     /// The folder of the engine.
     #[arg(long)]
     path: Option<PathBuf>,
-    /// The address to listen on; any but loopback needs --account and TABLE_SERVER_KEY.
+    /// The address to listen on; any but loopback needs --account and `TABLE_SERVER_KEY`.
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
-    /// The name of the account; its key in base64 is read from the variable TABLE_SERVER_KEY. Without it, the emulator's account.
+    /// The name of the account; its key in base64 is read from the variable `TABLE_SERVER_KEY`. Without it, the emulator's account.
     #[arg(long)]
     account: Option<String>,
     /// The port of tables.

@@ -64,13 +64,12 @@ async fn change_set<S: TableStore>(
         written.push(Written { base: &exchange.base, account: account.name(), level, insert, echo });
         let kind = std::mem::replace(&mut call.kind, OperationKind::Delete(IfMatch::Any));
         let operation = Operation { row_key: call.key.row_key.clone(), kind };
-        let group = match &mut transaction {
-            Some(group) => group,
-            None => {
-                let limits = store.capabilities().limits;
-                let group = Transaction::new(call.key.partition_key.clone(), limits);
-                transaction.insert(group.map_err(|error| at(error.into()))?)
-            }
+        let group = if let Some(group) = &mut transaction {
+            group
+        } else {
+            let limits = store.capabilities().limits;
+            let group = Transaction::new(call.key.partition_key.clone(), limits);
+            transaction.insert(group.map_err(|error| at(error.into()))?)
         };
         group.push(operation).map_err(|error| at(error.into()))?;
         calls.push(call);

@@ -77,16 +77,16 @@ pub(super) async fn list<S: TableStore>(
     if top > PAGE_ENTITIES {
         return Err(Refusal::input("$top is at most 1000."));
     }
-    let filter = exchange.query("$filter").map(|text| Filter::parse(&text)).transpose()?.flatten();
+    let filter = exchange.query("$filter").map(|text| Filter::parse(&folded(&text))).transpose()?.flatten();
     let mut matcher = filter.as_ref().map(Matcher::new);
     let mut from = exchange.query("NextTableName").map(std::borrow::Cow::into_owned);
     let (mut items, mut next) = (Vec::new(), None);
-    'pages: while top > 0 {
+    'pages: loop {
         let page = store.list_tables("", from.as_deref(), PAGE_ENTITIES).await?;
         for name in page.names {
             if let Some(matcher) = &mut matcher {
                 let row = read_entity(
-                    json!({ "TableName": name.as_str() }).to_string().as_bytes(),
+                    json!({ "TableName": name.folded() }).to_string().as_bytes(),
                     Sender::Client,
                 )?
                 .row;
@@ -117,6 +117,16 @@ pub(super) async fn list<S: TableStore>(
     Ok(answer)
 }
 
+/// A filter whose literals are in lower case: names of tables are compared without case (TBL-2).
+fn folded(filter: &str) -> String {
+    let mut is_literal = true;
+    let parts = filter.split('\'').map(|part| {
+        is_literal = !is_literal;
+        if is_literal { part.to_ascii_lowercase() } else { part.to_owned() }
+    });
+    parts.collect::<Vec<_>>().join("'")
+}
+
 /// A table as an item of a list (JSON-6).
 fn item(name: &str, account: &Account, level: MetadataLevel, exchange: &Exchange) -> Map<String, Value> {
     let mut item = Map::new();
@@ -141,4 +151,16 @@ fn alone(item: &mut Map<String, Value>, level: MetadataLevel, exchange: &Exchang
 
 fn missing() -> Refusal {
     Error::new(ErrorCode::ResourceNotFound, "the table does not exist").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folded;
+
+    #[test]
+    fn tbl_2_literals_alone_are_folded() {
+        let text = "TableName ge 'EMP' and TableName lt 'O''Neill'";
+        assert_eq!(folded(text), "TableName ge 'emp' and TableName lt 'o''neill'");
+        assert_eq!(folded(""), "");
+    }
 }

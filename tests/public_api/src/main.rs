@@ -15,7 +15,15 @@ use public_api::Builder;
 /// The version of rustdoc's JSON that the crate `public-api` reads. It changes with the toolchain, without a promise.
 const FORMAT: u64 = 57;
 
-const PACKAGES: [&str; 5] = ["table-core", "table-derive", "table-patterns", "table-wire", "table-azure"];
+const PACKAGES: [&str; 7] = [
+    "table-core",
+    "table-derive",
+    "table-patterns",
+    "table-wire",
+    "table-azure",
+    "table-cosmos",
+    "table-server",
+];
 
 /// Compares the public API of each package with its list in `docs/api`.
 #[derive(Parser)]
