@@ -8,6 +8,7 @@
 
 mod behaviour;
 mod bounds;
+mod python;
 mod queues;
 mod signatures;
 
