@@ -76,7 +76,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `LayoutMismatch` with the verdict, each change and what to do; its source is the [`Evolution`]. `FormatTooNew` or
+    /// `LayoutMismatch` with the verdict, each change and what to do; its source is the [`Evolution`](crate::schema::Evolution). `FormatTooNew` or
     /// `Corrupted` if the stored design is not to be read. `TableBeingDeleted` while an earlier table of this name is being
     /// deleted (OPT-4).
     pub async fn create_if_missing(self) -> Result<Self> {

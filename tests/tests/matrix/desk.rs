@@ -8,6 +8,10 @@ use table_patterns::view::{Projection, View};
 
 pub const TENANT: &str = "contoso";
 
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each index has words of its own, which clippy takes for repetitions"
+)]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]

@@ -89,9 +89,10 @@ impl World {
     pub fn tickets(&self, control: &Control) -> Tickets {
         let tickets = self.plain(control);
         let feed = tickets.feed().clone();
-        let tickets = match self.has(Pattern::Feed) || self.has(Pattern::View) {
-            true => tickets.with_feed(feed),
-            false => tickets,
+        let tickets = if self.has(Pattern::Feed) || self.has(Pattern::View) {
+            tickets.with_feed(feed)
+        } else {
+            tickets
         };
         if self.has(Pattern::Participant) { tickets.taking_part(Trail) } else { tickets }
     }
@@ -210,7 +211,7 @@ impl World {
         let number = known.number;
         if let Some(status) = &known.status {
             let found = tickets.query(Ticket::by_status(TENANT, status)).collect().await.unwrap();
-            assert!(found.iter().any(|found| *found == *known), "{number} by status");
+            assert!(found.contains(known), "{number} by status");
         }
         if let Some(mail) = &known.mail {
             let found = tickets.get(Ticket::by_mail(TENANT, mail)).await.unwrap();

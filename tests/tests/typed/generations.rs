@@ -218,7 +218,7 @@ mod narrow {
     #[entity(table = "Counts")]
     #[partition_key(employee)]
     #[row_key(year)]
-    pub(super) struct Year {
+    pub(super) struct Counts {
         pub employee: u32,
         pub year: u16,
         pub a: i32,
@@ -231,7 +231,7 @@ mod narrow {
 #[entity(table = "Counts")]
 #[partition_key(employee)]
 #[row_key(year)]
-struct Year {
+struct Counts {
     employee: u32,
     year: u16,
     a: i32,
@@ -245,19 +245,19 @@ struct Year {
 fn a_wide_entity_of_more_parts_stays_whole() {
     block_on(async {
         let store = Engine::in_memory();
-        let old = store.wide::<narrow::Year>().create_if_missing().await.unwrap();
-        let new = store.wide::<Year>();
-        let whole = Year { employee: 1, year: 2014, a: 1, b: 1, c: 1 };
+        let old = store.wide::<narrow::Counts>().create_if_missing().await.unwrap();
+        let new = store.wide::<Counts>();
+        let whole = Counts { employee: 1, year: 2014, a: 1, b: 1, c: 1 };
         new.insert(&whole).await.unwrap();
-        let key = || narrow::Year::key(1, 2014);
-        let replaced = old.insert_or_replace(&narrow::Year { employee: 1, year: 2014, a: 2, b: 2 }).await;
-        let patched = old.patch(key()).set(narrow::Year::A, 2).set(narrow::Year::B, 2).send().await;
+        let key = || narrow::Counts::key(1, 2014);
+        let replaced = old.insert_or_replace(&narrow::Counts { employee: 1, year: 2014, a: 2, b: 2 }).await;
+        let patched = old.patch(key()).set(narrow::Counts::A, 2).set(narrow::Counts::B, 2).send().await;
         for error in [replaced.unwrap_err(), patched.unwrap_err()] {
             assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
         }
-        assert_eq!(new.get(Year::key(1, 2014)).await.unwrap().unwrap().0, whole);
-        old.set(key(), narrow::Year::A, 3).await.unwrap();
-        assert_eq!(new.get(Year::key(1, 2014)).await.unwrap().unwrap().0, Year { a: 3, ..whole });
+        assert_eq!(new.get(Counts::key(1, 2014)).await.unwrap().unwrap().0, whole);
+        old.set(key(), narrow::Counts::A, 3).await.unwrap();
+        assert_eq!(new.get(Counts::key(1, 2014)).await.unwrap().unwrap().0, Counts { a: 3, ..whole });
     });
 }
 
@@ -278,6 +278,10 @@ mod mail {
 }
 
 mod mail_and_badges {
+    #[expect(
+        clippy::duplicated_attributes,
+        reason = "each index has words of its own, which clippy takes for repetitions"
+    )]
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Crew")]
     #[partition_key(department)]
