@@ -1,63 +1,7 @@
-//! Combinations of patterns on one entity: every pair of what a struct can declare, each with what a program adds to it.
-//!
-//! Each case is a type of ticket with two or more declarations. Writers in random interleavings make changes, with requests that are refused
-//! and writers that die before or after any request; workers settle beside them. In the end everything must follow from the tickets,
-//! and each ticket must be what its writers were answered.
+//! Combinations of patterns on one entity, in random histories with deaths, refusals and workers beside writers.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
-mod case;
-mod check;
-mod model;
-mod world;
-mod writer;
-
-use std::fmt::Write as _;
-
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
-
-use case::Case;
-use world::{Process, World};
-
-/// Histories of each case.
-const RUNS: u64 = 20;
-
-/// One history; what is wrong at its end.
-fn run<T: Case>(seed: u64) -> Option<String> {
-    let mut random = StdRng::seed_from_u64(seed);
-    let world = World::<T>::new();
-    let mut writers: Vec<_> = (0..3).map(|owner| Process::writer(&world, owner, &mut random)).collect();
-    let mut worker = Process::worker(&world, &mut random);
-    for _ in 0..random.random_range(150..500) {
-        match random.random_range(0..40) {
-            0 => world.pass(random.random_range(1..60)),
-            1 => world.sweep(),
-            2..=9 => {
-                if worker.step() {
-                    worker = Process::worker(&world, &mut random);
-                }
-            }
-            _ => {
-                let owner = random.random_range(0..writers.len());
-                if writers[owner].step() {
-                    writers[owner] = Process::writer(&world, owner, &mut random);
-                }
-            }
-        }
-    }
-    // The worker and the writers stand still where they are: that is a death, too.
-    drop((writers, worker));
-    world.recover();
-    let wrong = check::wrong(&world);
-    (!wrong.is_empty()).then(|| format!("seed {seed}: {}", wrong.join("; ")))
-}
-
-fn runs<T: Case>() {
-    let mut report = String::new();
-    let wrong: Vec<_> = (0..RUNS).filter_map(run::<T>).collect();
-    for line in wrong.iter().take(3) {
-        let _ = write!(report, "\n{line}");
-    }
-    assert!(wrong.is_empty(), "{} of {RUNS} histories end wrong:{report}", wrong.len());
-}
+mod declared;
+#[expect(unreachable_pub, dead_code, reason = "the modules of a test are reached from it alone")]
+mod together;

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use table_core::Entity;
 use table_core::selection::{Partition, Point, Selection};
 
-use crate::model::Ticket;
+use crate::declared::model::Ticket;
 
 /// The one partition of the tickets.
 pub(crate) const TENANT: &str = "contoso";
@@ -25,7 +25,7 @@ macro_rules! cases {
             use table_core::selection::{Partition, Point, Selection};
 
             use super::{Case, TENANT};
-            use crate::model::Ticket;
+            use crate::declared::model::Ticket;
 
             #[derive(Entity, Clone, Debug, PartialEq)]
             #[entity(table = "Desk", feed)]
@@ -65,7 +65,7 @@ macro_rules! cases {
 
             #[test]
             fn all_that_follows_from_an_entity_follows_together() {
-                crate::runs::<Declared>();
+                crate::declared::runs::<Declared>();
             }
         }
     )+};

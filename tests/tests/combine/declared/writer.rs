@@ -4,9 +4,9 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use table_core::{ErrorCode, Result};
 
-use crate::case::{Case, TENANT};
-use crate::model::{Model, Ticket};
-use crate::world::{Comment, Tickets};
+use crate::declared::case::{Case, TENANT};
+use crate::declared::model::{Model, Ticket};
+use crate::declared::world::{Comment, Tickets};
 
 /// Some changes, one after another. An error other than a refusal ends it, as its outcome is not known.
 pub(crate) async fn write<T: Case>(

@@ -7,9 +7,9 @@ use table_core::{PartitionKey, TableName, TableStoreExt};
 use table_patterns::feed::{Cursor, Feed};
 use tests::faults::Control;
 
-use crate::case::{Case, TENANT};
-use crate::model::Ticket;
-use crate::world::{Comment, Shadow, Total, World};
+use crate::declared::case::{Case, TENANT};
+use crate::declared::model::Ticket;
+use crate::declared::world::{Comment, Shadow, Total, World};
 
 pub(crate) fn wrong<T: Case>(world: &World<T>) -> Vec<String> {
     let healthy = Control::default();

@@ -1,12 +1,7 @@
-//! Do patterns combine on one entity that declares all of them? Every pair, some triples and almost all at once, with blobs and an older program
-//! beside what `combine` has: random writers and workers that die before or after any call, and a model that says what there must be in the
-//! end.
+//! One type of ticket that declares everything: every pair of patterns, some triples and almost all at once, with blobs and an older program.
 //!
-//! What is not here, because it does not combine: copies given and held (`denormal`) and values of a series are of entities that declare
-//! nothing else; reads of one type over rows of its parts (`Ticket::rows`) refuse the first part, with its key.
-
-#![expect(unreachable_pub, dead_code, reason = "the modules of a test are reached from it alone")]
-#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+//! Series are not here, as theirs is an entity that declares nothing else. Reads of one type over rows of its parts (`Ticket::rows`) refuse the
+//! first part, with its key. Copies given and held are tested beside their pattern (`denormal/tests/combined.rs`).
 
 mod desk;
 mod patterns;

@@ -18,8 +18,8 @@ use table_patterns::view::ViewTable;
 use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled};
 
-use crate::desk::{Audit, TENANT, Ticket, TicketWithComments, Totals, Trail, before};
-use crate::patterns::{Parts, Pattern};
+use crate::together::desk::{Audit, TENANT, Ticket, TicketWithComments, Totals, Trail, before};
+use crate::together::patterns::{Parts, Pattern};
 
 pub type Store = Controlled<Engine>;
 pub type Work = Outbox<Store, Store>;
@@ -169,7 +169,7 @@ impl World {
         self.recover();
         let control = Control::default();
         let tickets = block_on(self.tickets(&control).create_if_missing()).unwrap();
-        for number in 0..crate::run::NUMBERS {
+        for number in 0..crate::together::run::NUMBERS {
             assert_eq!(self.stored(number).as_ref(), model.get(&number));
         }
         block_on(async {
@@ -190,7 +190,7 @@ impl World {
         }
         if self.has(Pattern::Participant) {
             let trail = block_on(self.engine.table::<Audit>().query(Audit::rows(TENANT)).collect()).unwrap();
-            for number in 0..crate::run::NUMBERS {
+            for number in 0..crate::together::run::NUMBERS {
                 let differences = trail.iter().filter(|audit| audit.ticket == i64::from(number));
                 let amount = model.get(&number).map_or(0, |known| known.ticket.amount);
                 let sum: i64 = differences.map(|audit| audit.difference).sum();
@@ -240,7 +240,7 @@ impl World {
         self.pass(60);
         let tickets = self.tickets(&Control::default());
         let entries = block_on(tickets.feed().read(&table, &tenant, &Cursor::default(), usize::MAX)).unwrap();
-        for number in 0..crate::run::NUMBERS {
+        for number in 0..crate::together::run::NUMBERS {
             let source = format!("ticket_{number:03}");
             let of_ticket: Vec<_> = entries.iter().filter(|entry| entry.source.as_str() == source).collect();
             let least = changes.get(&number).copied().unwrap_or(0);
@@ -259,7 +259,8 @@ impl World {
                 (i64::try_from(model.len()).unwrap(), amounts.sum::<i64>())
             };
             let is = || async {
-                let found = view.rows().await.unwrap().get(crate::desk::Total::key(TENANT)).await.unwrap();
+                let found =
+                    view.rows().await.unwrap().get(crate::together::desk::Total::key(TENANT)).await.unwrap();
                 found.map_or((0, 0), |total| (total.tickets, total.amount))
             };
             while view.catch_up(1_000).await.unwrap().is_behind {}

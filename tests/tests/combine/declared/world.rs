@@ -17,9 +17,9 @@ use table_patterns::view::{Projection, View, ViewTable};
 use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled, Death};
 
-use crate::case::{Case, TENANT};
-use crate::model::Model;
-use crate::writer;
+use crate::declared::case::{Case, TENANT};
+use crate::declared::model::Model;
+use crate::declared::writer;
 
 pub(crate) type Store = Controlled<Engine>;
 pub(crate) type Tickets<T> = Entities<T, Store, Outbox<Store, Store>>;

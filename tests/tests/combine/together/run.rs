@@ -9,9 +9,9 @@ use table_core::{ErrorCode, IfMatch, Result};
 use table_patterns::large::whole;
 use tests::faults::{Control, Death};
 
-use crate::desk::{Comment, TENANT, Ticket, before};
-use crate::patterns::{Parts, Pattern};
-use crate::world::{Known, Model, World};
+use crate::together::desk::{Comment, TENANT, Ticket, before};
+use crate::together::patterns::{Parts, Pattern};
+use crate::together::world::{Known, Model, World};
 
 pub const NUMBERS: u32 = 5;
 
@@ -251,11 +251,11 @@ impl Run {
         assert_eq!(error.code(), ErrorCode::LayoutMismatch);
         let tickets = block_on(self.world.plain(&control).create_if_missing()).unwrap();
         block_on(async {
-            tickets.backfill::<crate::desk::TicketByMail>().run().await.unwrap();
-            tickets.backfill::<crate::desk::TicketByAgent>().run().await.unwrap();
-            tickets.backfill::<crate::desk::TicketQueues>().run().await.unwrap();
-            tickets.backfill::<crate::desk::TicketBadges>().run().await.unwrap();
-            tickets.backfill::<crate::desk::TicketTags>().run().await.unwrap();
+            tickets.backfill::<crate::together::desk::TicketByMail>().run().await.unwrap();
+            tickets.backfill::<crate::together::desk::TicketByAgent>().run().await.unwrap();
+            tickets.backfill::<crate::together::desk::TicketQueues>().run().await.unwrap();
+            tickets.backfill::<crate::together::desk::TicketBadges>().run().await.unwrap();
+            tickets.backfill::<crate::together::desk::TicketTags>().run().await.unwrap();
             // What takes part from now on begins with what is there: the tickets are written again by this program.
             for number in [0, 1] {
                 let key = || Ticket::key(TENANT, number);
