@@ -18,6 +18,7 @@ mod committer;
 pub mod disk;
 mod engine;
 pub mod failpoint;
+mod fault;
 mod folder;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]

@@ -3,16 +3,20 @@
 //! Nothing is applied here, so a transaction that fails half-way leaves nothing behind (EGT-9). That each operation may be
 //! judged by the state before the transaction follows from EGT-4: no entity occurs in it twice.
 
+mod fault;
+
 use crate::embedded::journal::frame::Change;
 use crate::embedded::key::Key;
 use crate::embedded::state::State;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::etag::{ETag, IfMatch};
 use crate::key::PartitionKey;
 use crate::limits::Limits;
 use crate::operation::{Operation, OperationKind};
 use crate::row::{self, Row, entity_bytes};
 use crate::store::Committed;
+
+use fault::WriteFault;
 
 /// The writes of one partition, with the keys of their rows.
 #[derive(Debug)]
@@ -59,8 +63,7 @@ fn result(
     match kind {
         OperationKind::Insert(row) => {
             if state.get(key)?.is_some() {
-                let message = "the entity exists already: replace it, or use an upsert";
-                return Err(Error::new(ErrorCode::EntityAlreadyExists, message).with_rule("INS-1"));
+                return Err(Error::of(WriteFault::Exists));
             }
             Ok(Some(row))
         }
@@ -93,15 +96,11 @@ fn existing(
     version_rule: &'static str,
 ) -> Result<Row> {
     let Some(current) = state.get(key)? else {
-        let message = "the entity does not exist: insert it, or use an upsert";
-        return Err(Error::new(ErrorCode::ResourceNotFound, message).with_rule(missing_rule));
+        return Err(Error::of(WriteFault::NotFound { rule: missing_rule }));
     };
-    if !condition.accepts(&current.view().etag()) {
-        let message = format!(
-            "the entity is now at {}, not at {condition}: read it again and retry",
-            current.view().etag()
-        );
-        return Err(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule(version_rule));
+    let now = current.view().etag();
+    if !condition.accepts(&now) {
+        return Err(Error::of(WriteFault::Changed { now, expected: condition.clone(), rule: version_rule }));
     }
     Ok(current)
 }

@@ -6,13 +6,15 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::embedded::base::{BASE, BaseView, CopyReport};
+use crate::embedded::disk::fault::Task;
 use crate::embedded::disk::{Disk, DiskLock};
 use crate::embedded::engine::Engine;
-use crate::embedded::folder;
-use crate::embedded::journal::{Journal, failed};
+use crate::embedded::fault::EngineFault;
+use crate::embedded::folder::{self, fault::FolderFault};
+use crate::embedded::journal::Journal;
 use crate::embedded::manifest::{self, BACKUP, Folder, LOCK};
 use crate::embedded::options::EngineOptions;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 pub use image::{BackupImage, Restoration};
 
 impl Engine {
@@ -49,10 +51,7 @@ impl Engine {
 
     async fn base_to_back_up(&self) -> Result<BaseView> {
         self.checkpoint().await?;
-        self.inner.shared.state_to_keep()?.base.clone().ok_or_else(|| {
-            let message = "an engine in memory has no files to copy: read its tables instead";
-            Error::new(ErrorCode::InvalidInput, message)
-        })
+        self.inner.shared.state_to_keep()?.base.clone().ok_or_else(|| Error::of(EngineFault::InMemory))
     }
 
     /// Makes an engine's folder of a backup, in a folder that is empty or missing. The backup is left as it is, and need not be
@@ -77,12 +76,11 @@ impl EngineOptions {
     pub fn restore(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
         let (disk, from, to) = (&*self.disk, from.as_ref(), to.as_ref());
         if !matches!(manifest::check(disk, from)?, Folder::Backup(_)) {
-            return Err(not_ours(from, "no backup"));
+            return Err(Error::of(FolderFault::NoBackup(from.into())));
         }
-        let names = disk.list(from);
-        let names = names.map_err(|error| failed(&format!("{} cannot be read", from.display()), error))?;
+        let names = disk.list(from).map_err(|error| Task::ReadFolder(from.into()).failed(error))?;
         if !names.iter().any(|name| name == BASE) {
-            return Err(not_ours(from, "a backup that was cut short, and no earlier one: make it again"));
+            return Err(Error::of(FolderFault::NothingToRestore(from.into())));
         }
         let (base, ()) = BaseView::open_beside_writers(&self.place(from), |_| Ok(()))?;
         let _lock = make_empty(disk, to)?;
@@ -95,7 +93,7 @@ impl EngineOptions {
 /// Makes a folder for an engine to be restored to, and locks it.
 fn make_empty(disk: &dyn Disk, folder: &Path) -> Result<Box<dyn DiskLock>> {
     if manifest::check(disk, folder)? != Folder::Empty {
-        return Err(not_ours(folder, "an engine or a backup: choose an empty folder"));
+        return Err(Error::of(FolderFault::NotEmpty(folder.into())));
     }
     folder::make(disk, folder)?;
     let lock = lock(disk, folder)?;
@@ -110,23 +108,16 @@ fn end_restore(disk: &dyn Disk, folder: &Path, base: &BaseView) -> Result<()> {
     manifest::end_restore(disk, folder)
 }
 
-fn not_ours(folder: &Path, what: &str) -> Error {
-    Error::new(ErrorCode::FolderNotOurs, format!("the folder {} holds {what}", folder.display()))
-}
-
 fn lock(disk: &dyn Disk, folder: &Path) -> Result<Box<dyn DiskLock>> {
     disk.lock(&folder.join(LOCK)).map_err(|error| match error.kind() {
-        ErrorKind::WouldBlock => {
-            let message = format!("another backup goes to {}: wait for its end", folder.display());
-            Error::new(ErrorCode::FolderLocked, message)
-        }
-        _ => failed(&format!("the folder {} cannot be written", folder.display()), error),
+        ErrorKind::WouldBlock => Error::of(FolderFault::BackupUnderWay(folder.into())),
+        _ => Task::WriteFolder(folder.into()).failed(error),
     })
 }
 
 fn back_up(disk: &dyn Disk, base: &BaseView, target: &Path) -> Result<CopyReport> {
     let check = || match manifest::check(disk, target)? {
-        Folder::Engine(_) => Err(not_ours(target, "an engine: choose another one, or an empty one")),
+        Folder::Engine(_) => Err(Error::of(FolderFault::Engine(target.into()))),
         folder => Ok(folder),
     };
     if check()? == Folder::Empty {

@@ -8,6 +8,7 @@ mod block;
 mod cache;
 mod copy;
 mod cursor;
+pub(crate) mod fault;
 mod filter;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzz;
@@ -25,9 +26,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use uuid::Uuid;
 
-use crate::embedded::disk::Disk;
+use crate::embedded::disk::{Disk, fault::Task};
 use crate::embedded::failpoint::{Hook, Step, reach};
-use crate::embedded::journal::failed;
+use crate::embedded::fault::EngineFault;
 use crate::embedded::key::{self, Span};
 use crate::embedded::statistics::Statistics;
 use crate::error::{Error, ErrorCode, Result};
@@ -80,7 +81,7 @@ pub(crate) struct Base {
 
 /// What a flush or merge that was told to stop fails with.
 fn stopped() -> Error {
-    Error::new(ErrorCode::EngineClosed, "the engine was closed")
+    Error::of(EngineFault::Closed)
 }
 
 impl Base {
@@ -221,7 +222,7 @@ impl Base {
         self.obsolete = kept;
         for run in gone {
             let removed = reach(self.hook.as_ref(), Step::RunDelete)
-                .and_then(|()| run.remove().map_err(|error| failed("a run cannot be removed", error)));
+                .and_then(|()| run.remove().map_err(|error| Task::RemoveRun.failed(error)));
             if let Err(error) = removed {
                 // Harmless: the next open removes them.
                 tracing::warn!(target: "table_core::engine", %error, "an obsolete run was not removed");

@@ -1,13 +1,17 @@
 //! The catalog: which tables there are, their ids, and which names are still being deleted.
 
+mod fault;
+
 use std::ops::{Bound, RangeInclusive};
 use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::name::TableName;
 use crate::store::TablePage;
+
+use fault::CatalogFault;
 
 /// One table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,17 +50,13 @@ impl Catalog {
             return Ok(entry);
         }
         self.check_leaving(name, now)?;
-        let message = "the table does not exist: create it first";
-        Err(Error::new(ErrorCode::TableNotFound, message).with_rule("OPT-6").with_table(name.as_str()))
+        Err(Error::of(CatalogFault::NotFound).with_table(name.as_str()))
     }
 
     fn check_leaving(&self, name: &TableName, now: impl Fn() -> u64) -> Result<()> {
         match self.leaving.get(name.folded()) {
             Some(until) if now() < *until => {
-                let message = "the table is being deleted: retry later with back-off";
-                Err(Error::new(ErrorCode::TableBeingDeleted, message)
-                    .with_rule("OPT-4")
-                    .with_table(name.as_str()))
+                Err(Error::of(CatalogFault::BeingDeleted).with_table(name.as_str()))
             }
             _ => Ok(()),
         }
@@ -69,10 +69,7 @@ impl Catalog {
     pub(crate) fn prepare_create(&self, name: &TableName, now: u64, created: u64) -> Result<TableEntry> {
         self.check_leaving(name, || now)?;
         if let Some(entry) = self.tables.get(name.folded()) {
-            let message = format!("the table exists already as `{}`", entry.name);
-            return Err(Error::new(ErrorCode::TableAlreadyExists, message)
-                .with_rule("OPT-2")
-                .with_table(name.as_str()));
+            return Err(Error::of(CatalogFault::Exists(entry.name.clone())).with_table(name.as_str()));
         }
         self.new_entry(name, created)
     }
@@ -80,8 +77,7 @@ impl Catalog {
     fn new_entry(&self, name: &TableName, created: u64) -> Result<TableEntry> {
         // The last id is never given out: the span of a table ends at the next id.
         if self.next_id == u32::MAX {
-            let message = "the engine has no table ids left: copy the tables into a new folder";
-            return Err(Error::new(ErrorCode::InternalError, message).with_table(name.as_str()));
+            return Err(Error::of(CatalogFault::NoIds).with_table(name.as_str()));
         }
         Ok(TableEntry { id: self.next_id, name: name.clone(), created })
     }
@@ -92,10 +88,9 @@ impl Catalog {
     /// `ResourceNotFound` (OPT-3), `TableBeingDeleted` (OPT-4).
     pub(crate) fn prepare_drop(&self, name: &TableName, now: u64) -> Result<u32> {
         self.check_leaving(name, || now)?;
-        self.tables.get(name.folded()).map(|entry| entry.id).ok_or_else(|| {
-            let message = "the table does not exist";
-            Error::new(ErrorCode::ResourceNotFound, message).with_rule("OPT-3").with_table(name.as_str())
-        })
+        let entry = self.tables.get(name.folded());
+        let missing = || Error::of(CatalogFault::NothingToDrop).with_table(name.as_str());
+        entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
     /// The entry of a table that takes the place of one that is there, empty.
@@ -188,6 +183,7 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorCode;
 
     fn catalog(names: &[&str]) -> Catalog {
         let mut catalog = Catalog::default();

@@ -17,6 +17,7 @@ use crate::embedded::apply::{self, Writes};
 use crate::embedded::committer::decision::{Decision, Ground};
 use crate::embedded::committer::request::{Answer, Request, Write};
 use crate::embedded::failpoint::{Hook, Step, reach};
+use crate::embedded::fault::EngineFault;
 use crate::embedded::journal::Journal;
 use crate::embedded::journal::frame::{Change, Record};
 use crate::embedded::key::{self, Span};
@@ -391,6 +392,6 @@ fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
-        Err(Error::new(ErrorCode::InternalError, format!("the engine's writer panicked: {text}")))
+        Err(Error::of(EngineFault::Panicked(text.to_owned())))
     })
 }

@@ -1,5 +1,6 @@
 //! The disk as the engine sees it: the few calls of journal and base, so that tests can simulate it.
 
+pub(crate) mod fault;
 mod real;
 
 use std::fmt::Debug;

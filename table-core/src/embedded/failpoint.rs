@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, ErrorCode, Fault, Result};
 
 /// A step the engine is about to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -84,12 +84,21 @@ impl fmt::Debug for Hook {
     }
 }
 
+/// The fault of a step that a test did not let the engine take.
+#[derive(Debug, thiserror::Error)]
+#[error("failpoint at {0:?}")]
+struct Stopped(Step);
+
+impl Fault for Stopped {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        (ErrorCode::Io, None)
+    }
+}
+
 /// Asks the hook, if there is one.
 pub(crate) fn reach(hook: Option<&Hook>, step: Step) -> Result<()> {
     match hook {
-        Some(hook) if (hook.0)(step) == Action::Fail => {
-            Err(Error::new(ErrorCode::Io, format!("failpoint at {step:?}")))
-        }
+        Some(hook) if (hook.0)(step) == Action::Fail => Err(Error::of(Stopped(step))),
         _ => Ok(()),
     }
 }

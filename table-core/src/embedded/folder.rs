@@ -1,10 +1,11 @@
 //! Durable creation of folders and deletion of files.
 
+pub(crate) mod fault;
+
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::embedded::disk::Disk;
-use crate::embedded::journal::failed;
+use crate::embedded::disk::{Disk, fault::Task};
 use crate::embedded::mend::Mend;
 use crate::error::Result;
 
@@ -26,7 +27,7 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
         }
         Ok(())
     };
-    make().map_err(|error| failed(&format!("the folder {} cannot be made", folder.display()), error))
+    make().map_err(|error| Task::MakeFolder(folder.into()).failed(error))
 }
 
 /// Deletes the files of these names, durably; how many there were.
@@ -41,5 +42,5 @@ pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> boo
         }
         Ok(names.len() as u64)
     };
-    remove().map_err(|error| failed("files that are no longer needed cannot be deleted", error))
+    remove().map_err(|error| Task::DeleteFiles.failed(error))
 }

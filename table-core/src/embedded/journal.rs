@@ -1,20 +1,22 @@
 //! The journal: append-only files of frames that make writes durable before they are visible (`docs/format.md`, "Journal").
 
+pub(crate) mod fault;
 pub(crate) mod file;
 pub(crate) mod frame;
 pub(crate) mod reader;
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::embedded::bytes::Writer;
+use crate::embedded::disk::fault::Task;
 use crate::embedded::disk::{Disk, DiskFile};
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::journal::file::{FileHeader, Salt};
 use crate::embedded::journal::frame::Record;
 use crate::embedded::mend::Mend;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{ErrorCode, Result};
 
 /// Space is filled with zeros in pieces of this size ahead of the frames: a sync that need not record a new length, nor find
 /// blocks, takes about two thirds of the time.
@@ -48,21 +50,6 @@ pub(crate) struct Journal {
     frames: u64,
 }
 
-pub(crate) fn failed(what: &str, error: io::Error) -> Error {
-    Error::new(ErrorCode::Io, format!("{what}: {error}")).with_source(error)
-}
-
-/// Where no room is why nothing was written, `DiskFull`. A sync that found no room is a sync that failed.
-pub(crate) fn refused(what: &str, error: io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            let message = format!("{what}: {error}; nothing was written: make room, and write again");
-            Error::new(ErrorCode::DiskFull, message).with_source(error)
-        }
-        _ => failed(what, error),
-    }
-}
-
 impl Journal {
     /// Goes on at a tail, all of which is durable.
     pub(crate) fn new(disk: Arc<dyn Disk>, folder: PathBuf, hook: Option<Hook>, tail: Tail) -> Self {
@@ -89,7 +76,7 @@ impl Journal {
             }
             Ok(Tail { number, file, salt, end: file::HEADER, filled: file::HEADER, sequence })
         };
-        make().map_err(|error| refused("the journal file cannot be created", error))
+        make().map_err(|error| Task::CreateJournal.refused(error))
     }
 
     /// Adds the frame of a transaction to the group.
@@ -109,9 +96,9 @@ impl Journal {
         }
         reach(self.hook.as_ref(), Step::JournalWrite)?;
         if let Err(error) = self.write() {
-            let error = refused("the journal cannot be written", error);
+            let error = Task::WriteJournal.refused(error);
             if error.code() == ErrorCode::DiskFull {
-                self.take_back().map_err(|error| failed("the end of the journal cannot be cut", error))?;
+                self.take_back().map_err(|error| Task::CutJournal.failed(error))?;
             }
             return Err(error);
         }
@@ -152,7 +139,7 @@ impl Journal {
             return Ok(());
         }
         reach(self.hook.as_ref(), Step::JournalSync)?;
-        self.tail.file.sync_data().map_err(|error| failed("the journal cannot be synced", error))?;
+        self.tail.file.sync_data().map_err(|error| Task::SyncJournal.failed(error))?;
         self.durable = self.tail.sequence;
         Ok(())
     }

@@ -9,7 +9,8 @@ mod split;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::embedded::fault::EngineFault;
+use crate::error::{Error, Result};
 use crate::key::order;
 use crate::query::{KeyRange, Position, TextRange};
 pub(crate) use split::SplitKey;
@@ -186,7 +187,7 @@ impl KeyReader {
 
     /// The `PartitionKey` of a key, and the bytes of its `RowKey` in [`order`].
     pub(crate) fn split<'k>(&mut self, key: &'k [u8]) -> Result<(&str, &'k [u8])> {
-        let corrupted = || Error::new(ErrorCode::Corrupted, "stored key has no end of its partition");
+        let corrupted = || Error::of(EngineFault::StoredKey);
         let known = !self.prefix.is_empty() && key.starts_with(&self.prefix);
         if !known {
             let texts = key.get(TABLE_BYTES..).ok_or_else(corrupted)?;

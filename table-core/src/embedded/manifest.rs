@@ -4,10 +4,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::embedded::bytes::{Reader, Writer};
-use crate::embedded::disk::Disk;
-use crate::embedded::journal::failed;
+use crate::embedded::disk::{Disk, fault::Task};
+use crate::embedded::folder::fault::FolderFault;
 use crate::embedded::mend::Mend;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 
 /// The name of an engine's manifest.
 pub(crate) const FORMAT: &str = "FORMAT";
@@ -63,7 +63,7 @@ pub(crate) fn bytes() -> Vec<u8> {
 /// # Errors
 /// `FolderNotOurs`, `FormatTooNew`, `FormatTooOld`, `Corrupted`.
 pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
-    let io = |error| failed(&format!("the folder {} cannot be read", folder.display()), error);
+    let io = |error| Task::ReadFolder(folder.into()).failed(error);
     let names = match disk.list(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Folder::Empty),
         names => names.map_err(io)?,
@@ -83,11 +83,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
         return read(BACKUP).map(Folder::Backup);
     }
     if has(RESTORING) {
-        let message = format!(
-            "the folder {} holds a restore that was cut short: empty it and restore again",
-            folder.display()
-        );
-        return Err(Error::new(ErrorCode::FolderNotOurs, message));
+        return Err(Error::of(FolderFault::HalfRestored(folder.into())));
     }
     // A crash while the folder was made leaves these at most. The last is in the root of a volume.
     let lost_and_found = if Mend::AllowLostAndFound.is_in() { "lost+found" } else { LOCK };
@@ -95,8 +91,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     if names.iter().all(|name| allowed.contains(&name.as_str())) {
         return Ok(Folder::Empty);
     }
-    let message = format!("the folder {} holds something else: choose an empty one", folder.display());
-    Err(Error::new(ErrorCode::FolderNotOurs, message))
+    Err(Error::of(FolderFault::NotOurs(folder.into())))
 }
 
 /// Checks the bytes of a backup's manifest that is not in a folder.
@@ -106,33 +101,22 @@ pub(crate) fn check_backup(bytes: &[u8], to: &Path) -> Result<()> {
 
 /// The version that a manifest says.
 fn version(bytes: &[u8], name: &str, folder: &Path) -> Result<Version> {
-    let broken = || {
-        let message = format!("the {name} file of {} is broken: restore it from a copy", folder.display());
-        Error::new(ErrorCode::Corrupted, message)
-    };
+    let broken = || Error::of(FolderFault::Broken { folder: folder.into(), name: name.to_owned() });
     let mut reader = Reader::new(bytes.get(..BYTES).ok_or_else(broken)?);
     if reader.u64() != Some(u64::from_le_bytes(*MAGIC)) {
-        let message = format!("the folder {} holds another program's {name} file", folder.display());
-        return Err(Error::new(ErrorCode::FolderNotOurs, message));
+        let (folder, name) = (folder.into(), name.to_owned());
+        return Err(Error::of(FolderFault::OthersManifest { folder, name }));
     }
     let version = reader.u32().ok_or_else(broken)?;
     if reader.u32() != bytes.get(..12).map(crc32c::crc32c) {
         return Err(broken());
     }
-    if version > VERSION {
-        let message = format!(
-            "the folder {} is of format {version}; this version reads formats {FIRST_RELEASED} to {VERSION}: upgrade",
-            folder.display()
-        );
-        return Err(Error::new(ErrorCode::FormatTooNew, message));
+    let (folder, first, last) = (folder.into(), FIRST_RELEASED, VERSION);
+    if version > last {
+        return Err(Error::of(FolderFault::TooNew { folder, version, first, last }));
     }
-    if version < FIRST_RELEASED {
-        let message = format!(
-            "Unsupported format: the folder {} is of format {version}, which no release has written; this version \
-             reads formats {FIRST_RELEASED} to {VERSION}: copy the tables by a program of the version that wrote them",
-            folder.display()
-        );
-        return Err(Error::new(ErrorCode::FormatTooOld, message));
+    if version < first {
+        return Err(Error::of(FolderFault::TooOld { folder, version, first, last }));
     }
     Ok(Version(version))
 }
@@ -148,7 +132,7 @@ pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<()> {
         // IMPORTANT: durable before any other file is made: files without a manifest are not ours.
         disk.sync_dir(folder)
     };
-    make().map_err(|error| failed(&format!("the folder {} cannot be made", folder.display()), error))
+    make().map_err(|error| Task::MakeFolder(folder.into()).failed(error))
 }
 
 /// Marks an empty folder as one that is being restored to, durably: a restore may end before it has written any other file.
@@ -157,12 +141,12 @@ pub(crate) fn begin_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
         disk.open(&folder.join(RESTORING), true)?.sync_data()?;
         disk.sync_dir(folder)
     };
-    make().map_err(|error| failed(&format!("the folder {} cannot be written", folder.display()), error))
+    make().map_err(|error| Task::WriteFolder(folder.into()).failed(error))
 }
 
 /// Makes an engine's folder of one that was restored to and has all other files.
 pub(crate) fn end_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
-    let cannot = |error| failed(&format!("the folder {} cannot be written", folder.display()), error);
+    let cannot = |error| Task::WriteFolder(folder.into()).failed(error);
     disk.remove(&folder.join(RESTORING)).map_err(cannot)?;
     disk.sync_dir(folder).map_err(cannot)?;
     // IMPORTANT: last: without it a folder that holds something is refused.
@@ -173,6 +157,7 @@ pub(crate) fn end_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
 mod tests {
     use super::*;
     use crate::embedded::disk::RealDisk;
+    use crate::error::ErrorCode;
 
     #[test]
     fn golden_bytes_of_the_manifest() {

@@ -2,10 +2,11 @@
 
 use std::ops::{Bound, ControlFlow};
 
+use crate::embedded::fault::EngineFault;
 use crate::embedded::key::{self, KeyReader, Span, SplitKey};
 use crate::embedded::mend::Mend;
 use crate::embedded::state::State;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::filter::Matcher;
 use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
@@ -66,11 +67,7 @@ pub(crate) fn get(
 /// `InvalidInput` above 1,000 (TOP-2).
 pub(crate) fn check_top(top: Option<usize>) -> Result<usize> {
     match top {
-        Some(top) if top > PAGE_ENTITIES => {
-            let message =
-                format!("$top is {top}; at most {PAGE_ENTITIES} are allowed: follow the continuation");
-            Err(Error::new(ErrorCode::InvalidInput, message).with_rule("TOP-2"))
-        }
+        Some(top) if top > PAGE_ENTITIES => Err(Error::of(EngineFault::Top { top, most: PAGE_ENTITIES })),
         Some(top) => Ok(top),
         None => Ok(PAGE_ENTITIES),
     }

@@ -8,6 +8,7 @@
 //!   end in time also after that clock has jumped ahead and back.
 
 mod decisions;
+mod fault;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,8 @@ use crate::name::TableName;
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore, check};
 use crate::ticks;
 
+use fault::StoredQueueFault;
+
 /// The table of a queue: no program can name it.
 fn table_of(queue: &QueueName) -> TableName {
     TableName::internal(&format!("queue-{queue}"))
@@ -32,15 +35,11 @@ fn table_of(queue: &QueueName) -> TableName {
 
 /// An error of the queue's table in the words of queues.
 fn in_queue(queue: &QueueName, error: Error) -> Error {
-    let with = |code, rule, why: &str| Error::new(code, format!("queue `{queue}` {why}")).with_rule(rule);
     match error.code() {
         ErrorCode::TableNotFound | ErrorCode::ResourceNotFound => {
-            with(ErrorCode::QueueNotFound, "QUE-3", "does not exist: create it first")
+            Error::of(StoredQueueFault::NotFound(queue.clone()))
         }
-        ErrorCode::TableBeingDeleted => {
-            let why = "is being deleted: retry later with back-off";
-            with(ErrorCode::QueueBeingDeleted, "QUE-15", why)
-        }
+        ErrorCode::TableBeingDeleted => Error::of(StoredQueueFault::BeingDeleted(queue.clone())),
         _ => error,
     }
 }

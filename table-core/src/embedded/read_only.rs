@@ -5,14 +5,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::embedded::base::{BASE, BaseView, Meta};
+use crate::embedded::disk::fault::Task;
 use crate::embedded::disk::{Disk, DiskFile};
 use crate::embedded::engine::Engine;
-use crate::embedded::journal::{failed, file};
+use crate::embedded::folder::fault::FolderFault;
+use crate::embedded::journal::fault::JournalFault;
+use crate::embedded::journal::file;
 use crate::embedded::manifest::{self, Folder};
 use crate::embedded::options::EngineOptions;
 use crate::embedded::recover::{self, Replay};
 use crate::embedded::state::State;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 
 /// How often a folder is read, at most: the end of the journal may be cut by a writer while it is read.
 const ATTEMPTS: usize = 3;
@@ -74,19 +77,15 @@ impl EngineOptions {
 
 fn read(options: &EngineOptions, path: &Path) -> Result<Replay> {
     let disk = &*options.disk;
-    let nothing = |what: &str| {
-        let message = format!("the folder {} holds {what}: nothing can be read", path.display());
-        Error::new(ErrorCode::FolderNotOurs, message)
-    };
     let folder = manifest::check(disk, path)?;
     if folder == Folder::Empty {
-        return Err(nothing("no engine"));
+        return Err(Error::of(FolderFault::NoEngine(path.into())));
     }
     let is_backup = matches!(folder, Folder::Backup(_));
     let names = list(disk, path)?;
     if !names.iter().any(|name| name == BASE) && !names.iter().any(|name| file::number(name).is_some()) {
         if is_backup {
-            return Err(nothing("a backup that was cut short, and no earlier one"));
+            return Err(Error::of(FolderFault::NothingToRead(path.into())));
         }
         // An engine is just making the folder, or was stopped while it did.
         return Ok(Replay::of(State::default()));
@@ -102,27 +101,25 @@ fn read(options: &EngineOptions, path: &Path) -> Result<Replay> {
 }
 
 fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
-    disk.list(path).map_err(|error| failed(&format!("the folder {} cannot be read", path.display()), error))
+    disk.list(path).map_err(|error| Task::ReadFolder(path.into()).failed(error))
 }
 
 /// Opens the files of the journal, from the first one that a version of the base does not cover to the last.
 fn open_journal(disk: &dyn Disk, path: &Path, meta: &Meta) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
     let mut files = Vec::new();
     for number in meta.journal.. {
-        match disk.open_to_read(&file::path(path, number)) {
+        let path = file::path(path, number);
+        match disk.open_to_read(&path) {
             Ok(file) => files.push((number, file)),
             Err(error) if error.kind() == ErrorKind::NotFound => break,
-            Err(error) => {
-                let what = format!("journal file {} cannot be read", file::path(path, number).display());
-                return Err(failed(&what, error));
-            }
+            Err(error) => return Err(Task::ReadJournal(path).failed(error)),
         }
     }
     // A new folder has none yet. Where there are later ones, the base has been replaced by now.
     let may_be_empty = recover::is_fresh(meta)
         && (!files.is_empty() || list(disk, path)?.iter().all(|name| file::number(name).is_none()));
     if files.is_empty() && !may_be_empty {
-        return Err(recover::missing(path, meta.journal));
+        return Err(Error::of(JournalFault::Missing(file::path(path, meta.journal))));
     }
     Ok(files)
 }

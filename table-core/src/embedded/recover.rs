@@ -4,18 +4,21 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::embedded::base::fault::BaseFault;
 use crate::embedded::base::{self, Base, BaseView, Meta, Place};
 use crate::embedded::catalog::Catalog;
+use crate::embedded::disk::fault::Task;
 use crate::embedded::disk::{Disk, DiskFile, DiskLock};
-use crate::embedded::folder;
+use crate::embedded::folder::{self, fault::FolderFault};
+use crate::embedded::journal::fault::JournalFault;
 use crate::embedded::journal::file::{self, FileHeader};
 use crate::embedded::journal::frame::{Change, Record};
-use crate::embedded::journal::{Journal, Tail, failed, reader};
+use crate::embedded::journal::{Journal, Tail, reader};
 use crate::embedded::manifest::{self, FORMAT, FORMAT_NEW, Folder, Version};
 use crate::embedded::mend::Mend;
 use crate::embedded::options::EngineOptions;
 use crate::embedded::state::State;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 
 /// What was in a folder, and what goes on with it.
 pub(crate) struct Recovered {
@@ -39,17 +42,14 @@ pub(crate) struct Lock {
 /// Opens a folder.
 pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let disk = &*options.disk;
-    let io = |error| failed(&format!("the folder {} cannot be opened", path.display()), error);
+    let io = |error| Task::OpenFolder(path.into()).failed(error);
     // Before the lock is made: another's folder is left as it is.
     if check(disk, path)?.is_none() {
         folder::make(disk, path)?;
     }
     let lock = |name| {
         disk.lock(&path.join(name)).map_err(|error| match error.kind() {
-            ErrorKind::WouldBlock => {
-                let message = format!("another engine has {} open: close that one first", path.display());
-                Error::new(ErrorCode::FolderLocked, message)
-            }
+            ErrorKind::WouldBlock => Error::of(FolderFault::Open(path.into())),
             _ => io(error),
         })
     };
@@ -58,7 +58,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     if version.is_none() {
         manifest::write(disk, path, FORMAT)?;
     }
-    // A lock file may be removed by somebody who tidies up. Without the manifest a folder is not opened.
+    // A lock file may be removed when the folder is tidied up. Without the manifest a folder is not opened.
     let second = if Mend::LockManifest.is_in() { Some(lock(FORMAT)?) } else { None };
     let mut held = Lock { manifests: second.into_iter().collect(), _first: first };
     // IMPORTANT: what an earlier engine made, renamed or deleted, and could not make durable, is adopted from here on.
@@ -86,7 +86,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         left_over(name)
             || file::number(name).is_some_and(|number| number < meta.journal || number > end.tail.number)
     })?;
-    let tail = mend(end).map_err(|error| failed("the end of the journal cannot be mended", error))?;
+    let tail = mend(end).map_err(|error| Task::MendJournal.failed(error))?;
     let folder = PathBuf::from(path);
     let journal = Journal::new(Arc::clone(&options.disk), folder, options.hook.clone(), tail);
     let Replay { state, timestamp, dropped } = replay;
@@ -98,13 +98,7 @@ fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
     match manifest::check(disk, path)? {
         Folder::Empty => Ok(None),
         Folder::Engine(version) => Ok(Some(version)),
-        Folder::Backup(_) => {
-            let message = format!(
-                "the folder {} is a backup: restore it into another folder, or open it for reading",
-                path.display()
-            );
-            Err(Error::new(ErrorCode::ReadOnly, message))
-        }
+        Folder::Backup(_) => Err(Error::of(FolderFault::Backup(path.into()))),
     }
 }
 
@@ -113,9 +107,7 @@ fn open_base(place: &Place, names: &[String]) -> Result<Base> {
         return Base::open(place);
     }
     if names.iter().any(|name| file::number(name).is_some()) {
-        let path = place.folder.join(base::BASE);
-        let message = format!("the file {} is missing: restore the folder from a copy", path.display());
-        return Err(Error::new(ErrorCode::Corrupted, message));
+        return Err(Error::of(BaseFault::Missing(place.folder.join(base::BASE))));
     }
     // IMPORTANT: the base is there before the first journal file: a folder with a journal and no base has lost it.
     let fresh =
@@ -216,13 +208,9 @@ pub(crate) fn replay_all(
     }
 }
 
-/// A file of the journal is not there.
-pub(crate) fn missing(path: &Path, number: u64) -> Error {
-    let message = format!(
-        "journal file {} is missing: restore the folder from a copy",
-        file::path(path, number).display()
-    );
-    Error::new(ErrorCode::Corrupted, message)
+/// The error of a file of the journal that is not there.
+fn missing(path: &Path, number: u64) -> Error {
+    Error::of(JournalFault::Missing(file::path(path, number)))
 }
 
 /// What a journal file is found to be.
@@ -243,7 +231,7 @@ fn read_file(
     replay: &mut Replay,
 ) -> Result<Found> {
     let path = file::path(folder, number);
-    let io = |error| failed(&format!("journal file {} cannot be read", path.display()), error);
+    let io = |error| Task::ReadJournal(path.clone()).failed(error);
     let filled = file.len().map_err(io)?;
     let mut bytes = vec![0; usize::try_from(filled.min(file::HEADER)).unwrap_or_default()];
     file.read_at(0, &mut bytes).map_err(io)?;

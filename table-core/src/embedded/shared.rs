@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arc_swap::{ArcSwap, Guard};
 use std::sync::Arc;
 
+use crate::embedded::fault::EngineFault;
 use crate::embedded::state::State;
 use crate::embedded::statistics::Groups;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 
 /// Shared between handles, committer and snapshots.
 pub(crate) struct Shared {
@@ -63,7 +64,7 @@ impl Shared {
 
     pub(crate) fn check_open(&self) -> Result<()> {
         if self.closed.load(Ordering::Acquire) {
-            return Err(Error::new(ErrorCode::EngineClosed, "the engine was closed: open it again"));
+            return Err(Error::of(EngineFault::Closed));
         }
         Ok(())
     }
@@ -76,10 +77,7 @@ impl Shared {
 
     /// Ends writing, for this reason. Reading goes on: what is published is durable.
     pub(crate) fn poison(&self, cause: &Error) {
-        let message = format!(
-            "{cause}; writing has stopped, and what was under way may or may not be there: open the engine again to see"
-        );
-        let _ = self.failure.set(Error::new(ErrorCode::EnginePoisoned, message).with_source(cause.clone()));
+        let _ = self.failure.set(Error::of(EngineFault::Poisoned(cause.clone())));
         tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
     }
 
@@ -90,8 +88,7 @@ impl Shared {
     pub(crate) fn check_writable(&self) -> Result<()> {
         if self.read_only {
             self.check_open()?;
-            let message = "the engine was opened for reading alone: open the folder for writing";
-            return Err(Error::new(ErrorCode::ReadOnly, message));
+            return Err(Error::of(EngineFault::ReadOnly));
         }
         if let Some(error) = self.failure.get() {
             return Err(error.clone());
@@ -101,9 +98,6 @@ impl Shared {
 
     /// Why a request was not answered: the committer is gone.
     pub(crate) fn gone(&self) -> Error {
-        self.check_writable().err().unwrap_or_else(|| {
-            let message = "the engine's writer has stopped, and what was under way may or may not be there: open it again";
-            Error::new(ErrorCode::EnginePoisoned, message)
-        })
+        self.check_writable().err().unwrap_or_else(|| Error::of(EngineFault::WriterGone))
     }
 }

@@ -8,10 +8,11 @@ use tracing::Instrument;
 use crate::embedded::apply::Writes;
 use crate::embedded::committer::request::{Request, Write};
 use crate::embedded::engine::Engine;
+use crate::embedded::fault::EngineFault;
 use crate::embedded::key;
 use crate::embedded::page::{self, PageBounds};
 use crate::embedded::state::State;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::key::EntityKey;
 use crate::name::TableName;
 use crate::query::{Continuation, Page, Query, Select};
@@ -27,8 +28,7 @@ fn is_due(every: Option<NonZeroU32>, counter: &AtomicU32) -> bool {
 impl Engine {
     pub(crate) fn check_busy(&self) -> Result<()> {
         if is_due(self.inner.options.faults.busy_every, &self.inner.calls.all) {
-            let message = "busy, as asked for by the options: retry with back-off";
-            return Err(Error::new(ErrorCode::ServerBusy, message).with_rule("ENG-14"));
+            return Err(Error::of(EngineFault::Busy));
         }
         Ok(())
     }
@@ -94,8 +94,7 @@ impl Engine {
     /// What needs no state is done here, on the caller's side: limits, keys.
     fn writes(&self, transaction: Transaction) -> Result<Writes> {
         if transaction.operations().is_empty() {
-            let message = "the transaction holds no operations: add one, or do not submit it";
-            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-12"));
+            return Err(Error::of(EngineFault::NoOperations));
         }
         let limits = self.inner.capabilities.limits;
         let transaction = if *transaction.limits() == limits {
@@ -165,10 +164,7 @@ impl TableStore for Engine {
             .instrument(span)
             .await?;
         if is_due(self.inner.options.faults.lose_answer_every, &self.inner.calls.transactions) {
-            let message = "the answer was lost, as asked for by the options: the write may have been applied";
-            return Err(Error::new(ErrorCode::OperationTimedOut, message)
-                .with_rule("CON-11")
-                .with_table(table.as_str()));
+            return Err(Error::of(EngineFault::LostAnswer).with_table(table.as_str()));
         }
         Ok(committed)
     }

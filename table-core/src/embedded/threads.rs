@@ -8,7 +8,8 @@ use std::sync::mpsc::{self, RecvError, RecvTimeoutError, TryRecvError};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::embedded::fault::EngineFault;
+use crate::error::{Error, Result};
 
 /// Starts the threads of an engine and decides which of them goes on. With one that lets a single thread run at a time, and
 /// chooses it by a seed, the engine has the same history each time.
@@ -75,10 +76,8 @@ impl Threads {
             None => thread::Builder::new().name(name.to_owned()).spawn(work),
             Some(scheduler) => scheduler.spawn(name, Box::new(work)),
         };
-        let handle = spawned.map_err(|error| {
-            let message = format!("the thread {name} cannot be started: {error}");
-            Error::new(ErrorCode::Io, message).with_source(error)
-        })?;
+        let handle = spawned
+            .map_err(|error| Error::of(EngineFault::Thread { name: name.to_owned(), source: error }))?;
         Ok(Thread { handle, ended })
     }
 

@@ -3,8 +3,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::clock::Clock;
+use crate::embedded::fault::EngineFault;
 use crate::embedded::mend::Mend;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::ticks;
 
 const SECOND: u64 = 10_000_000;
@@ -40,9 +41,7 @@ impl Timestamps {
             return Ok(ticks::MAX);
         }
         if next >= ticks::MAX {
-            let message = "the clock, or the Timestamp given out before, is at the end of the year 9999: no Timestamp comes after \
-                           it, and an ETag is never given twice; nothing was written: set the clock right";
-            return Err(Error::new(ErrorCode::InternalError, message).with_rule("CON-12"));
+            return Err(Error::of(EngineFault::EndOfTime));
         }
         self.last = next;
         Ok(next)

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::embedded::base::fault::BaseFault;
 use crate::embedded::base::version::stored::{self, BASE, Stored};
 use crate::embedded::base::{BaseView, Meta, Place};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 
 /// How often the base is opened anew, at most, because a writer has replaced it.
 const ATTEMPTS: usize = 1_000;
@@ -27,9 +28,7 @@ impl BaseView {
                 outcome => return outcome,
             }
         }
-        let message =
-            format!("{} is replaced faster than its files are opened: open it again", path.display());
-        Err(Error::new(ErrorCode::Io, message))
+        Err(Error::of(BaseFault::Replaced(path)))
     }
 
     fn open_version<T>(

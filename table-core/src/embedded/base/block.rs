@@ -8,7 +8,8 @@ mod writer;
 
 use std::ops::Range;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::embedded::base::fault::BaseFault;
+use crate::error::{Error, Result};
 use crate::row::{Row, RowView};
 pub(crate) use writer::BlockWriter;
 
@@ -73,7 +74,7 @@ impl<'b> Shape<'b> {
 
 #[cold]
 fn corrupted() -> Error {
-    Error::new(ErrorCode::Corrupted, "a block of the base has parts that do not fit together")
+    Error::of(BaseFault::Block)
 }
 
 #[inline]

@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use crate::embedded::base::fault::BaseFault;
 use crate::embedded::base::pool::{self, Pool};
 use crate::embedded::base::run::Run;
 use crate::embedded::base::verify::verify_run;
 use crate::embedded::base::version::stored::{BASE, BASE_NEW, Stored};
 use crate::embedded::base::{BaseView, Meta, Place, Verification};
+use crate::embedded::disk::fault::Task;
 use crate::embedded::folder;
-use crate::embedded::journal::{failed, refused};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 
 /// What a backup or a restore did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,9 +95,10 @@ impl BaseView {
     /// # Errors
     /// `FolderNotOurs` if it is of another engine, or of another history of this one.
     fn earlier(&self, pool: &Arc<Pool>) -> Result<Earlier> {
-        let names = pool.disk.list(&pool.folder).map_err(|error| {
-            failed(&format!("the folder {} cannot be read", pool.folder.display()), error)
-        })?;
+        let names = pool
+            .disk
+            .list(&pool.folder)
+            .map_err(|error| Task::ReadFolder(pool.folder.clone()).failed(error))?;
         // The first backup into the folder was cut short.
         if !names.iter().any(|name| name == BASE) {
             return Ok(Earlier::new());
@@ -105,10 +107,8 @@ impl BaseView {
     }
 
     fn runs_of(&self, earlier: &Stored, place: &Path) -> Result<Earlier> {
-        self.stored.check_follows(earlier).map_err(|what| {
-            let message = format!("{} holds {what}: choose an empty place", place.display());
-            Error::new(ErrorCode::FolderNotOurs, message)
-        })?;
+        let follows = self.stored.check_follows(earlier);
+        follows.map_err(|earlier| Error::of(BaseFault::Occupied { place: place.into(), earlier }))?;
         let runs = earlier.version.runs();
         Ok(runs.iter().map(|run| (run.number, (run.identity, run.length))).collect())
     }
@@ -140,9 +140,7 @@ impl BaseView {
 
     fn run(&self, file: &BackupFile) -> Result<Arc<Run>> {
         let run = self.stored.version.runs().into_iter().find(|run| run.number == file.number);
-        run.ok_or_else(|| {
-            Error::new(ErrorCode::InvalidInput, format!("{} is a file of another backup", file.name))
-        })
+        run.ok_or_else(|| Error::of(BaseFault::OtherBackup(file.name.clone())))
     }
 
     /// Reads everything of a file and checks it.
@@ -154,7 +152,7 @@ impl BaseView {
     pub(crate) fn read_file(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
         let run = self.run(file)?;
         let read = run.file()?.read_at(offset, buffer);
-        read.map_err(|error| failed(&format!("{} cannot be read", file.name), error))
+        read.map_err(|error| Task::ReadFile(file.name.clone().into()).failed(error))
     }
 
     /// A version whose files are to be written to a folder, by the bytes of its `BASE`.
@@ -172,7 +170,7 @@ impl BaseView {
             _ => self.pool.open_to_write(run.number),
         };
         let written = opened.and_then(|to| to.write_at(offset, bytes));
-        written.map_err(|error| refused(&format!("{} cannot be written", file.name), error))
+        written.map_err(|error| Task::WriteFile(file.name.clone().into()).refused(error))
     }
 
     /// Checks what was written, and records it durably.
@@ -181,7 +179,7 @@ impl BaseView {
         for run in self.stored.version.runs() {
             check(&run)?;
             let synced = self.pool.open_to_write(run.number).and_then(|file| file.sync_data());
-            synced.map_err(|error| failed("a run cannot be synced", error))?;
+            synced.map_err(|error| Task::SyncRun.failed(error))?;
             report.copied_files += 1;
             report.copied_bytes += run.length;
         }

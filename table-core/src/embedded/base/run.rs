@@ -12,13 +12,13 @@ use uuid::Uuid;
 
 use crate::embedded::base::block::Found;
 use crate::embedded::base::cache::Block;
+use crate::embedded::base::fault::{BaseFault, Damage};
 use crate::embedded::base::filter;
 use crate::embedded::base::pool::{self, Pool};
 use crate::embedded::bytes::{Reader, Writer};
-use crate::embedded::disk::DiskFile;
-use crate::embedded::journal::refused;
+use crate::embedded::disk::{DiskFile, fault::Task};
 use crate::embedded::mend::Mend;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 pub(super) use directory::Directory;
 pub(super) use writer::RunWriter;
 
@@ -106,23 +106,22 @@ impl Run {
     }
 
     /// What is wrong, with the file and the place.
-    pub(super) fn corrupted(&self, offset: u64, what: &str) -> Error {
-        let name = pool::name(self.number);
-        let message = format!(
-            "{name} of {} is broken at byte {offset} ({what}): rows there are lost, restore the folder from a copy",
-            self.pool.folder.display()
-        );
-        Error::new(ErrorCode::Corrupted, message)
+    pub(super) fn corrupted(&self, offset: u64, damage: Damage) -> Error {
+        let (run, folder) = (pool::name(self.number), self.pool.folder.clone());
+        Error::of(BaseFault::BrokenRun { run, folder, offset, damage })
+    }
+
+    /// The error of rows at a place that cannot be read for this reason.
+    pub(super) fn broken_rows(&self, offset: u64, source: Error) -> Error {
+        let (run, folder) = (pool::name(self.number), self.pool.folder.clone());
+        Error::of(BaseFault::BrokenRows { run, folder, offset, source })
     }
 
     fn failed(&self, offset: u64, error: io::Error) -> Error {
         match error.kind() {
-            io::ErrorKind::NotFound => self.corrupted(offset, "the file is missing"),
-            io::ErrorKind::UnexpectedEof => self.corrupted(offset, "the file is too short"),
-            _ => {
-                let name = pool::name(self.number);
-                Error::new(ErrorCode::Io, format!("{name} cannot be read: {error}")).with_source(error)
-            }
+            io::ErrorKind::NotFound => self.corrupted(offset, Damage::Missing),
+            io::ErrorKind::UnexpectedEof => self.corrupted(offset, Damage::Short),
+            _ => Task::ReadFile(pool::name(self.number).into()).failed(error),
         }
     }
 
@@ -132,7 +131,7 @@ impl Run {
         file.read_at(offset, &mut part).map_err(|error| self.failed(offset, error))?;
         let (content, stored) = part.split_at_checked(bytes).unwrap_or_default();
         if stored != sum(self.number, offset, content).to_le_bytes() && Mend::CheckParts.is_in() {
-            return Err(self.corrupted(offset, "its checksum is wrong"));
+            return Err(self.corrupted(offset, Damage::Checksum));
         }
         part.truncate(bytes);
         Ok(part)
@@ -156,11 +155,11 @@ impl Run {
     pub(super) fn read_directory(&self) -> Result<Directory> {
         let file = self.file()?;
         if self.part(&*file, 0, HEADER)? != header(self.number) {
-            return Err(self.corrupted(0, "it has another header"));
+            return Err(self.corrupted(0, Damage::Header));
         }
         let sum = SUM as u64;
         let (blocks, end) = (HEADER as u64 + sum, self.length.saturating_sub(FOOTER as u64 + sum));
-        let broken = || self.corrupted(end, "its parts do not fit together");
+        let broken = || self.corrupted(end, Damage::Parts);
         let footer = Footer::read(&self.part(&*file, end, FOOTER)?).ok_or_else(broken)?;
         let bytes = |from: u64, to: u64| {
             let bytes = to.checked_sub(from)?.checked_sub(sum)?;
@@ -171,7 +170,7 @@ impl Run {
         let filter = self.part(&*file, footer.filter, filter)?;
         let index = self.part(&*file, footer.index, index)?;
         let directory = Directory::read(&index, blocks, filter, footer.entries)
-            .ok_or_else(|| self.corrupted(footer.index, "its index is not one"))?;
+            .ok_or_else(|| self.corrupted(footer.index, Damage::Index))?;
         if directory.end() != footer.filter {
             return Err(broken());
         }
@@ -182,7 +181,7 @@ impl Run {
     pub(super) fn read_block(&self, index: usize) -> Result<Block> {
         let (offset, bytes) = self.directory()?.place(index);
         let part = self.part(&*self.file()?, offset, bytes)?;
-        Block::read(part.into()).map_err(|error| self.corrupted(offset, &error.to_string()))
+        Block::read(part.into()).map_err(|error| self.broken_rows(offset, error))
     }
 
     /// A block. `keep` says whether it is likely to be wanted again.
@@ -225,15 +224,15 @@ impl Run {
     /// Copies the file into the folder of another pool, durably but for its entry.
     pub(super) fn copy_to(&self, pool: &Pool) -> Result<()> {
         let (from, to) = (self.file()?, pool.create(self.number));
-        let to = to.map_err(|error| refused("a run cannot be copied", error))?;
+        let to = to.map_err(|error| Task::CopyRun.refused(error))?;
         let (mut at, mut piece) = (0, Vec::new());
         while at < self.length {
             piece.resize(usize::try_from((self.length - at).min(COPIED)).unwrap_or_default(), 0);
             from.read_at(at, &mut piece).map_err(|error| self.failed(at, error))?;
-            to.write_at(at, &piece).map_err(|error| refused("a run cannot be copied", error))?;
+            to.write_at(at, &piece).map_err(|error| Task::CopyRun.refused(error))?;
             at += piece.len() as u64;
         }
-        to.sync_data().map_err(|error| refused("a run cannot be copied", error))
+        to.sync_data().map_err(|error| Task::CopyRun.refused(error))
     }
 
     /// Removes the file.

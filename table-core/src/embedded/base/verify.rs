@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use crate::embedded::base::fault::{BaseFault, Damage};
 use crate::embedded::base::run::Run;
 use crate::embedded::base::version::stored::{self, BASE, Copies};
 use crate::embedded::base::{BaseView, filter};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 
 /// What [`Engine::verify`](crate::embedded::Engine::verify) found.
 #[derive(Clone, Debug, Default)]
@@ -54,11 +55,7 @@ impl BaseView {
             (Some(_), _) => copies.half,
             (None, _) => 0,
         };
-        let message = format!(
-            "a copy in {} is broken at byte {offset}: the next checkpoint writes both copies anew",
-            path.display()
-        );
-        Err(Error::new(ErrorCode::Corrupted, message))
+        Err(Error::of(BaseFault::BrokenCopy { file: path, offset }))
     }
 }
 
@@ -66,7 +63,7 @@ pub(super) fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
     let directory = run.read_directory()?;
     let ends = (directory.first(0), directory.last(directory.len().saturating_sub(1)));
     if ends != (&*run.first, &*run.last) {
-        return Err(run.corrupted(0, "its keys are not those of the base"));
+        return Err(run.corrupted(0, Damage::KeysOfBase));
     }
     let mut entries = 0;
     for index in 0..directory.len() {
@@ -78,11 +75,10 @@ pub(super) fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
                 let key = key.join(&mut joined);
                 let in_order = first.is_none() || last.as_slice() < key;
                 if !in_order || !filter::may_hold(directory.filter(), filter::hash(key)) {
-                    return Err(run.corrupted(offset, "its keys are in disorder"));
+                    return Err(run.corrupted(offset, Damage::Order));
                 }
                 if let Some(row) = row {
-                    row.check_version()
-                        .map_err(|error| run.corrupted(offset, &format!("a row in it: {error}")))?;
+                    row.check_version().map_err(|error| run.broken_rows(offset, error))?;
                 }
                 first.get_or_insert_with(|| key.to_vec());
                 last.clear();
@@ -91,7 +87,7 @@ pub(super) fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
                 Ok(ControlFlow::Continue(()))
             })?;
             if first.as_deref() != Some(directory.first(index)) || last != directory.last(index) {
-                return Err(run.corrupted(offset, "its keys are not those of the index"));
+                return Err(run.corrupted(offset, Damage::KeysOfIndex));
             }
             Ok(())
         });

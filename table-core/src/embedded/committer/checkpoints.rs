@@ -11,6 +11,7 @@ use crate::embedded::base::Meta;
 use crate::embedded::checkpointer::{Checkpoint, Done, Job};
 use crate::embedded::committer::{Committer, OnDisk};
 use crate::embedded::failpoint::{Step, reach};
+use crate::embedded::fault::EngineFault;
 use crate::embedded::key::Span;
 use crate::embedded::mend::Mend;
 use crate::embedded::recent::Recent;
@@ -157,7 +158,7 @@ impl Checkpoints {
 }
 
 fn stopped() -> Error {
-    Error::new(ErrorCode::InternalError, "the checkpoint thread has stopped")
+    Error::of(EngineFault::CheckpointsStopped)
 }
 
 impl Drop for Checkpoints {

@@ -4,11 +4,11 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::embedded::disk::DiskFile;
-use crate::embedded::journal::failed;
+use crate::embedded::disk::{DiskFile, fault::Task};
+use crate::embedded::journal::fault::JournalFault;
 use crate::embedded::journal::file::{self, Salt};
 use crate::embedded::journal::frame::{HEADER, Head, Record};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 
 /// Where the frames of a file end, and what follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(crate) fn read(
     sequence: u64,
     mut apply: impl FnMut(Record) -> Result<()>,
 ) -> Result<End> {
-    let io = |error| failed(&format!("journal file {} cannot be read", path.display()), error);
+    let io = |error| Task::ReadJournal(path.into()).failed(error);
     let length = file.len().map_err(io)?;
     let start = file::HEADER.min(length);
     let mut end = End { offset: start, sequence, clean: true, unsynced: 0 };
@@ -81,7 +81,7 @@ fn read_frames(
     end: &mut End,
     apply: &mut impl FnMut(Record) -> Result<()>,
 ) -> Result<()> {
-    let io = |error| failed(&format!("journal file {} cannot be read", path.display()), error);
+    let io = |error| Task::ReadJournal(path.into()).failed(error);
     let from = From { file, offset: end.offset, length };
     let mut source = BufReader::with_capacity(1 << 18, from);
     let mut record = Vec::new();
@@ -165,11 +165,7 @@ fn is_whole(from: From<'_>, head: &Head, salt: Salt) -> io::Result<bool> {
 }
 
 pub(crate) fn corrupted(path: &Path, offset: u64) -> Error {
-    let message = format!(
-        "journal file {} is broken at byte {offset} and not at its end: restore the folder from a copy; no file was changed",
-        path.display()
-    );
-    Error::new(ErrorCode::Corrupted, message)
+    Error::of(JournalFault::Broken { file: path.into(), offset })
 }
 
 #[cfg(test)]
@@ -177,6 +173,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
+    use crate::error::ErrorCode;
 
     /// A file in memory that counts the bytes read.
     #[derive(Debug)]

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use crate::embedded::committer::decision::Ground;
 use crate::embedded::key::Key;
+use crate::embedded::queue::fault::StoredQueueFault;
 use crate::embedded::queue::rows::{self, Shown};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, TimeToLive};
 use crate::ticks;
 
@@ -129,15 +130,13 @@ fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Ke
             return Ok((key, shown));
         }
     }
-    let refuse = |code, why: &str| Err(Error::new(code, format!("message {id}: {why}")).with_rule("QUE-13"));
     let row = rows::message_key(ground.table, id).map(|key| ground.state.get(&key)).transpose()?.flatten();
     if let Some(row) = row
         && !rows::Body::read(row.view())?.is_expired(ground.now)
     {
-        let why = "somebody has received or updated it since: stop working on it, it is theirs";
-        return refuse(ErrorCode::PopReceiptMismatch, why);
+        return Err(Error::of(StoredQueueFault::Taken(id.clone())));
     }
-    refuse(ErrorCode::MessageNotFound, "it was deleted, or its time to live is over")
+    Err(Error::of(StoredQueueFault::Gone(id.clone())))
 }
 
 /// Hides a message for another time, and gives it another text.

@@ -5,7 +5,8 @@ use uuid::Uuid;
 
 use crate::embedded::committer::decision::Ground;
 use crate::embedded::key::{self, Key, Span};
-use crate::error::{Error, ErrorCode, Result};
+use crate::embedded::queue::fault::StoredQueueFault;
+use crate::error::{Error, Result};
 use crate::query::{KeyRange, TextRange};
 use crate::queue::{Message, MessageId, PopReceipt};
 use crate::row::{Row, RowView, RowWriter};
@@ -64,8 +65,8 @@ pub(crate) fn visible_of(key: &[u8]) -> Result<u64> {
     digits.ok_or_else(|| corrupted("key"))
 }
 
-fn corrupted(what: &str) -> Error {
-    Error::new(ErrorCode::Corrupted, format!("a stored message has a broken {what}"))
+fn corrupted(part: &'static str) -> Error {
+    Error::of(StoredQueueFault::Broken(part))
 }
 
 /// What stands beside the instant from which a message shows.

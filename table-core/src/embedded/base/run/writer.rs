@@ -5,13 +5,13 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::embedded::base::block::BlockWriter;
+use crate::embedded::base::fault::BaseFault;
 use crate::embedded::base::filter;
 use crate::embedded::base::pool::Pool;
 use crate::embedded::base::run::{Directory, Footer, HEADER, Run, RunFile, SUM, header, sum};
-use crate::embedded::disk::DiskFile;
-use crate::embedded::journal::refused;
+use crate::embedded::disk::{DiskFile, fault::Task};
 use crate::embedded::mend::Mend;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::row::RowView;
 
 /// Bytes that are written at once, and synced.
@@ -35,8 +35,7 @@ pub(in super::super) struct RunWriter {
 impl RunWriter {
     /// Begins a run in a file of this number.
     pub(in super::super) fn create(pool: &Arc<Pool>, number: u64) -> Result<Self> {
-        let file =
-            pool.create(number).map_err(|error| refused("the file of a run cannot be created", error))?;
+        let file = pool.create(number).map_err(|error| Task::CreateRun.refused(error))?;
         let mut writer = Self {
             pool: Arc::clone(pool),
             number,
@@ -80,7 +79,7 @@ impl RunWriter {
         self.part(&block);
         let pushed = self.directory.push(block.len(), &first, &last);
         self.encoded = block;
-        pushed.ok_or_else(|| Error::new(ErrorCode::InternalError, "a run has too many blocks"))?;
+        pushed.ok_or_else(|| Error::of(BaseFault::TooManyBlocks))?;
         if self.pending.len() >= SLICE { self.write() } else { Ok(()) }
     }
 
@@ -97,7 +96,7 @@ impl RunWriter {
             self.file.write_at(self.written, &self.pending)?;
             if Mend::SyncRuns.is_in() { self.file.sync_data() } else { Ok(()) }
         };
-        write().map_err(|error| refused("a run cannot be written", error))?;
+        write().map_err(|error| Task::WriteRun.refused(error))?;
         self.written += self.pending.len() as u64;
         self.pending.clear();
         Ok(())

@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use crate::embedded::base::fault::{BaseFault, Unrelated};
 use crate::embedded::base::meta::Meta;
 use crate::embedded::base::pool::Pool;
 use crate::embedded::base::run::{Run, RunFile};
 use crate::embedded::base::version::{Layer, Segment, Version};
 use crate::embedded::bytes::{Reader, Writer};
-use crate::embedded::disk::Disk;
-use crate::embedded::journal::{failed, refused};
+use crate::embedded::disk::{Disk, fault::Task};
 use crate::embedded::mend::Mend;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 
 /// The name of the file.
 pub(crate) const BASE: &str = "BASE";
@@ -82,9 +82,9 @@ impl Stored {
     }
 
     /// Whether the runs of both can be in one folder, and what is recorded here is not older; or what the other is.
-    pub(in super::super) fn check_follows(&self, earlier: &Self) -> std::result::Result<(), &'static str> {
+    pub(in super::super) fn check_follows(&self, earlier: &Self) -> Result<(), Unrelated> {
         if self.engine != earlier.engine {
-            return Err("a backup of another engine");
+            return Err(Unrelated::Engine);
         }
         let runs: HashMap<u64, Uuid> =
             self.version.runs().iter().map(|run| (run.number, run.identity)).collect();
@@ -93,7 +93,7 @@ impl Stored {
             || earlier.meta.sequence > self.meta.sequence
             || earlier.version.runs().iter().any(differs)
         {
-            return Err("a backup of what this engine held in another history");
+            return Err(Unrelated::History);
         }
         Ok(())
     }
@@ -116,12 +116,12 @@ impl Stored {
             // IMPORTANT: the entries of the runs that it names are durable before it gets its name.
             disk.sync_dir(folder)
         };
-        write().map_err(|error| refused("the base cannot be recorded", error))?;
+        write().map_err(|error| Task::RecordBase.refused(error))?;
         let rename = || {
             disk.rename(&folder.join(BASE_NEW), &folder.join(BASE))?;
             if Mend::SyncBase.is_in() { disk.sync_dir(folder) } else { Ok(()) }
         };
-        rename().map_err(|error| failed("the base cannot be recorded", error))
+        rename().map_err(|error| Task::RecordBase.failed(error))
     }
 
     /// Reads the file.
@@ -133,13 +133,9 @@ impl Stored {
     /// What the bytes of the file say, read from a path.
     pub(in super::super) fn parse(bytes: &[u8], path: &Path, pool: &Arc<Pool>) -> Result<Self> {
         let copies = Copies::of(bytes);
-        let broken = |offset| {
-            let message =
-                format!("{} is broken at byte {offset}: restore the folder from a copy", path.display());
-            Error::new(ErrorCode::Corrupted, message)
-        };
+        let broken = |offset| Error::of(BaseFault::Broken { file: path.into(), offset });
         let content = copies.first.or(copies.second).ok_or_else(|| broken(0))?;
-        Self::of(&content, pool).ok_or_else(|| broken(HEADER))
+        Self::of(&content, pool).ok_or_else(|| broken(HEADER as u64))
     }
 
     /// What the content of a copy says.
@@ -207,7 +203,7 @@ pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u
         file.read_at(0, &mut bytes)?;
         Ok(bytes)
     };
-    read().map_err(|error| failed(&format!("{} cannot be read", path.display()), error))
+    read().map_err(|error| Task::ReadFile(path.into()).failed(error))
 }
 
 impl Copies {

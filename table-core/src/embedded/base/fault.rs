@@ -1,0 +1,84 @@
+//! The faults of the base: damage of its files, and files of another backup.
+
+use std::path::PathBuf;
+
+use crate::error::{Error, ErrorCode, Fault};
+
+/// A base that cannot be read or copied.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BaseFault {
+    #[error("the file {0} is missing: restore the folder from a copy")]
+    Missing(PathBuf),
+    #[error("{file} is broken at byte {offset}: restore the folder from a copy")]
+    Broken { file: PathBuf, offset: u64 },
+    #[error("a copy in {file} is broken at byte {offset}: the next checkpoint writes both copies anew")]
+    BrokenCopy { file: PathBuf, offset: u64 },
+    #[error(
+        "{run} of {folder} is broken at byte {offset} ({damage}): rows there are lost, restore the folder from a copy"
+    )]
+    BrokenRun { run: String, folder: PathBuf, offset: u64, damage: Damage },
+    #[error(
+        "{run} of {folder} is broken at byte {offset}: rows there are lost, restore the folder from a copy"
+    )]
+    BrokenRows { run: String, folder: PathBuf, offset: u64, source: Error },
+    #[error("a block of the base has parts that do not fit together")]
+    Block,
+    #[error("a run has too many blocks")]
+    TooManyBlocks,
+    #[error("{0} is replaced faster than its files are opened: open it again")]
+    Replaced(PathBuf),
+    #[error("{0} is a file of another backup")]
+    OtherBackup(String),
+    #[error("{place} holds {earlier}: choose an empty place")]
+    Occupied { place: PathBuf, earlier: Unrelated },
+}
+
+/// What is wrong at a place of a run.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+pub(crate) enum Damage {
+    #[error("the file is missing")]
+    Missing,
+    #[error("the file is too short")]
+    Short,
+    #[error("its checksum is wrong")]
+    Checksum,
+    #[error("it has another header")]
+    Header,
+    #[error("its parts do not fit together")]
+    Parts,
+    #[error("its index cannot be read")]
+    Index,
+    #[error("its keys are not those of the base")]
+    KeysOfBase,
+    #[error("its keys are not those of the index")]
+    KeysOfIndex,
+    #[error("its keys are in disorder")]
+    Order,
+}
+
+/// A backup that a later one of this engine cannot follow.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+pub(crate) enum Unrelated {
+    #[error("a backup of another engine")]
+    Engine,
+    #[error("a backup of what this engine held in another history")]
+    History,
+}
+
+impl Fault for BaseFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        let code = match self {
+            Self::Missing(_)
+            | Self::Broken { .. }
+            | Self::BrokenCopy { .. }
+            | Self::BrokenRun { .. }
+            | Self::BrokenRows { .. }
+            | Self::Block => ErrorCode::Corrupted,
+            Self::TooManyBlocks => ErrorCode::InternalError,
+            Self::Replaced(_) => ErrorCode::Io,
+            Self::OtherBackup(_) => ErrorCode::InvalidInput,
+            Self::Occupied { .. } => ErrorCode::FolderNotOurs,
+        };
+        (code, None)
+    }
+}

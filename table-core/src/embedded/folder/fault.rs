@@ -1,0 +1,67 @@
+//! The faults of folders: one that holds something else, is in use, or has a format that is not read.
+
+use std::path::PathBuf;
+
+use crate::error::{ErrorCode, Fault};
+
+/// A folder that cannot be opened, or written to.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FolderFault {
+    #[error("the folder {0} holds no engine: nothing can be read")]
+    NoEngine(PathBuf),
+    #[error("the folder {0} holds a backup that was cut short, and no earlier one: nothing can be read")]
+    NothingToRead(PathBuf),
+    #[error("the folder {0} holds no backup")]
+    NoBackup(PathBuf),
+    #[error("the folder {0} holds a backup that was cut short, and no earlier one: make it again")]
+    NothingToRestore(PathBuf),
+    #[error("the folder {0} holds an engine or a backup: choose an empty folder")]
+    NotEmpty(PathBuf),
+    #[error("the folder {0} holds an engine: choose another one, or an empty one")]
+    Engine(PathBuf),
+    #[error("the folder {0} holds a restore that was cut short: empty it and restore again")]
+    HalfRestored(PathBuf),
+    #[error("the folder {0} holds something else: choose an empty one")]
+    NotOurs(PathBuf),
+    #[error("the folder {folder} holds another program's {name} file")]
+    OthersManifest { folder: PathBuf, name: String },
+    #[error("the folder {0} is a backup: restore it into another folder, or open it for reading")]
+    Backup(PathBuf),
+    #[error("another engine has {0} open: close that one first")]
+    Open(PathBuf),
+    #[error("another backup goes to {0}: wait for its end")]
+    BackupUnderWay(PathBuf),
+    #[error("the {name} file of {folder} is broken: restore it from a copy")]
+    Broken { folder: PathBuf, name: String },
+    #[error(
+        "the folder {folder} is of format {version}; this version reads formats {first} to {last}: upgrade"
+    )]
+    TooNew { folder: PathBuf, version: u32, first: u32, last: u32 },
+    #[error(
+        "the folder {folder} is of format {version}, which no release has written; this version reads formats {first} to {last}: \
+         copy the tables by a program of the version that wrote them"
+    )]
+    TooOld { folder: PathBuf, version: u32, first: u32, last: u32 },
+}
+
+impl Fault for FolderFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        let code = match self {
+            Self::NoEngine(_)
+            | Self::NothingToRead(_)
+            | Self::NoBackup(_)
+            | Self::NothingToRestore(_)
+            | Self::NotEmpty(_)
+            | Self::Engine(_)
+            | Self::HalfRestored(_)
+            | Self::NotOurs(_)
+            | Self::OthersManifest { .. } => ErrorCode::FolderNotOurs,
+            Self::Backup(_) => ErrorCode::ReadOnly,
+            Self::Open(_) | Self::BackupUnderWay(_) => ErrorCode::FolderLocked,
+            Self::Broken { .. } => ErrorCode::Corrupted,
+            Self::TooNew { .. } => ErrorCode::FormatTooNew,
+            Self::TooOld { .. } => ErrorCode::FormatTooOld,
+        };
+        (code, None)
+    }
+}

@@ -1,0 +1,22 @@
+//! The faults of a journal that was read.
+
+use std::path::PathBuf;
+
+use crate::error::{ErrorCode, Fault};
+
+/// Damage of a journal.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JournalFault {
+    #[error(
+        "journal file {file} is broken at byte {offset} and not at its end: restore the folder from a copy; no file was changed"
+    )]
+    Broken { file: PathBuf, offset: u64 },
+    #[error("journal file {0} is missing: restore the folder from a copy")]
+    Missing(PathBuf),
+}
+
+impl Fault for JournalFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        (ErrorCode::Corrupted, None)
+    }
+}
