@@ -6,13 +6,13 @@ use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender, TryRecvErro
 use std::time::Duration;
 
 use crate::embedded::base::{Base, BaseView, Debt, Merged, Meta};
-use crate::embedded::committer::request::Request;
 use crate::embedded::disk::Disk;
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::folder;
 use crate::embedded::journal::file;
 use crate::embedded::mend::Mend;
 use crate::embedded::recent::Recent;
+use crate::embedded::request::Request;
 use crate::embedded::threads::Threads;
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::Row;

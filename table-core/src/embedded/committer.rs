@@ -1,8 +1,6 @@
 //! The committer: the one thread that changes the state. It takes requests in groups, and makes each group durable at once.
 
 mod checkpoints;
-pub(crate) mod decision;
-pub(crate) mod request;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,8 +12,7 @@ use futures_channel::oneshot::Sender;
 
 use crate::clock::Clock;
 use crate::embedded::apply::{self, Writes};
-use crate::embedded::committer::decision::{Decision, Ground};
-use crate::embedded::committer::request::{Answer, Request, Write};
+use crate::embedded::decision::{Decision, Ground};
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::fault::EngineFault;
 use crate::embedded::journal::Journal;
@@ -24,6 +21,7 @@ use crate::embedded::key::{self, Span};
 use crate::embedded::mend::Mend;
 use crate::embedded::options::{Durability, EngineOptions};
 use crate::embedded::recover::Lock;
+use crate::embedded::request::{Answer, Request, Write};
 use crate::embedded::shared::Shared;
 use crate::embedded::state::State;
 use crate::embedded::threads::Threads;

@@ -12,12 +12,11 @@ use futures_channel::oneshot;
 use crate::clock::Clock;
 use crate::embedded::base::{BaseView, Verification};
 use crate::embedded::checkpointer::{Checkpointer, Wake};
-use crate::embedded::committer::request::Request;
 use crate::embedded::committer::{Checkpoints, Committer, OnDisk, Thresholds};
 use crate::embedded::options::EngineOptions;
 use crate::embedded::recover::{self, Recovered};
+use crate::embedded::request::Request;
 use crate::embedded::shared::Shared;
-use crate::embedded::snapshot::Snapshot;
 use crate::embedded::state::State;
 use crate::embedded::statistics::Statistics;
 use crate::embedded::threads::Thread;
@@ -97,14 +96,14 @@ impl Engine {
         EngineOptions::new()
     }
 
-    pub(crate) fn start_in_memory(options: EngineOptions) -> Self {
+    fn start_in_memory(options: EngineOptions) -> Self {
         let (requests, queue) = async_channel::bounded(QUEUE);
         let steady = steady(options.clock.clone(), 0);
         let committer = Committer::new(&options, queue, State::default(), 0, steady.clone(), None);
         Self::start(options, steady, None, requests, committer)
     }
 
-    pub(crate) fn start_on_disk(options: EngineOptions, folder: &Path) -> Result<Self> {
+    fn start_on_disk(options: EngineOptions, folder: &Path) -> Result<Self> {
         let recovered = recover::open(&options, folder)?;
         let Recovered { state, timestamp, dropped, journal, base, lock } = recovered;
         let (requests, queue) = async_channel::bounded(QUEUE);
@@ -219,8 +218,10 @@ impl Engine {
     /// # Errors
     /// `EngineClosed`.
     pub fn statistics(&self) -> Result<Statistics> {
-        let shared = &self.inner.shared;
-        Ok(Statistics::of(&*shared.state()?, &shared.groups))
+        let (shared, mut statistics) = (&self.inner.shared, Statistics::default());
+        shared.state()?.describe(&mut statistics);
+        shared.groups.describe(&mut statistics);
+        Ok(statistics)
     }
 
     /// Reads all that the base has from the disk and checks it: every checksum, the order of keys, every row. Readers and writers
@@ -257,16 +258,6 @@ impl Engine {
         outcome
     }
 
-    /// A state of the engine to read from as long as it is kept, across pages; an embedded-only capability (ENG-15).
-    ///
-    /// While it is kept, the space of rows that are deleted or replaced meanwhile is not used again.
-    ///
-    /// # Errors
-    /// `EngineClosed`.
-    pub fn snapshot(&self) -> Result<Snapshot> {
-        Ok(Snapshot::new(self.clone(), self.inner.shared.state_to_keep()?))
-    }
-
     /// Sends a request and waits for its answer.
     pub(crate) async fn ask<T>(
         &self,
@@ -280,6 +271,23 @@ impl Engine {
             outcome.await.map_err(|_| gone())?
         })
         .await
+    }
+}
+
+impl EngineOptions {
+    /// Opens a folder, creating it if it is not there, and recovers what it holds.
+    ///
+    /// # Errors
+    /// `FolderLocked` if another engine has it open; `ReadOnly` if it is a backup; `FolderNotOurs`, `FormatTooNew`, `FormatTooOld` and
+    /// `Corrupted`, which leave it untouched; `Io`.
+    pub fn open(self, folder: impl AsRef<Path>) -> Result<Engine> {
+        Engine::start_on_disk(self, folder.as_ref())
+    }
+
+    /// An engine that keeps everything in memory and forgets it in the end.
+    #[must_use]
+    pub fn in_memory(self) -> Engine {
+        Engine::start_in_memory(self)
     }
 }
 

@@ -8,10 +8,8 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::embedded::base::Place;
 use crate::embedded::disk::{Disk, RealDisk};
-use crate::embedded::engine::Engine;
 use crate::embedded::failpoint::Hook;
 use crate::embedded::threads::{Scheduler, Threads};
-use crate::error::Result;
 use crate::limits::Limits;
 
 /// When a write is acknowledged.
@@ -49,7 +47,7 @@ pub struct Faults {
     pub lose_answer_every: Option<NonZeroU32>,
 }
 
-/// Options of an [`Engine`].
+/// Options of an [`Engine`](crate::Engine).
 ///
 /// ```
 /// use table_core::embedded::{Durability, EngineOptions};
@@ -188,20 +186,5 @@ impl EngineOptions {
     pub fn scheduler(mut self, scheduler: Arc<dyn Scheduler>) -> Self {
         self.threads = Threads::scheduled(scheduler);
         self
-    }
-
-    /// Opens a folder, creating it if it is not there, and recovers what it holds.
-    ///
-    /// # Errors
-    /// `FolderLocked` if another engine has it open; `ReadOnly` if it is a backup; `FolderNotOurs`, `FormatTooNew`, `FormatTooOld` and
-    /// `Corrupted`, which leave it untouched; `Io`.
-    pub fn open(self, folder: impl AsRef<Path>) -> Result<Engine> {
-        Engine::start_on_disk(self, folder.as_ref())
-    }
-
-    /// An engine that keeps everything in memory and forgets it in the end.
-    #[must_use]
-    pub fn in_memory(self) -> Engine {
-        Engine::start_in_memory(self)
     }
 }

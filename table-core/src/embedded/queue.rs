@@ -18,9 +18,9 @@ use std::time::Duration;
 
 use tracing::Instrument;
 
-use crate::embedded::committer::decision::{Decide, Ground};
-use crate::embedded::committer::request::{Request, Write};
+use crate::embedded::decision::{Decide, Ground};
 use crate::embedded::engine::Engine;
+use crate::embedded::request::{Request, Write};
 use crate::error::{Error, ErrorCode, Result};
 use crate::name::TableName;
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore, check};

@@ -38,11 +38,19 @@ pub struct Snapshot {
     engine: Engine,
 }
 
-impl Snapshot {
-    pub(crate) fn new(engine: Engine, state: Arc<State>) -> Self {
-        Self { state, engine }
+impl Engine {
+    /// A state of the engine to read from as long as it is kept, across pages; an embedded-only capability (ENG-15).
+    ///
+    /// While it is kept, the space of rows that are deleted or replaced meanwhile is not used again.
+    ///
+    /// # Errors
+    /// `EngineClosed`.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        Ok(Snapshot { state: self.inner.shared.state_to_keep()?, engine: self.clone() })
     }
+}
 
+impl Snapshot {
     /// One entity; `None` if it is not there.
     ///
     /// # Errors

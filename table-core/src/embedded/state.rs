@@ -7,6 +7,7 @@ use crate::embedded::base::{BaseCursor, BaseView};
 use crate::embedded::catalog::Catalog;
 use crate::embedded::key::{Key, Span, SplitKey};
 use crate::embedded::recent::Recent;
+use crate::embedded::statistics::Statistics;
 use crate::error::Result;
 use crate::row::{Row, RowView};
 
@@ -52,6 +53,16 @@ impl State {
     ) -> Result<()> {
         let base = self.base.as_ref().map(|base| base.sweep(span)).transpose()?;
         self.scan_over(base, span, visit)
+    }
+
+    /// What it holds, and what its base has done.
+    pub(crate) fn describe(&self, statistics: &mut Statistics) {
+        statistics.tables = self.catalog.len();
+        statistics.recent_rows = self.recent.len() + self.frozen.as_ref().map_or(0, Recent::len);
+        statistics.recent_bytes = self.recent.bytes() + self.frozen.as_ref().map_or(0, Recent::bytes);
+        if let Some(base) = &self.base {
+            base.describe(statistics);
+        }
     }
 
     fn scan_over(

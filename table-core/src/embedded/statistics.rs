@@ -4,9 +4,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::embedded::recent::Recent;
-use crate::embedded::state::State;
-
 /// Figures of an [`Engine`](crate::embedded::Engine): what it holds, and what it has done since it was opened.
 ///
 /// Taking them reads no file and waits for no one. Bytes are those of encoded rows with what belongs to them.
@@ -63,24 +60,6 @@ pub struct Statistics {
     pub cache_misses: u64,
 }
 
-impl Statistics {
-    pub(crate) fn of(state: &State, groups: &Groups) -> Self {
-        let mut statistics = Self {
-            groups: groups.made.load(Ordering::Relaxed),
-            grouped_writes: groups.writes.load(Ordering::Relaxed),
-            largest_group: groups.largest.load(Ordering::Relaxed),
-            tables: state.catalog.len(),
-            recent_rows: state.recent.len() + state.frozen.as_ref().map_or(0, Recent::len),
-            recent_bytes: state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes),
-            ..Self::default()
-        };
-        if let Some(base) = &state.base {
-            base.describe(&mut statistics);
-        }
-        statistics
-    }
-}
-
 /// Counts groups of writes.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
@@ -95,6 +74,12 @@ impl Groups {
         self.made.fetch_add(1, Ordering::Relaxed);
         self.writes.fetch_add(writes as u64, Ordering::Relaxed);
         self.largest.fetch_max(writes as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn describe(&self, statistics: &mut Statistics) {
+        statistics.groups = self.made.load(Ordering::Relaxed);
+        statistics.grouped_writes = self.writes.load(Ordering::Relaxed);
+        statistics.largest_group = self.largest.load(Ordering::Relaxed);
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tracing::Instrument;
 
 use crate::embedded::apply::Writes;
-use crate::embedded::committer::request::{Request, Write};
 use crate::embedded::engine::Engine;
 use crate::embedded::fault::EngineFault;
 use crate::embedded::key;
 use crate::embedded::page::{self, PageBounds};
+use crate::embedded::request::{Request, Write};
 use crate::embedded::state::State;
 use crate::error::{Error, Result};
 use crate::key::EntityKey;

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::embedded::committer::decision::Ground;
+use crate::embedded::decision::Ground;
 use crate::embedded::key::{self, Key, Span};
 use crate::embedded::queue::fault::StoredQueueFault;
 use crate::error::{Error, Result};

@@ -3,7 +3,7 @@
 use futures_channel::oneshot::Sender;
 
 use crate::embedded::apply::Writes;
-use crate::embedded::committer::decision::Decision;
+use crate::embedded::decision::Decision;
 use crate::error::{Error, Result};
 use crate::name::TableName;
 use crate::store::Committed;
