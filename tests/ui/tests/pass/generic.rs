@@ -45,7 +45,8 @@ fn over_any<T: Property + 'static>(id: u32) -> Selection<Event<T>, Point> {
     Event::<T>::key("Sales", id)
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     is_plain::<Event>();
     is_plain::<Sample<u8, 3>>();
     is_plain::<Count<4>>();

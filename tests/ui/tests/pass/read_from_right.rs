@@ -21,7 +21,8 @@ pub struct Branch {
     pub branch: String,
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     let _ = Review::key("Sales", "Ada_Jones", 2012);
     let _ = Review::rows("Sales");
     let _ = Branch::rows().branch_is("main");

@@ -40,7 +40,8 @@ struct Employee {
     notes: ::std::vec::Vec<::std::string::String>,
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     let _ = Employee::key("Sales", 223, 7_u64, Stage::Draft);
     let _ = Employee::rows("Sales").id_is(223).at(7..=9);
     let _ = <Age as ::table_core::FromEntity>::select();

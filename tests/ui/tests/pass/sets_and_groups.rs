@@ -70,7 +70,8 @@ mod inner {
     }
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     use ::table_core::{EntitySet, FromEntity};
     let members: &[_] = inner::Staff::MEMBERS;
     ::std::assert_eq!(members.len(), 2);

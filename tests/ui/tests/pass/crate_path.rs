@@ -5,9 +5,10 @@ mod tables {
     pub use table_core as runtime;
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     #[derive(tables::runtime::Entity)]
-    #[entity(table = "Company", crate = crate::tables::runtime)]
+    #[entity(table = "Company", crate = crate::crate_path::tables::runtime)]
     #[partition_key(department)]
     #[row_key(id)]
     struct Employee {

@@ -34,7 +34,8 @@ fn is_noted(thing: &Thing) -> bool {
     !thing.note.is_empty()
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     let things = ::table_core::Engine::in_memory();
     let things = ::table_core::TableStoreExt::table::<Thing>(&things);
     let _ = things.get_as::<Note>(Thing::r#match(7_i64, 1_u32));

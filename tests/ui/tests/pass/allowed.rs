@@ -51,6 +51,7 @@ pub struct Series {
     pub kind: u32,
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     assert_eq!(Series::SCHEMA.indexes[0].at_most, Some(500));
 }

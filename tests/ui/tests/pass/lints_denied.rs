@@ -27,6 +27,7 @@ pub mod staff {
     }
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     let _ = staff::Employee::rows("Sales").id_is(7).name_prefix("J");
 }

@@ -13,7 +13,7 @@ pub mod staff {
 
     /// Somebody.
     #[derive(Clone, Debug, Entity, Large)]
-    #[large(crate = crate::tables::runtime)]
+    #[large(crate = crate::blobs::tables::runtime)]
     #[partition_key(department)]
     #[row_key(id)]
     pub struct Employee<T: Property> {
@@ -37,7 +37,8 @@ pub mod staff {
     }
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     use staff::Employee;
     use table_patterns::large::Large;
 

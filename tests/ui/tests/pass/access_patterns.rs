@@ -82,7 +82,8 @@ pub mod design {
     }
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     let _ = design::Office::by_id("Sales", 1);
     ::std::assert_eq!(design::Office::PATTERNS.len(), 8);
     ::std::assert_eq!(design::Guards::PATTERNS[0].ceiling, ::table_core::query::QueryClass::FanOut(16));

@@ -56,6 +56,7 @@ mod inner {
     }
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     inner::check();
 }

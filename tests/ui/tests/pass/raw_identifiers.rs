@@ -12,7 +12,8 @@ struct r#Struct {
     r#where: i32,
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     assert_eq!(r#Struct::WHERE.name(), "Where");
     let key = r#Struct::key("a", 1, 2).key().unwrap();
     assert_eq!(key.row_key.as_str(), "0000000001_002");

@@ -17,7 +17,7 @@ pub mod counts {
 
     /// A year.
     #[derive(Clone, Debug, Wide)]
-    #[entity(table = "MessageCounts", kind = "Year", crate = crate::tables::runtime)]
+    #[entity(table = "MessageCounts", kind = "Year", crate = crate::wide::tables::runtime)]
     #[partition_key(escaped(team), employee)]
     #[row_key("year_", r#type, "_", year)]
     pub struct YearOfCounts {
@@ -43,7 +43,8 @@ pub mod counts {
     }
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     use counts::YearOfCounts;
     use tables::runtime::wide::Wide;
 

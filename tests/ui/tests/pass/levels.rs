@@ -38,7 +38,8 @@ fn of(region: Region) -> EventWithoutTenantAndType {
     Event::within(region)
 }
 
-fn main() {
+/// Runs what compiles.
+pub fn main() {
     let tenant = Tenant("contoso".to_owned());
     let range: Selection<Event, PartitionRange> = of(Region::East).into();
     let longer: EventWithoutType = of(Region::West).tenant_is(&tenant);

@@ -1,0 +1,38 @@
+//! Declarations that compile without a warning, one in each module, under the lints that the module denies.
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    unused_qualifications,
+    clippy::pedantic,
+    reason = "each module denies what it is a case of"
+)]
+
+pub mod access_patterns;
+pub mod allowed;
+pub mod crate_path;
+pub mod generic;
+pub mod indexes;
+pub mod levels;
+pub mod lints_denied;
+pub mod no_implicit_prelude;
+pub mod private_types;
+pub mod raw_identifiers;
+pub mod read_from_right;
+pub mod sets_and_groups;
+
+#[test]
+fn what_is_right_compiles_and_runs() {
+    access_patterns::main();
+    allowed::main();
+    crate_path::main();
+    generic::main();
+    indexes::main();
+    levels::main();
+    lints_denied::main();
+    no_implicit_prelude::main();
+    private_types::main();
+    raw_identifiers::main();
+    read_from_right::main();
+    sets_and_groups::main();
+}

@@ -1,0 +1,18 @@
+//! Declarations that compile without a warning, one in each module, under the lints that the module denies.
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    unused_qualifications,
+    clippy::pedantic,
+    reason = "each module denies what it is a case of"
+)]
+
+pub mod blobs;
+pub mod wide;
+
+#[test]
+fn what_is_right_compiles_and_runs() {
+    blobs::main();
+    wide::main();
+}
