@@ -1,6 +1,6 @@
 //! The check itself: it finds nothing where all is well, and each kind of damage.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use futures_util::TryStreamExt;
 use pollster::block_on;
@@ -31,10 +31,34 @@ fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     (stores, ledger.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// A folder in which all hands worked, closed, and what they reported: each test damages a copy of it.
+static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let (stores, ledger) = worked(folder.path(), 30);
+    drop(stores);
+    (folder, ledger)
+});
+
+/// Copies the files and folders below `from`.
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir(&to).unwrap();
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
 /// What the check finds after some damage.
 fn found(recovery: Recovery, damage: impl AsyncFnOnce(&Stores) -> Result<()>) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let (stores, mut ledger) = worked(folder.path(), 30);
+    copy(WORKED.0.path(), folder.path());
+    let mut ledger = WORKED.1.clone();
+    let stores = block_on(Stores::open(folder.path(), Queues::Durable)).unwrap();
     block_on(damage(&stores)).unwrap();
     match block_on(check(&stores, &mut ledger, recovery)) {
         Ok(wrong) => wrong.join("\n"),

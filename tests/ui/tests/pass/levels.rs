@@ -18,7 +18,12 @@ enum Region {
 #[entity(allow(low_cardinality, reason = "two regions, each loaded once and then only read"))]
 #[partition_key(region, tenant, digits(4, r#type))]
 #[row_key("")]
-#[index(ByTenant, table = "ByTenant", partition_key(tenant, without('!', name)), row_key(digits(4, r#type), region))]
+#[index(
+    ByTenant,
+    table = "ByTenant",
+    partition_key(tenant, without('!', name)),
+    row_key(digits(4, r#type), region)
+)]
 pub struct Event {
     region: Region,
     tenant: Tenant,

@@ -2,8 +2,8 @@
 #![deny(warnings)]
 
 mod inner {
-    use table_core::key::codec::{KeyNewtype, Newtype, Padded};
     use table_core::key::KeyPart;
+    use table_core::key::codec::{KeyNewtype, Newtype, Padded};
     use table_core::property::Property;
     use table_core::row::RowWriter;
     use table_core::{EdmType, Entity, Result, ValueRef};

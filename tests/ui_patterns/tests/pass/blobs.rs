@@ -45,4 +45,3 @@ pub fn main() {
     let names = Employee::<i32>::BLOBS.iter().map(|blob| blob.property());
     assert_eq!(names.collect::<Vec<_>>(), ["Photo", "Kind"]);
 }
-
