@@ -8,6 +8,7 @@ pub mod bulk;
 mod check;
 pub mod patterns;
 pub mod process;
+pub mod server;
 mod workload;
 
 pub use check::{Evidence, check};

@@ -1,16 +1,28 @@
-//! A few kills of a process in which all patterns are at work. Many are by hand: `torture --patterns --rounds 100`.
+//! A few kills of a process in which all patterns are at work, and of a server. Many are by hand: `torture --patterns --rounds 100`,
+//! `torture --server --rounds 50`.
 
 use std::path::Path;
 
-use tests::crash::patterns::process::torture;
 use tests::crash::process::Plan;
+use tests::crash::{patterns, server};
 
 #[test]
 fn nothing_acknowledged_is_lost_when_a_process_with_all_patterns_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let plan =
         Plan { rounds: 3, seed: 7, folder: folder.path().join("torture"), rounds_a_folder: 3, rows: 0 };
-    let outcome = torture(Path::new(env!("CARGO_BIN_EXE_torture")), &plan, |_| {}).unwrap();
+    let outcome =
+        patterns::process::torture(Path::new(env!("CARGO_BIN_EXE_torture")), &plan, |_| {}).unwrap();
+    assert_eq!(outcome.wrong, Vec::<String>::new());
+    assert!(outcome.kills == 3 && outcome.acknowledged > 0, "{outcome:?}");
+}
+
+#[test]
+fn nothing_acknowledged_over_http_is_lost_when_a_server_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan =
+        Plan { rounds: 3, seed: 5, folder: folder.path().join("torture"), rounds_a_folder: 3, rows: 0 };
+    let outcome = server::process::torture(Path::new(env!("CARGO_BIN_EXE_torture")), &plan, |_| {}).unwrap();
     assert_eq!(outcome.wrong, Vec::<String>::new());
     assert!(outcome.kills == 3 && outcome.acknowledged > 0, "{outcome:?}");
 }

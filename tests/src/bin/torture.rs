@@ -5,12 +5,14 @@ use std::process::ExitCode;
 
 use tests::crash::patterns::process as patterns;
 use tests::crash::process::{CHILD, Plan, run_child, torture};
+use tests::crash::server::process as server;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [CHILD, folder, writers, rows] => child(folder, writers, rows),
         [patterns::CHILD, folder, round, seed] => patterns_child(folder, round, seed),
+        [server::CHILD, folder] => server::run_child(&PathBuf::from(folder)),
         words => parent(words),
     };
     match result {
@@ -50,18 +52,19 @@ fn parent(words: &[&str]) -> Outcome {
         rounds_a_folder: 25,
         rows: 0,
     };
-    let (mut words, mut all_patterns) = (words.iter(), false);
+    let (mut words, mut all_patterns, mut served) = (words.iter(), false, false);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("`{word}` wants a value"));
         match *word {
             "--patterns" => all_patterns = true,
+            "--server" => served = true,
             "--rounds" => plan.rounds = value()?.parse()?,
             "--seed" => plan.seed = value()?.parse()?,
             "--rows" => plan.rows = rows(value()?)?,
             "--folder" => plan.folder = PathBuf::from(value()?),
             other => {
                 return Err(format!(
-                    "unknown option `{other}`; there are --patterns, --rounds N, --rows N, --seed N, --folder PATH"
+                    "unknown option `{other}`; there are --patterns, --server, --rounds N, --rows N, --seed N, --folder PATH"
                 )
                 .into());
             }
@@ -76,6 +79,8 @@ fn parent(words: &[&str]) -> Outcome {
     let program = std::env::current_exe()?;
     let outcome = if all_patterns {
         patterns::torture(&program, &plan, progress)?
+    } else if served {
+        server::torture(&program, &plan, progress)?
     } else {
         torture(&program, &plan, progress)?
     };

@@ -1,0 +1,81 @@
+//! The child: the server on a folder, until it is killed.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use table_server::{Account, Config, Server};
+use table_wire::auth::AccountKey;
+
+use crate::crash::process::open;
+
+/// The word that makes the program a server: `torture server-child FOLDER`.
+pub const CHILD: &str = "server-child";
+
+const ACCOUNT: &str = "contoso";
+const KEY: &str = "a2V5";
+
+/// What a step gives: any error ends the run.
+pub(super) type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// Serves a folder at ports that the system chooses, of which the first line of standard output is the connection string.
+///
+/// # Errors
+/// Those of opening and of taking the ports.
+pub(super) fn serve(folder: &Path) -> Fallible<()> {
+    let account = Account::new(AccountKey::new(ACCOUNT, KEY)?, open(folder, 0)?);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let server = Server::bind(Config::on_loopback(account).ephemeral()).await?;
+        let line = server.connection_string(ACCOUNT).ok_or("the account is missing")?;
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{line}")?;
+        out.flush()?;
+        drop(out);
+        server.serve_until(std::future::pending()).await;
+        Ok(())
+    })
+}
+
+/// A server in a process of its own. Dropping it kills it.
+#[derive(Debug)]
+pub(super) struct Served {
+    process: Child,
+    pub(super) connection_string: String,
+}
+
+impl Served {
+    /// Starts `program` as a server of the folder and waits until it listens.
+    pub(super) fn start(program: &Path, folder: &Path) -> Fallible<Self> {
+        let mut command = Command::new(program);
+        command.arg(CHILD).arg(folder).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut served = Self { process: command.spawn()?, connection_string: String::new() };
+        let stdout = served.process.stdout.take().ok_or("the server has no standard output")?;
+        BufReader::new(stdout).read_line(&mut served.connection_string)?;
+        served.connection_string.truncate(served.connection_string.trim_end().len());
+        if served.connection_string.is_empty() {
+            return Err(format!("the server ended before it listened: {}", served.process.wait()?).into());
+        }
+        Ok(served)
+    }
+
+    /// Kills it, as `kill -9` does.
+    pub(super) fn kill(&mut self) -> Fallible<()> {
+        self.process.kill()?;
+        let status = self.process.wait()?;
+        // A server that had ended by itself died of something else.
+        if status.code().is_some() {
+            Err(format!("the server ended by itself: {status}").into())
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // Both fail only where it has ended already.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}

@@ -1,0 +1,108 @@
+//! The load: 32 connections, each with a thread, of which eight are at queues.
+
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+use pollster::FutureExt;
+use table_azure::{AzureQueues, AzureTables, Options, RetryPolicy};
+use table_core::{QueueStore, Result};
+
+use super::child::{Fallible, Served};
+use super::messages::{self, Tally};
+use crate::crash::{Acknowledged, Evidence, Writer};
+
+/// Connections that write rows.
+const WRITERS: usize = 24;
+/// Connections that put, receive and delete messages.
+const HANDS: usize = 8;
+
+/// What the rounds on one folder were acknowledged.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    pub(super) rows: Evidence,
+    pub(super) queues: [Tally; HANDS],
+}
+
+/// What a connection reports.
+enum Report {
+    Row(Acknowledged),
+    Message,
+    /// Its last.
+    Failed(table_core::Error),
+}
+
+/// Puts the server under load, kills it after so many acknowledgements, and gives how many there were.
+///
+/// # Errors
+/// If a connection fails before the kill.
+pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Ledger) -> Fallible<u64> {
+    // A repetition of what was under way at the kill would only wait for a server that is gone.
+    let options = || Options::new().retry(RetryPolicy::NONE);
+    let tables = AzureTables::from_connection_string_with(&served.connection_string, options())?;
+    let queues = AzureQueues::from_connection_string_with(&served.connection_string, options())?;
+    Writer::create_table(&tables).block_on()?;
+    for hand in 0..HANDS {
+        queues.create_queue(&messages::queue(hand)?).block_on()?;
+    }
+    let (reports, reported) = channel();
+    let Ledger { rows, queues: tallies } = ledger;
+    thread::scope(|scope| {
+        for number in 0..WRITERS {
+            let (reports, tables) = (reports.clone(), &tables);
+            scope.spawn(move || fail(&reports, write(tables, number, &reports)));
+        }
+        for (hand, tally) in tallies.iter_mut().enumerate() {
+            let (reports, queues) = (reports.clone(), &queues);
+            scope.spawn(move || fail(&reports, work(queues, hand, tally, &reports)));
+        }
+        drop(reports);
+        let (mut acknowledged, mut early) = (0, None);
+        if kill_after == 0 {
+            served.kill()?;
+        }
+        // To the end of all connections: what had been acknowledged before the kill is acknowledged as well.
+        for report in reported {
+            match report {
+                Report::Row(row) => rows.record(row),
+                Report::Message => {}
+                Report::Failed(error) => {
+                    if acknowledged < kill_after {
+                        early.get_or_insert(error);
+                        served.kill()?;
+                    }
+                    continue;
+                }
+            }
+            acknowledged += 1;
+            if acknowledged == kill_after {
+                served.kill()?;
+            }
+        }
+        match early {
+            Some(error) => Err(format!("a connection failed before the kill: {error:?}").into()),
+            None => Ok(acknowledged),
+        }
+    })
+}
+
+/// Reports the end of a connection; its reader is there as long as it is.
+fn fail(reports: &Sender<Report>, end: Result<()>) {
+    if let Err(error) = end {
+        drop(reports.send(Report::Failed(error)));
+    }
+}
+
+fn write(tables: &AzureTables, number: usize, reports: &Sender<Report>) -> Result<()> {
+    let mut writer = Writer::resume(tables, number).block_on()?;
+    while reports.send(Report::Row(writer.step(tables).block_on()?)).is_ok() {}
+    Ok(())
+}
+
+fn work(queues: &AzureQueues, hand: usize, tally: &mut Tally, reports: &Sender<Report>) -> Result<()> {
+    loop {
+        messages::step(queues, hand, tally).block_on()?;
+        if reports.send(Report::Message).is_err() {
+            return Ok(());
+        }
+    }
+}

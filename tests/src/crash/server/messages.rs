@@ -1,0 +1,79 @@
+//! A hand at a queue: puts, receives and deletes, counted at their beginning and at their acknowledgement.
+
+use std::time::Duration;
+
+use table_core::queue::{PutMessage, QueueName};
+use table_core::{QueueStore, Result};
+
+/// Received messages are hidden for longer than any run.
+const HIDDEN: Duration = Duration::from_hours(24);
+/// One in so many messages that are received is kept.
+const KEEP_EVERY: u64 = 8;
+
+/// What was asked of a queue, and what of it was acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    puts_begun: u64,
+    puts: u64,
+    deletes_begun: u64,
+    deletes: u64,
+}
+
+impl Tally {
+    /// What is wrong with a count of messages, if anything: each call that was begun and not acknowledged may have been done.
+    fn judge(&self, queue: &QueueName, count: u64) -> Option<String> {
+        let (least, most) = (self.puts.saturating_sub(self.deletes_begun), self.puts_begun - self.deletes);
+        (!(least..=most).contains(&count))
+            .then(|| format!("queue {queue}: {count} messages, where {least} to {most} belong ({self:?})"))
+    }
+}
+
+/// The queue of a hand.
+///
+/// # Errors
+/// None: it is a name of a queue.
+pub(super) fn queue(hand: usize) -> Result<QueueName> {
+    QueueName::new(&format!("torture-{hand}"))
+}
+
+/// Puts a message, receives one and, mostly, deletes it.
+///
+/// # Errors
+/// Those of the store; the tally then holds what had been begun.
+pub(super) async fn step(store: &impl QueueStore, hand: usize, tally: &mut Tally) -> Result<()> {
+    let queue = queue(hand)?;
+    tally.puts_begun += 1;
+    store.put(&queue, PutMessage::new(format!("message {}", tally.puts_begun))).await?;
+    tally.puts += 1;
+    for lease in store.receive(&queue, 1, HIDDEN).await? {
+        if !tally.puts.is_multiple_of(KEEP_EVERY) {
+            tally.deletes_begun += 1;
+            store.delete(&queue, &lease.message.id, &lease.receipt).await?;
+            tally.deletes += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Compares a queue with its tally.
+///
+/// # Errors
+/// Those of the store.
+pub(super) async fn check(store: &impl QueueStore, hand: usize, tally: &Tally) -> Result<Option<String>> {
+    let queue = queue(hand)?;
+    Ok(tally.judge(&queue, store.approximate_count(&queue).await?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_out_of_bounds_is_wrong() {
+        let queue = queue(0).unwrap();
+        let tally = Tally { puts_begun: 11, puts: 10, deletes_begun: 4, deletes: 3 };
+        for (count, wrong) in [(5, true), (6, false), (8, false), (9, true)] {
+            assert_eq!(tally.judge(&queue, count).is_some(), wrong, "{count}");
+        }
+    }
+}
