@@ -52,6 +52,7 @@
 //! # }).unwrap();
 //! ```
 
+mod fault;
 #[cfg(test)]
 mod tests;
 
@@ -65,8 +66,9 @@ use object_store::path::Path;
 use object_store::{Error as StoreError, ObjectStore, ObjectStoreExt};
 use table_core::Engine;
 use table_core::embedded::{BackupFile, BackupImage, CopyReport, EngineOptions, Restoration};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 
+use crate::backup::fault::BackupFault;
 use crate::blob::{InBlobs, blob_error, upload};
 
 const MANIFEST: &str = "BACKUP";
@@ -93,8 +95,7 @@ impl BlobBackup {
     pub fn new(store: Arc<dyn ObjectStore>, prefix: &str) -> Result<Self> {
         let path = Path::parse(prefix).map_err(|error| blob_error(prefix, error.into()))?;
         if path.as_ref().is_empty() {
-            let message = "the prefix of a backup is empty: name one, so that other blobs are left alone";
-            return Err(Error::new(ErrorCode::InvalidInput, message));
+            return Err(Error::of(BackupFault::EmptyPrefix));
         }
         Ok(Self { store, prefix: path })
     }
@@ -109,8 +110,7 @@ impl BlobBackup {
         let earlier = self.read(BASE).await?;
         let there = self.list().await?;
         if manifest.is_none() && !there.is_empty() {
-            let message = format!("the prefix {} holds something else: choose an empty one", self.prefix);
-            return Err(Error::new(ErrorCode::FolderNotOurs, message));
+            return Err(Error::of(BackupFault::NotOurs(self.prefix.to_string())));
         }
         let image = engine.backup_image().await?;
         let files = image.files(earlier.as_deref(), self.prefix.as_ref())?;
@@ -153,8 +153,7 @@ impl BlobBackup {
     /// by then is refused by `Engine::open`: empty it before the next attempt.
     pub async fn restore(&self, to: impl AsRef<Folder>) -> Result<CopyReport> {
         let (Some(manifest), Some(base)) = (self.read(MANIFEST).await?, self.read(BASE).await?) else {
-            let message = format!("the prefix {} holds no whole backup", self.prefix);
-            return Err(Error::new(ErrorCode::FolderNotOurs, message));
+            return Err(Error::of(BackupFault::NoBackup(self.prefix.to_string())));
         };
         let restoration = EngineOptions::new().restoration(&manifest, &base, to)?;
         for file in restoration.files() {

@@ -6,6 +6,8 @@
 #[cfg(feature = "blobs")]
 mod error;
 #[cfg(feature = "blobs")]
+mod fault;
+#[cfg(feature = "blobs")]
 mod name;
 #[cfg(feature = "blobs")]
 mod orphans;

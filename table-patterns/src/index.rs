@@ -87,10 +87,14 @@ mod changes;
 mod check;
 mod commit;
 mod eventual;
+mod fault;
+mod finding;
 #[cfg(test)]
 mod fixture;
 mod list;
 mod look_up;
+#[cfg(feature = "blobs")]
+mod orphans;
 mod outbox;
 mod pace;
 mod patch;
@@ -106,14 +110,16 @@ mod table;
 mod tests;
 mod write;
 
+pub(crate) use crate::participant::Beside;
 pub use backfill::{Backfill, BackfillProgress};
-pub use batch::UniqueViolation;
-pub(crate) use batch::{Batch, Beside, Write};
+pub(crate) use batch::{Batch, Write};
 pub use bulk::{IndexedBulk, IndexedBulkError};
 pub use changes::{Change, ChangeKind, changes};
-pub use check::{Finding, FindingKind, IndexCheck, IndexReport};
+pub use check::{IndexCheck, IndexReport};
 pub(crate) use commit::Attempt;
 pub use eventual::{Eventual, EventualQuery};
+pub use fault::UniqueViolation;
+pub use finding::{Finding, FindingKind};
 #[cfg(feature = "blobs")]
 pub use list::ListBlobs;
 pub use look_up::ListPage;

@@ -79,6 +79,7 @@
 //! ```
 
 mod blob;
+mod fault;
 mod orphans;
 mod table;
 #[cfg(test)]

@@ -51,6 +51,7 @@
 //! # }).unwrap();
 //! ```
 
+mod fault;
 mod line;
 mod name;
 mod reader;

@@ -52,6 +52,7 @@
 //! ```
 
 mod append;
+mod fault;
 mod follow;
 mod read;
 mod stamp;

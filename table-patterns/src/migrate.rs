@@ -63,16 +63,19 @@
 //! ```
 
 mod checksum;
+mod fault;
 mod position;
 mod row;
 #[cfg(test)]
 mod tests;
 
 use table_core::TableStoreExt;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::name::TableName;
 use table_core::query::{KeyRange, Query};
 use table_core::store::TableStore;
+
+use crate::migrate::fault::PositionFault;
 
 pub use checksum::Checksum;
 pub use position::MigrationPosition;
@@ -125,8 +128,8 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
     /// `InvalidInput` for a position in another table.
     pub fn resume(self, position: MigrationPosition) -> Result<Self> {
         if position.table != self.position.table {
-            let message = format!("the position is one in `{}`: begin this table anew", position.table);
-            return Err(Error::new(ErrorCode::InvalidInput, message).with_table(self.position.table.as_str()));
+            let error = Error::of(PositionFault::OtherTable(position.table));
+            return Err(error.with_table(self.position.table.as_str()));
         }
         Ok(Self { position, ..self })
     }

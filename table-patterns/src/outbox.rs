@@ -37,8 +37,10 @@
 //! Where the target is in the partition of the change: write it in the transaction. Where no write triggers the work:
 //! [`Outbox::enqueue`].
 
+pub(crate) mod fault;
 pub mod guard;
 pub(crate) mod intent;
+pub(crate) mod keys;
 pub(crate) mod message;
 pub(crate) mod record;
 pub(crate) mod registry;
@@ -46,6 +48,7 @@ pub(crate) mod rows;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
+pub(crate) mod work;
 
 pub use intent::{Intent, Step, TargetWrite};
 pub use message::Message;

@@ -86,8 +86,15 @@ use table_core::pace::Pace;
 use table_core::selection::{Point, Selection};
 use uuid::Uuid;
 
-use crate::index::Beside;
 use crate::outbox::Step;
+
+/// A row of a participant, in the transaction of the entity.
+#[derive(Clone, Debug)]
+pub(crate) struct Beside {
+    /// The participant.
+    pub(crate) by: &'static str,
+    pub(crate) operation: Operation,
+}
 
 /// A pattern that takes part in the writes of entities `E`: see [the module](self) for its laws.
 pub trait Participant<E>: Send + Sync {

@@ -64,6 +64,7 @@
 //! # }).unwrap();
 //! ```
 
+mod fault;
 #[cfg(test)]
 mod tests;
 
@@ -71,7 +72,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use table_core::entity::{Entity, PlainEntity};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::group::{EntityGroup, GroupOf, Names};
 use table_core::key::{EntityKey, RowKey};
@@ -84,6 +85,7 @@ use table_core::store::TableStore;
 use table_core::{Table, Transaction};
 
 use crate::index::{Attempt, Batch, Beside, Entities, IndexOutbox, NoOutbox};
+use crate::relation::fault::RelationFault;
 
 /// A table of owners `P`, whose parts are the other members of the group `G`.
 pub struct OwnerTable<P, G, S, O = NoOutbox> {
@@ -219,17 +221,14 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: In
             }
         }
         let (most, count) = (store.capabilities().limits.operations, deletes.len());
-        let error = if !has_owner {
-            Error::new(ErrorCode::ResourceNotFound, "the owner to delete is not there").with_rule("DEL-3")
+        let fault = if !has_owner {
+            RelationFault::NoOwner
         } else if count > most {
-            let message = format!(
-                "the owner and its parts are {count} rows, and a transaction deletes at most {most}: delete parts in batches first"
-            );
-            Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-2")
+            RelationFault::TooMany { rows: count, most }
         } else {
             return Ok(deletes);
         };
-        Err(self.in_place(error, owner))
+        Err(self.in_place(Error::of(fault), owner))
     }
 
     async fn submit(
@@ -253,14 +252,14 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: In
 
     fn check_part<C: Entity>(&self, owner: &EntityKey, part: &EntityKey) -> Result<()> {
         let under = Self::range(owner).contains(part.partition_key.as_str(), part.row_key.as_str());
-        let message = if C::SCHEMA.table != P::SCHEMA.table {
-            "the part's design names another table than the owner's: a transaction has one table"
+        let fault = if C::SCHEMA.table != P::SCHEMA.table {
+            RelationFault::OtherTable
         } else if !under || part == owner {
-            "the part's key is not under its owner's: the same partition, and the owner's RowKey with more behind it"
+            RelationFault::OtherKey
         } else {
             return Ok(());
         };
-        Err(self.in_place(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-CK-3"), part))
+        Err(self.in_place(Error::of(fault), part))
     }
 }
 

@@ -62,6 +62,7 @@
 //! [`Error::is_ambiguous`]: table_core::Error::is_ambiguous
 
 mod blocks;
+mod fault;
 mod gapless;
 mod row;
 #[cfg(test)]

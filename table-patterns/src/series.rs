@@ -64,6 +64,7 @@
 //! # }).unwrap();
 //! ```
 
+mod fault;
 mod names;
 mod number;
 mod row;

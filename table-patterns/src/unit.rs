@@ -68,6 +68,8 @@
 //! # }).unwrap();
 //! ```
 
+mod fault;
+
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
@@ -75,7 +77,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use table_core::entity::{Entity, Versioned};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -84,8 +86,11 @@ use table_core::row::RowWriter;
 use table_core::selection::{Partition, Point, Selection};
 use table_core::store::TableStore;
 
-use crate::index::{Batch, Beside, Entities, IndexOutbox, Road, Write};
+use crate::index::{Batch, Entities, IndexOutbox, Road, Write};
 use crate::outbox::Step;
+use crate::participant::Beside;
+
+use fault::UnitFault;
 
 /// Writes of entities of one partition and of all that their patterns add, applied all or none: see [the module](self).
 #[must_use = "a unit does nothing until it is committed"]
@@ -183,9 +188,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     pub fn replace<E: Entity>(&mut self, old: &Versioned<E>, new: &E) -> Result<&mut Self> {
         let key = new.key_of()?;
         if old.key_of()? != key {
-            let message = "the entity has another key than the one it replaces: keys are fixed";
-            let error = Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6");
-            return Err(self.here(error, &key));
+            return Err(self.here(Error::of(UnitFault::KeyChanged), &key));
         }
         let kind = OperationKind::Replace(new.to_row()?, IfMatch::ETag(old.etag().clone()));
         self.write(&key, kind, Some(old.value()), Some(new))
@@ -304,46 +307,30 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// Takes a larger batch, if it fits.
     fn take(&mut self, batch: Batch, key: &EntityKey) -> Result<&mut Self> {
         let limits = self.road.store.capabilities().limits;
-        let refuse =
-            |code, rule, message: String| Err(self.here(Error::new(code, message).with_rule(rule), key));
         let (operations, most) = (batch.operations(), limits.operations);
         if operations > most {
-            let message = format!(
-                "the unit would be {operations} operations ({}); a transaction holds at most {most}: commit some before",
-                batch.parts()
-            );
-            return refuse(ErrorCode::InvalidInput, "EGT-2", message);
+            let fault = UnitFault::Operations { operations, parts: batch.parts(), most };
+            return Err(self.here(Error::of(fault), key));
         }
         let (bytes, most) = (batch.bytes(), limits.transaction_bytes);
         if bytes > most {
-            let message = format!(
-                "the unit would be {bytes} bytes ({}); at most {most} are allowed: commit some before",
-                batch.parts()
-            );
-            return refuse(ErrorCode::RequestBodyTooLarge, "EGT-3", message);
+            let fault = UnitFault::Bytes { bytes, parts: batch.parts(), most };
+            return Err(self.here(Error::of(fault), key));
         }
         self.batch = batch;
         Ok(self)
     }
 
     fn check_place<E: Entity>(&self, key: &EntityKey) -> Result<()> {
-        let (code, rule, message) = if key.partition_key != self.batch.partition_key {
-            let message = format!(
-                "the entity lies in partition '{}', the unit in '{}': a transaction has one partition",
-                key.partition_key, self.batch.partition_key
-            );
-            (ErrorCode::CommandsInBatchActOnDifferentPartitions, "EGT-5", message)
+        let fault = if key.partition_key != self.batch.partition_key {
+            let (entity, unit) = (key.partition_key.clone(), self.batch.partition_key.clone());
+            UnitFault::Partition { entity, unit }
         } else if !E::SCHEMA.table.eq_ignore_ascii_case(self.table.as_str()) {
-            let message = format!(
-                "the entity's design lives in table `{}`, the unit in `{}`: a transaction has one table",
-                E::SCHEMA.table,
-                self.table
-            );
-            (ErrorCode::InvalidInput, "EGT-1", message)
+            UnitFault::Table { entity: E::SCHEMA.table, unit: self.table.clone() }
         } else {
             return Ok(());
         };
-        Err(self.here(Error::new(code, message).with_rule(rule), key))
+        Err(self.here(Error::of(fault), key))
     }
 
     fn here(&self, error: Error, key: &EntityKey) -> Error {
@@ -379,9 +366,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// operations (EGT-12); `UpdateConditionNotSatisfied` if all attempts lost their race for a list.
     pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
         if self.batch.entities.is_empty() {
-            let message = "the unit has no operations: add one, or do not commit";
-            let error = Error::new(ErrorCode::InvalidInput, message).with_rule("EGT-12");
-            return Err(error.with_table(self.table.as_str()));
+            return Err(Error::of(UnitFault::Empty).with_table(self.table.as_str()));
         }
         for (admission, is_whole) in self.admissions.values() {
             admission(*is_whole).await?;

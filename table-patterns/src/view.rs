@@ -109,6 +109,8 @@
 //! ```
 
 mod apply;
+mod fault;
+mod operations;
 mod part;
 mod projection;
 mod rebuild;

@@ -71,6 +71,7 @@
 
 #[doc(hidden)]
 pub mod derived;
+mod fault;
 mod fetch;
 mod patch;
 mod properties;

@@ -33,9 +33,9 @@
 
 mod archive;
 mod claim;
+mod fault;
 pub(crate) mod handler;
 mod lease;
-pub(crate) mod message;
 mod metrics;
 mod poison;
 mod steps;

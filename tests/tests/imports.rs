@@ -19,18 +19,8 @@ const PACKAGES: [&str; 6] =
     ["table-core", "table-derive", "table-patterns", "table-wire", "table-azure", "table-server"];
 
 /// Where circles are left, to be untied.
-const LEFT: [&str; 10] = [
-    "table-derive: attr::",
-    "table-derive: codec::",
-    "table-derive: expand::",
-    "table-patterns: denormal::",
-    "table-patterns: index::",
-    "table-patterns: large::",
-    "table-patterns: outbox::",
-    "table-patterns: participant",
-    "table-patterns: view::",
-    "table-patterns: work::",
-];
+const LEFT: [&str; 4] =
+    ["table-derive: attr::", "table-derive: codec::", "table-derive: expand::", "table-patterns: denormal::"];
 
 #[test]
 fn no_package_has_a_circle_of_imports() {

@@ -1,6 +1,7 @@
 //! Does a backup survive a failure of every request, and is a damaged one never restored?
 
 use pollster::block_on;
+use table_core::error::ErrorCode;
 use table_core::{TableEntity, TableStoreExt};
 
 use super::*;

@@ -1,23 +1,13 @@
 //! Errors of a store of blobs.
 
 use object_store::Error as StoreError;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
+
+use crate::blob::fault::StoreFault;
 
 /// The error of a blob.
 pub(crate) fn blob_error(path: &str, error: StoreError) -> Error {
-    let (code, what) = match &error {
-        StoreError::NotFound { .. } => (ErrorCode::BlobNotFound, "is not there"),
-        StoreError::InvalidPath { .. } => (ErrorCode::InvalidInput, "has an illegal name"),
-        StoreError::PermissionDenied { .. } => {
-            (ErrorCode::AuthorizationFailure, "may not be used with this credential")
-        }
-        StoreError::Unauthenticated { .. } => (ErrorCode::AuthenticationFailed, "needs a valid credential"),
-        StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => {
-            (ErrorCode::Unsupported, "needs what its store cannot do")
-        }
-        _ => (ErrorCode::Io, "could not be read or written"),
-    };
-    Error::new(code, format!("blob `{path}` {what}: {error}")).with_source(error)
+    Error::of(StoreFault::of(path, error))
 }
 
 /// Says which blob it was.

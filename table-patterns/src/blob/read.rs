@@ -7,9 +7,10 @@ use futures_core::Stream;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::{ObjectStore, ObjectStoreExt};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 
 use crate::blob::BlobRef;
+use crate::blob::fault::ReadFault;
 use crate::blob::{InBlobs, blob_error};
 
 /// A value that has been asked for, not read yet.
@@ -20,13 +21,11 @@ pub struct LargeReader {
 
 impl LargeReader {
     pub(crate) async fn open(blobs: &dyn ObjectStore, blob: &BlobRef) -> Result<Self> {
-        let path = object_store::path::Path::parse(&blob.path).map_err(|error| {
-            let message = format!("`{}` is no name of a blob: {error}", blob.path);
-            Error::new(ErrorCode::EntityMismatch, message).with_source(error)
-        })?;
+        let path = object_store::path::Path::parse(&blob.path)
+            .map_err(|source| Error::of(ReadFault::Name { path: blob.path.clone(), source }))?;
         let found = blobs.get(&path).await.in_blob(&path).map_err(|error| error.with_rule("PAT-LARGE-2"))?;
         if found.meta.size != blob.length {
-            return Err(corrupted(blob, &format!("has {} bytes", found.meta.size)));
+            return Err(Error::of(ReadFault::Length { blob: blob.to_string(), bytes: found.meta.size }));
         }
         Ok(Self { blob: blob.clone(), content: found.into_stream() })
     }
@@ -57,7 +56,7 @@ impl LargeReader {
             if (crc, length) == (blob.crc, blob.length) {
                 return Ok(None);
             }
-            Err(corrupted(&blob, &format!("has {length} bytes of checksum {crc:08x}")))
+            Err(Error::of(ReadFault::Checksum { blob: blob.to_string(), bytes: length, crc }))
         })
     }
 
@@ -72,11 +71,6 @@ impl LargeReader {
         });
         Ok(collected.await?.freeze())
     }
-}
-
-fn corrupted(blob: &BlobRef, found: &str) -> Error {
-    let message = format!("blob `{blob}` is not what was written: it {found}");
-    Error::new(ErrorCode::Corrupted, message).with_rule("PAT-LARGE-2")
 }
 
 impl fmt::Debug for LargeReader {

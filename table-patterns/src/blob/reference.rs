@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, ErrorCode, Fault, Result};
 use table_core::property::Property;
 use table_core::row::RowWriter;
 use table_core::value::{EdmType, ValueRef};
@@ -64,10 +64,19 @@ impl FromStr for BlobRef {
             let length = parts.next()?.parse().ok()?;
             Some(Self { path: parts.next()?.to_owned(), length, crc })
         };
-        read().filter(|blob| blob.to_string() == text).ok_or_else(|| {
-            let message = format!("'{text}' is no address of a blob: name, length and checksum are wanted");
-            Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-LARGE-1")
-        })
+        let fault = || Error::of(AddressFault(text.to_owned()));
+        read().filter(|blob| blob.to_string() == text).ok_or_else(fault)
+    }
+}
+
+/// The address of a blob that cannot be read as one.
+#[derive(Debug, thiserror::Error)]
+#[error("'{0}' is not the address of a blob: name, length and checksum are wanted")]
+struct AddressFault(String);
+
+impl Fault for AddressFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        (ErrorCode::EntityMismatch, Some("PAT-LARGE-1"))
     }
 }
 

@@ -2,7 +2,7 @@
 //! transaction; again where somebody was in between (CON-3).
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
@@ -15,6 +15,7 @@ use crate::feed::FeedChange;
 use crate::index::batch::{Batch, Write};
 use crate::index::changes::ChangeKind;
 use crate::index::commit::{Attempt, touches};
+use crate::index::fault::IndexFault;
 use crate::index::outbox::IndexOutbox;
 use crate::index::road::{Road, Way};
 use crate::index::state::load;
@@ -44,14 +45,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         current: Option<Current<E>>,
         if_match: &IfMatch,
     ) -> Result<Current<E>> {
-        let (code, rule, message) = match current {
+        let fault = match current {
             Some(current) if if_match.accepts(&current.etag) => return Ok(current),
-            Some(_) => {
-                (ErrorCode::UpdateConditionNotSatisfied, "UPD-3", "the entity is of another version by now")
-            }
-            None => (ErrorCode::ResourceNotFound, "UPD-2", "the entity is not there"),
+            Some(_) => IndexFault::Changed,
+            None => IndexFault::NotFound,
         };
-        Err(self.here(Error::new(code, message).with_rule(rule), key))
+        Err(self.here(Error::of(fault), key))
     }
 
     pub(crate) fn here(&self, error: Error, key: &EntityKey) -> Error {
@@ -215,9 +214,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     }
 }
 
-/// What cannot be: a decision that wants to know more than all that is there.
+/// The error of a decision that asks for more although all that is there was read.
 pub(crate) fn undecided() -> Error {
-    Error::new(ErrorCode::InternalError, "a write was not decided though all that is there was read")
+    Error::of(IndexFault::Undecided)
 }
 
 /// An entity of these properties.

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::index::Index;
 use table_core::query::Continuation;
 use table_core::schema::IndexSchema;
@@ -12,7 +12,9 @@ use table_core::store::TableStore;
 use table_core::table::{LEASE, StoredLayout};
 
 use crate::index::changes::index_of;
-use crate::index::check::{FindingKind, IndexReport};
+use crate::index::check::IndexReport;
+use crate::index::fault::IndexFault;
+use crate::index::finding::FindingKind;
 use crate::index::outbox::IndexOutbox;
 use crate::index::pace::Pacer;
 use crate::index::state::{IndexState, load, note, noted};
@@ -228,13 +230,7 @@ impl<'a, E: Entity, S: TableStore, O: IndexOutbox> Backfill<'a, E, S, O> {
             Some(finding) => {
                 let shown = |key: &table_core::EntityKey| key.to_string();
                 let owner = finding.owner.as_ref().map(shown).unwrap_or_default();
-                let message = format!(
-                    "the index `{}` is unique, and {owner} has a value that another entity has: change one of them, then run \
-                     the backfill again",
-                    self.index.name
-                );
-                Err(Error::new(ErrorCode::UniqueViolation, message)
-                    .with_rule("PAT-INTRA-5")
+                Err(Error::of(IndexFault::Shared { index: self.index.name, owner })
                     .with_key(finding.at.partition_key.as_str(), finding.at.row_key.as_str()))
             }
         }

@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::{Row, entity_bytes};
 use table_core::schema::{EntitySchema, IndexSchema};
 
-use crate::index::changes::{Change, ChangeKind, changes, owner_of};
+use crate::index::changes::{Change, ChangeKind, OwnerOf, changes, owner_of};
+use crate::index::fault::{IndexFault, UniqueViolation};
 use crate::index::list::{ListForm, Member};
 use crate::index::remote::{Left, RemoteChange};
 use crate::outbox::{Intent, Step};
+use crate::participant::Beside;
 
 /// One entity to be written, with what that changes in its indexes, and what its participants add.
 #[derive(Clone, Debug)]
@@ -23,17 +25,6 @@ pub(crate) struct Write {
     pub(crate) beside: Vec<Beside>,
     pub(crate) steps: Vec<Step>,
 }
-
-/// A row of a participant, in the transaction of the entity.
-#[derive(Clone, Debug)]
-pub(crate) struct Beside {
-    /// The participant.
-    pub(crate) by: &'static str,
-    pub(crate) operation: Operation,
-}
-
-/// Whose an entry of an index is: [`owner_of`] of one entity type.
-pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
 
 impl Write {
     /// The write of an entity that changes from `old` to `new`.
@@ -213,10 +204,9 @@ impl Batch {
         let bytes = write.bytes();
         let Write { key, kind, changes, beside, steps } = write;
         if self.entities.iter().any(|operation| operation.row_key == key.row_key) {
-            let message = "an entity may occur only once in a transaction";
-            return Err(Error::new(ErrorCode::InvalidDuplicateRow, message)
-                .with_rule("EGT-4")
-                .with_key(key.partition_key.as_str(), key.row_key.as_str()));
+            return Err(
+                Error::of(IndexFault::Twice).with_key(key.partition_key.as_str(), key.row_key.as_str())
+            );
         }
         self.bytes += bytes;
         for change in changes {
@@ -242,12 +232,8 @@ impl Batch {
     fn put_beside(&mut self, one: Beside) -> Result<()> {
         if let Some(other) = self.beside.iter().find(|other| other.operation.row_key == one.operation.row_key)
         {
-            let message = format!(
-                "`{}` and `{}` write one row of the transaction: give each its own key",
-                other.by, one.by
-            );
-            return Err(Error::new(ErrorCode::InvalidDuplicateRow, message)
-                .with_rule("EGT-4")
+            let (first, second) = (other.by.to_string(), one.by.to_string());
+            return Err(Error::of(IndexFault::SameRow { first, second })
                 .with_key(self.partition_key.as_str(), one.operation.row_key.as_str()));
         }
         self.beside.push(one);
@@ -308,29 +294,8 @@ impl Batch {
     }
 }
 
-/// What the error of a [`UniqueViolation`](ErrorCode::UniqueViolation) has as its source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UniqueViolation {
-    /// The name of the index.
-    pub index: &'static str,
-    /// The key of the entity that has the value.
-    pub owner: EntityKey,
-}
-
-impl std::fmt::Display for UniqueViolation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the value in the unique index `{}` is that of {}", self.index, self.owner)
-    }
-}
-
-impl std::error::Error for UniqueViolation {}
-
 /// The error of a value that another entity has (PAT-INTRA-5).
 pub(crate) fn violation(index: &IndexSchema, copy: &EntityKey, owner: &EntityKey) -> Error {
-    let source = UniqueViolation { index: index.name, owner: owner.clone() };
-    let message = format!("{source}: choose another value, or change that entity first");
-    Error::new(ErrorCode::UniqueViolation, message)
-        .with_rule("PAT-INTRA-5")
-        .with_key(copy.partition_key.as_str(), copy.row_key.as_str())
-        .with_source(source)
+    let taken = UniqueViolation { index: index.name, owner: owner.clone() };
+    Error::of(IndexFault::Taken(taken)).with_key(copy.partition_key.as_str(), copy.row_key.as_str())
 }

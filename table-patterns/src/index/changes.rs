@@ -110,6 +110,9 @@ pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static Index
     E::INDEXES.iter().find(|index| index.schema().name == schema.name)
 }
 
+/// Whose an entry of an index is: [`owner_of`] of one entity type.
+pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
+
 /// The key of the entity that a copy, or a member under the key of its list, belongs to; `None` if it is no entry of the index.
 pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
     let entry = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());

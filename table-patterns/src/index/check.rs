@@ -5,43 +5,13 @@ use std::num::NonZeroU32;
 use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::index::IndexOf;
-use table_core::key::EntityKey;
 use table_core::store::TableStore;
 
+use crate::index::finding::Finding;
 use crate::index::outbox::IndexOutbox;
 use crate::index::pace::Pacer;
 use crate::index::sweep::{Phase, Place, Sweep};
 use crate::index::table::Entities;
-
-/// What can be wrong with an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FindingKind {
-    /// An entity is not in the index.
-    Missing,
-    /// The copy of an entity does not hold what it should.
-    Stale,
-    /// A copy, or a member of a list, is of an entity that is gone or has another value.
-    Dangling,
-    /// Two entities have one value of a unique index; the copy is the other's. Only a person can say whose it is.
-    Duplicate,
-    /// A row of the index is not to be read.
-    Unreadable,
-}
-
-/// One thing that is wrong with an index, confirmed by reading again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The index.
-    pub index: &'static str,
-    /// What is wrong.
-    pub kind: FindingKind,
-    /// The key of the copy or list.
-    pub at: EntityKey,
-    /// The key of the entity, if that is known.
-    pub owner: Option<EntityKey>,
-    /// Whether it was made good.
-    pub repaired: bool,
-}
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +48,7 @@ impl IndexReport {
 /// A check of the indexes of a table under construction.
 ///
 /// It reads every entity and every row of the indexes, a few requests each and sixteen at a time, and holds one page at a time. Beside live writers it
-/// reports nothing that a writer is about to set right in one transaction, and its repair undoes nobody's write. An index in
+/// reports nothing that a writer is about to set right in one transaction, and its repair undoes no other write. An index in
 /// another partition or table that is merely behind is reported, too: let the outbox run dry first, or repair, which only does
 /// earlier what it would do.
 ///
@@ -96,7 +66,7 @@ impl IndexReport {
 /// let employees = store.entities::<Employee>().create_if_missing().await?;
 /// employees.insert(&Employee { department: "Sales".into(), id: 223, email: "ada@contoso.com".into() }).await?;
 ///
-/// // Somebody deletes the copy with another tool.
+/// // The copy is deleted with another tool.
 /// let copy = table_core::EntityKey::new("Sales", "email_ada@contoso.com")?;
 /// store.untyped("Company")?.delete(&copy, IfMatch::Any).await?;
 ///
@@ -140,7 +110,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexCheck<'_, E, S, O> {
         Self { per_second: Some(items), ..self }
     }
 
-    /// Lists at most so many findings, 1,000 unless told; all are counted.
+    /// Lists at most so many findings, 1,000 by default; all are counted.
     pub fn list_at_most(self, findings: usize) -> Self {
         Self { most: findings, ..self }
     }
@@ -148,7 +118,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexCheck<'_, E, S, O> {
     /// Goes over the indexes.
     ///
     /// # Errors
-    /// Those of the store; `EntityMismatch` for an entity that is no `E`.
+    /// Those of the store; `EntityMismatch` for an entity that is not an `E`.
     pub async fn run(self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let mut pacer = Pacer::new(self.table.retry.pace().clone(), self.per_second);

@@ -6,15 +6,14 @@ mod blobs;
 #[cfg(not(feature = "blobs"))]
 #[path = "list/no_blobs.rs"]
 mod blobs;
-mod content;
+pub(crate) mod content;
+pub(crate) mod fault;
 mod keeper;
 mod members;
-#[cfg(feature = "blobs")]
-mod orphans;
 
 use std::collections::BTreeSet;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::limits::Limits;
 use table_core::row::{Row, RowView, RowWriter, entity_bytes};
@@ -22,6 +21,7 @@ use table_core::schema::{EntitySchema, IndexSchema, KeyPiece};
 use table_core::value::ValueRef;
 
 use crate::blob::BlobRef;
+use crate::index::list::fault::ListFault;
 
 #[cfg(feature = "blobs")]
 pub use blobs::ListBlobs;
@@ -145,7 +145,7 @@ impl ListForm {
     pub(crate) fn check_bound(&self, members: usize) -> Result<()> {
         match self.index.at_most {
             Some(most) if members > usize::try_from(most).unwrap_or(usize::MAX) => {
-                Err(self.full(&format!("a list holds at most {most} keys, as it is declared"), ""))
+                Err(Error::of(ListFault::Bound { index: self.index.name, most }))
             }
             _ => Ok(()),
         }
@@ -182,31 +182,14 @@ impl ListForm {
         let row = row.finish();
         let bytes = entity_bytes(key.partition_key.as_str(), key.row_key.as_str(), Some(&row));
         if row.view().len() > limits.properties || limits.check_entity_bytes(bytes).is_err() {
-            let why = format!("no entity holds {count} keys (64 KiB a property, 1 MiB in all)");
-            return Err(self.full(
-                &why,
-                "give the table a store of blobs, to which such lists move (`with_list_blobs`), ",
-            ));
+            return Err(Error::of(ListFault::Full { index: self.index.name, keys: count }));
         }
         Ok(row)
     }
 
-    fn full(&self, why: &str, way: &str) -> Error {
-        let message = format!(
-            "the list of the index `{}` is full: {why}; {way}keep copies instead, which have no bound, or make the value finer",
-            self.index.name
-        );
-        Error::new(ErrorCode::IndexListFull, message).with_rule("PAT-IX-4")
-    }
-
-    /// The error of a list in a blob where nobody knows of blobs.
+    /// The error of a list in a blob, read through a handle without a store of blobs.
     pub(crate) fn without_blobs(&self) -> Error {
-        let message = format!(
-            "a list of the index `{}` is in a blob, and this table was given no store of blobs: `with_list_blobs`, in every \
-             program that uses it",
-            self.index.name
-        );
-        Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-IX-4")
+        Error::of(ListFault::WithoutBlobs(self.index.name))
     }
 
     /// The error of a list with members that lead to no entity.
@@ -215,11 +198,7 @@ impl ListForm {
     }
 
     fn broken(&self, name: &str) -> Error {
-        let message = format!(
-            "what is stored is no list of the index `{}`: rebuild the index, or read it as a bag",
-            self.index.name
-        );
-        Error::new(ErrorCode::EntityMismatch, message).with_property(name)
+        Error::of(ListFault::Broken(self.index.name)).with_property(name)
     }
 }
 
@@ -227,6 +206,8 @@ impl ListForm {
 mod tests {
     use proptest::prelude::*;
     use table_core::entity::Entity;
+
+    use table_core::error::ErrorCode;
 
     use super::*;
     use crate::index::fixture::Employee;

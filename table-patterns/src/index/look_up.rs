@@ -10,6 +10,7 @@ use table_core::selection::{Lists, Point, Selection};
 use table_core::store::TableStore;
 
 use crate::index::commit::CONCURRENCY;
+use crate::index::fault::IndexFault;
 use crate::index::list::ListForm;
 use crate::index::outbox::IndexOutbox;
 use crate::index::table::Entities;
@@ -124,8 +125,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         top: usize,
     ) -> Result<ListPage<E>> {
         if top == 0 {
-            let message = "a page of a list has at least one key: `top` is 0";
-            return Err(Error::new(ErrorCode::InvalidInput, message));
+            return Err(Error::of(IndexFault::EmptyPage));
         }
         let key = list.key()?;
         let mut owners = self.keys_of(list).await?;

@@ -2,12 +2,13 @@
 
 use std::fmt::Debug;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::operation::Operation;
 use table_core::schema::EntitySchema;
 
+use crate::index::fault::IndexFault;
 use crate::index::remote::RemoteChange;
 use crate::outbox::Intent;
 
@@ -60,13 +61,7 @@ impl IndexOutbox for NoOutbox {
     fn record(&self, _: &EntitySchema, changes: &[RemoteChange]) -> Result<Vec<Operation>> {
         match changes.first() {
             None => Ok(Vec::new()),
-            Some(change) => {
-                let message = format!(
-                    "the index `{}` lives in another partition or table, and nothing records its changes: give an outbox",
-                    change.index.name
-                );
-                Err(Error::new(ErrorCode::Unsupported, message).with_rule("PAT-EC-8"))
-            }
+            Some(change) => Err(Error::of(IndexFault::NoOutbox(change.index.name))),
         }
     }
 
@@ -74,8 +69,7 @@ impl IndexOutbox for NoOutbox {
         if intents.is_empty() {
             return Ok(Vec::new());
         }
-        let message = "a step elsewhere is intended, and nothing records it: take a handle with an outbox";
-        Err(Error::new(ErrorCode::Unsupported, message).with_rule("PAT-EC-8"))
+        Err(Error::of(IndexFault::NoOutboxForSteps))
     }
 
     async fn recorded(&self, _: &TableName, _: &PartitionKey) {}

@@ -4,7 +4,7 @@ use std::fmt;
 
 use table_core::column::Column;
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
 use table_core::property::Property;
@@ -13,6 +13,7 @@ use table_core::selection::{Point, Primary, Selection, WholeKey};
 use table_core::store::TableStore;
 use table_core::value::Value;
 
+use crate::index::fault::IndexFault;
 use crate::index::outbox::IndexOutbox;
 use crate::index::table::Entities;
 
@@ -56,10 +57,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedPatch<'_, E, S, O> {
     pub fn set<T: Property, K>(mut self, column: Column<E, T, K>, value: impl Into<T>) -> Self {
         let (name, value) = (column.name(), value.into());
         self.values = self.values.and_then(|mut values| {
-            let value = value.to_value()?.ok_or_else(|| {
-                let message = format!("a merge cannot remove property `{name}`: use `update`");
-                Error::new(ErrorCode::InvalidInput, message).with_rule("MRG-3")
-            })?;
+            let value = value.to_value()?.ok_or_else(|| Error::of(IndexFault::Removed(name)))?;
             values.retain(|(earlier, _)| *earlier != name);
             values.push((name, value));
             Ok(values)

@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::Operation;
@@ -11,6 +11,7 @@ use table_core::queue::QueueStore;
 use table_core::schema::EntitySchema;
 use table_core::store::TableStore;
 
+use crate::index::fault::IndexFault;
 use crate::index::outbox::IndexOutbox;
 use crate::index::remote::RemoteChange;
 use crate::index::table::Entities;
@@ -99,11 +100,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
             None if !recorded.starts_with("[\"") => Ok(true),
             None if self.table.is_current().await? == Some(true) => Ok(false),
             None => {
-                let message = format!(
-                    "the change is of an index that this program does not know: open `{}`, or leave it to the program that does",
-                    E::SCHEMA.entity
-                );
-                Err(Error::new(ErrorCode::LayoutMismatch, message).with_table(self.table.name()?.as_str()))
+                let unknown = Error::of(IndexFault::UnknownIndex(E::SCHEMA.entity));
+                Err(unknown.with_table(self.table.name()?.as_str()))
             }
         }
     }

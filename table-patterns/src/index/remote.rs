@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::row::Row;
 use table_core::schema::{EntitySchema, IndexSchema};
 
-use crate::outbox::guard::hash;
+use crate::index::fault::IndexFault;
+use crate::outbox::keys::hash;
 
 /// What one entity changed in one index that lives in another partition or table: where it may have entries to bring in line.
 ///
@@ -120,12 +121,7 @@ impl RemoteChange {
     /// # Errors
     /// `InvalidInput` if it is no such text, or names an index that `E` does not have (any more).
     pub fn parse<E: Entity>(text: &str) -> Result<Self> {
-        let wrong = || {
-            Error::new(
-                ErrorCode::InvalidInput,
-                format!("`{text}` is no change of an index of `{}`", E::SCHEMA.entity),
-            )
-        };
+        let wrong = || Error::of(IndexFault::NotAChange { text: text.to_owned(), entity: E::SCHEMA.entity });
         let items: Vec<serde_json::Value> =
             serde_json::from_str(text).map_err(|error| wrong().with_source(error))?;
         let key = |item: &serde_json::Value| {

@@ -19,11 +19,13 @@ use crate::index::attempts::{Current, RACE, undecided};
 use crate::index::batch::violation;
 use crate::index::changes::{index_of, owner_of};
 use crate::index::commit::CONCURRENCY;
+use crate::index::fault::IndexFault;
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::outbox::IndexOutbox;
 use crate::index::remote::{Left, RemoteChange};
 use crate::index::table::Entities;
-use crate::outbox::guard::{Guard, Origin, guard_key};
+use crate::outbox::guard::{Guard, Origin};
+use crate::outbox::keys::guard_key;
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Brings what an index in another partition or table holds of an entity in line with the entity as it is now; gives how
@@ -158,9 +160,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     }
 
     fn behind(&self, owner: &EntityKey) -> Error {
-        let message = "the store gave the entity as it was before a change that is to be settled, and no later change is known: \
-                       give workers a store that reads from the primary";
-        self.here(Error::new(ErrorCode::UpdateConditionNotSatisfied, message).with_rule("PAT-INTER-3"), owner)
+        self.here(Error::of(IndexFault::Behind), owner)
     }
 
     /// What is at a key of an index elsewhere. The guard is read first: whatever changes the entry afterwards changes the guard.

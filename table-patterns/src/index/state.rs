@@ -4,10 +4,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
 use table_core::table::{StoredLayout, Table};
+
+use crate::index::fault::IndexFault;
 
 /// Where an index is in its life. It is maintained in every state; the state says whether it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,15 +90,13 @@ impl States {
 /// Looks the states up.
 ///
 /// # Errors
-/// `IndexNotReady` if no design is stored: nobody knows what is in the indexes.
+/// `IndexNotReady` if no design is stored: it is not known what is in the indexes.
 pub(crate) async fn load<E: Entity, S: TableStore>(
     table: &Table<E, S>,
     states: &States,
 ) -> Result<StoredLayout> {
     let Some(layout) = table.stored_layout().await? else {
-        let message = "no design is stored for the table, so that nobody knows whether its indexes are whole: open it first, \
-                       with `create_if_missing`";
-        return Err(Error::new(ErrorCode::IndexNotReady, message).with_table(table.name()?.as_str()));
+        return Err(Error::of(IndexFault::NoDesign).with_table(table.name()?.as_str()));
     };
     states.learn::<E>(&layout);
     Ok(layout)
@@ -104,18 +104,13 @@ pub(crate) async fn load<E: Entity, S: TableStore>(
 
 /// The error of a query of an index that the handle does not know to be whole. A query sends nothing while it is put together.
 pub(crate) fn not_known(index: &str) -> Error {
-    let message = format!(
-        "the index `{index}` is not known to be whole: open the table with `create_if_missing`, and once a backfill is done ask \
-         for its `states`"
-    );
-    Error::new(ErrorCode::IndexNotReady, message)
+    Error::of(IndexFault::NotKnown(index.to_owned()))
 }
 
 /// The error of a question to an index that does not answer.
 pub(crate) fn not_ready(index: &str, state: IndexState) -> Error {
-    let message = match state {
-        IndexState::Disabled => format!("the index `{index}` is disabled: enable it, which builds it anew"),
-        _ => format!("the index `{index}` is being built and would miss entities: finish its backfill first"),
-    };
-    Error::new(ErrorCode::IndexNotReady, message)
+    Error::of(match state {
+        IndexState::Disabled => IndexFault::Disabled(index.to_owned()),
+        _ => IndexFault::Building(index.to_owned()),
+    })
 }

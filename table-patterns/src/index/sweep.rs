@@ -22,7 +22,7 @@ use table_core::transaction::Transaction;
 
 use crate::index::batch::Write;
 use crate::index::changes::{Change, ChangeKind};
-use crate::index::check::{Finding, FindingKind};
+use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, Members, is_unreadable};
 use crate::index::outbox::IndexOutbox;
 use crate::index::pace::Pacer;

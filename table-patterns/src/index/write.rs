@@ -1,7 +1,7 @@
 //! Single writes: an entity and all that its indexes hold of it in its partition, in one transaction (PAT-INTRA-4).
 
 use table_core::entity::{Entity, Versioned};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
 use table_core::row;
@@ -10,6 +10,7 @@ use table_core::store::TableStore;
 use table_core::table::UpdateFrom;
 
 use crate::index::attempts::{Current, read_as, undecided};
+use crate::index::fault::IndexFault;
 use crate::index::outbox::IndexOutbox;
 use crate::index::table::Entities;
 
@@ -192,16 +193,15 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
                 change(&mut current.entity)?;
                 let after = current.entity.to_row()?;
                 if current.entity.key_of()? != key {
-                    let message = "the change altered the key of the entity: keys are fixed; insert under the new key, delete \
-                                   the old";
-                    return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6"));
+                    return Err(Error::of(IndexFault::KeyChanged));
                 }
                 let if_match = IfMatch::ETag(current.etag);
                 let kind = match (row::removes(before.view(), after.view())?, &current.stored) {
                     (false, _) => OperationKind::Merge(after, if_match),
-                    (true, Some(stored)) => {
-                        OperationKind::Replace(row::rewrite(stored.view(), before.view(), after.view())?, if_match)
-                    }
+                    (true, Some(stored)) => OperationKind::Replace(
+                        row::rewrite(stored.view(), before.view(), after.view())?,
+                        if_match,
+                    ),
                     // Only a replace removes (MRG-3): what E does not know must be sent along.
                     (true, None) => return Ok(None),
                 };

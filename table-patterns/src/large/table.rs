@@ -8,11 +8,12 @@ use object_store::ObjectStore;
 use object_store::path::Path;
 use table_core::Table;
 use table_core::clock::Clock;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 
 use crate::blob::encode;
 use crate::index::{Entities, NoOutbox};
 use crate::large::Large;
+use crate::large::fault::LargeFault;
 
 /// Bytes of a part of an upload: over the least that every store takes, which is 5 MiB.
 const PART: usize = 8 << 20;
@@ -77,10 +78,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     pub(super) fn folder(&self, kind: &str) -> Result<Path> {
         let table = encode(self.table().name()?.as_str());
         let folder = format!("{}/{kind}/{table}", self.prefix);
-        Path::parse(&folder).map_err(|error| {
-            let message = format!("`{folder}` cannot be in the name of a blob: {error}");
-            Error::new(ErrorCode::InvalidInput, message).with_source(error)
-        })
+        Path::parse(&folder).map_err(|source| Error::of(LargeFault::Folder { folder, source }))
     }
 }
 

@@ -2,11 +2,12 @@
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use uuid::Uuid;
 
 use crate::blob::{encode, upload};
+use crate::large::fault::LargeFault;
 use crate::large::{Blob, BlobRef, Content, Large, LargeTable};
 
 /// What one write uploaded.
@@ -60,7 +61,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         for (at, content) in contents.iter().enumerate() {
             let name = content.blob.property();
             if contents.iter().take(at).any(|earlier| earlier.blob.property() == name) {
-                return Err(self.refuse("one write has two contents for one blob").with_property(name));
+                return Err(self.refuse(LargeFault::TwoContents).with_property(name));
             }
         }
         Ok(())
@@ -69,9 +70,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     /// The collector will not have judged the blobs before the entity names them.
     pub(super) fn in_time(&self, uploads: &Uploads<E>) -> Result<()> {
         if self.clock.now().saturating_sub(uploads.born) > self.grace_ticks() / 2 {
-            let message = "the upload took more than half of the grace period, and the blob could be taken for an orphan: \
-                           set a longer one";
-            return Err(self.refuse(message));
+            return Err(self.refuse(LargeFault::Slow));
         }
         Ok(())
     }
@@ -101,8 +100,8 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(self.folder("blobs")?.join(partition).join(row).join(name))
     }
 
-    pub(super) fn refuse(&self, message: &str) -> Error {
-        let error = Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-LARGE-2");
+    pub(super) fn refuse(&self, fault: LargeFault) -> Error {
+        let error = Error::of(fault);
         match self.table().name() {
             Ok(name) => error.with_table(name.as_str()),
             Err(_) => error,

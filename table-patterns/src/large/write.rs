@@ -10,6 +10,7 @@ use table_core::store::TableStore;
 use table_core::table::UpdateFrom;
 
 use crate::index::IndexOutbox;
+use crate::large::fault::LargeFault;
 use crate::large::uploads::{Uploads, is_of};
 use crate::large::{Blob, BlobRef, Content, Large, LargeReader, LargeTable};
 
@@ -56,7 +57,7 @@ impl<E: Large, S: TableStore, O: IndexOutbox> LargeTable<E, S, O> {
         let patch = self.table.patch(key.clone());
         let uploads = self.upload(&key.into_key()?, contents).await?;
         if uploads.is_empty() {
-            return Err(self.refuse("there is no content to set: give at least one blob one"));
+            return Err(self.refuse(LargeFault::NoContent));
         }
         let patch = uploads.addresses().fold(patch, |patch, (blob, address)| {
             patch.set(Column::<E, Option<BlobRef>>::new(blob.property()), address.clone())
@@ -123,20 +124,16 @@ impl<E: Large, S: TableStore, O: IndexOutbox> LargeTable<E, S, O> {
     ) -> Result<()> {
         for (blob, address) in uploads.addresses() {
             if blob.address_in(entity) != Some(address) {
-                let message = "the entity does not hold the address it was given: the functions of its `Blob` are not of one field";
-                return Err(self.refuse(message).with_property(blob.property()));
+                return Err(self.refuse(LargeFault::OtherAddress).with_property(blob.property()));
             }
         }
         for blob in E::BLOBS.iter().filter(|blob| !uploads.has(**blob)) {
             let Some(address) = blob.address_in(entity) else { continue };
             if !is_of(address, key) {
-                let message = "the entity names the blob of another one, which may remove it: upload the content for this one";
-                return Err(self.refuse(message).with_property(blob.property()));
+                return Err(self.refuse(LargeFault::OthersBlob).with_property(blob.property()));
             }
             if !matches!(if_match, Some(IfMatch::ETag(_))) {
-                let message = "the entity names a blob that may have been removed since: replace it under its ETag, or upload \
-                               the content again, or set the field to `None`";
-                return Err(self.refuse(message).with_property(blob.property()));
+                return Err(self.refuse(LargeFault::MayBeRemoved).with_property(blob.property()));
             }
         }
         self.in_time(uploads)

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
+
+use crate::log_blobs::fault::LogBlobFault;
 
 /// The version that every line begins with.
 pub(super) const VERSION: &str = "1.0";
@@ -74,10 +76,7 @@ impl LogLine {
             let kind = LogKind::parse(&fields.next()?)?;
             Some(Self { at, kind, id: fields.next()?, fields: fields.collect() })
         };
-        read().ok_or_else(|| {
-            let message = format!("the line `{line}` is none that this library writes");
-            Error::new(ErrorCode::Corrupted, message).with_rule("LOG-6")
-        })
+        read().ok_or_else(|| Error::of(LogBlobFault::Line(line.to_owned())))
     }
 }
 
@@ -145,6 +144,8 @@ fn decode(field: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    use table_core::error::ErrorCode;
 
     use super::*;
 

@@ -2,7 +2,9 @@
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use object_store::path::Path;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
+
+use crate::log_blobs::fault::LogBlobFault;
 
 /// One more than the last counter that six digits write.
 pub(super) const COUNTERS: u32 = 1_000_000;
@@ -14,8 +16,7 @@ pub(super) fn check_service(service: &str) -> Result<()> {
     if !service.is_empty() && service.chars().all(legal) {
         return Ok(());
     }
-    let message = format!("`{service}` is no name of a service: take lower-case letters, digits and `-`");
-    Err(Error::new(ErrorCode::InvalidInput, message).with_rule("LOG-2"))
+    Err(Error::of(LogBlobFault::Service(service.to_owned())))
 }
 
 /// The hour that an instant lies in.

@@ -9,9 +9,10 @@ use futures_core::Stream;
 use futures_util::{TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{Attribute, GetResult, ObjectStore, ObjectStoreExt};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 
 use crate::blob::InBlobs;
+use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{check_service, counter, folder, hour};
 
@@ -126,13 +127,13 @@ impl Reading {
     }
 
     fn lines(&mut self, path: &Path, content: &Bytes) -> Result<Vec<LogLine>> {
-        let corrupted = |what: &str| Error::new(ErrorCode::Corrupted, format!("log blob `{path}` {what}"));
-        let text = str::from_utf8(content).map_err(|_| corrupted("is no UTF-8"))?;
+        let text = str::from_utf8(content).map_err(|_| Error::of(LogBlobFault::Text(path.to_string())))?;
         let mut lines = Vec::new();
         for line in text.split_inclusive('\n') {
-            let line = line.strip_suffix('\n').ok_or_else(|| corrupted("ends inside a line"))?;
-            let line =
-                LogLine::parse(line).map_err(|error| corrupted("has a broken line").with_source(error))?;
+            let end = || Error::of(LogBlobFault::End(path.to_string()));
+            let line = line.strip_suffix('\n').ok_or_else(end)?;
+            let line = LogLine::parse(line)
+                .map_err(|source| Error::of(LogBlobFault::BrokenLine { blob: path.to_string(), source }))?;
             if self.wanted.is(&line) && self.seen.insert(line.id.clone()) {
                 lines.push(line);
             }

@@ -9,11 +9,12 @@ use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{Attribute, Attributes, ObjectStore, PutMode, PutOptions, PutPayload};
 use table_core::clock::Clock;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::ticks;
 use uuid::Uuid;
 
 use crate::blob::InBlobs;
+use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{COUNTERS, blob, check_service, counter, folder, hour};
 
@@ -119,8 +120,7 @@ impl LogWriter {
         line.write(&mut text);
         let waiting = self.buffered();
         if waiting > 0 && waiting.saturating_add(text.len()) > self.hold {
-            let message = format!("{waiting} bytes of log lines wait to be written: flush, or drop lines");
-            return Err(Error::new(ErrorCode::ServerBusy, message).with_rule("PAT-ANTI-2"));
+            return Err(Error::of(LogBlobFault::Busy(waiting)));
         }
         self.lines += 1;
         let age = TimeDelta::from_std(self.age).unwrap_or(TimeDelta::hours(1));
@@ -199,8 +199,7 @@ impl LogWriter {
                 Err(error) => return Err(error).in_blob(&path),
             }
         }
-        let message = format!("the hour `{folder}` has a million blobs: write larger blocks");
-        Err(Error::new(ErrorCode::OutOfRangeInput, message).with_rule("LOG-2"))
+        Err(Error::of(LogBlobFault::Hour(folder.to_string())))
     }
 
     /// The counter after the last one in a folder.

@@ -13,6 +13,7 @@ use table_core::store::TableStore;
 use uuid::Uuid;
 
 use crate::index::IndexOutbox;
+use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
 /// Gives out stamps.
@@ -128,9 +129,7 @@ fn check_stamp<E: Entity>(key: &EntityKey, stamp: LogStamp, prefix: &str) -> Res
     if text.parse::<LogStamp>().is_ok_and(|found| found == stamp) {
         return Ok(());
     }
-    let message = "the event does not carry the stamp it was given: put it into the field of type `LogStamp`";
-    Err(Error::new(ErrorCode::InvalidInput, message)
-        .with_rule("PAT-LOG-4")
+    Err(Error::of(LogFault::OtherStamp)
         .with_table(E::SCHEMA.table)
         .with_key(key.partition_key.as_str(), key.row_key.as_str()))
 }

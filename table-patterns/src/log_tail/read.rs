@@ -5,13 +5,14 @@ use std::ops::Bound;
 use chrono::{DateTime, Utc};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::limits::PAGE_ENTITIES;
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::selection::{Class, FanOut, Partition, Selection};
 use table_core::store::TableStore;
 
 use crate::index::IndexOutbox;
+use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
 /// Partitions of a spread log that are asked at once (IMP-5).
@@ -174,6 +175,5 @@ fn predecessor(stamp: LogStamp) -> Option<LogStamp> {
 }
 
 fn not_one_partition() -> Error {
-    let message = "the selection is not of whole partitions: give every part of the partition key";
-    Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-LOG-1")
+    Error::of(LogFault::Selection)
 }

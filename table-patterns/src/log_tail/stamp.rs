@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::codec::{Alphabet, Form, KeyCodec};
 use table_core::{KeyPart, ticks};
+
+use crate::log_tail::fault::LogFault;
 
 /// Digits of the ticks, and where the tie breaker's `_` stands.
 const TICKS: usize = 19;
@@ -51,10 +53,8 @@ impl LogStamp {
     /// # Errors
     /// `KeyEncoding` outside the years 1 to 9999 (TICK-2).
     pub fn new(instant: DateTime<Utc>, tie: u64) -> Result<Self> {
-        let ticks = ticks::from_datetime(instant).ok_or_else(|| {
-            let message = format!("{instant:?} is outside the years 1 to 9999: no tick count has it");
-            Error::new(ErrorCode::KeyEncoding, message).with_rule("TICK-2")
-        })?;
+        let outside = || Error::of(LogFault::Instant(format!("{instant:?}")));
+        let ticks = ticks::from_datetime(instant).ok_or_else(outside)?;
         Ok(Self { ticks, tie })
     }
 
@@ -106,11 +106,7 @@ impl FromStr for LogStamp {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        read(text).ok_or_else(|| {
-            let message =
-                format!("'{text}' is no log stamp: 19 digits, `_` and 16 hexadecimal digits are wanted");
-            Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-LOG-1")
-        })
+        read(text).ok_or_else(|| Error::of(LogFault::Stamp(text.to_owned())))
     }
 }
 
@@ -136,9 +132,7 @@ impl KeyCodec<LogStamp> for Inverted {
     const FOLLOWS_TIME: bool = true;
 
     fn encode(value: &LogStamp, out: &mut String) -> Result<()> {
-        write!(out, "{value}").map_err(|error| {
-            Error::new(ErrorCode::KeyEncoding, "a log stamp could not be written").with_source(error)
-        })
+        write!(out, "{value}").map_err(|error| Error::of(LogFault::Unwritable(error)))
     }
 
     fn decode(text: &str) -> Result<LogStamp> {
@@ -154,6 +148,8 @@ impl KeyPart for LogStamp {
 mod tests {
     use proptest::prelude::*;
     use table_core::key::codec::laws;
+
+    use table_core::error::ErrorCode;
 
     use super::*;
 

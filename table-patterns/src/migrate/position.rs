@@ -3,9 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::name::TableName;
 use table_core::query::Continuation;
+
+use crate::migrate::fault::PositionFault;
 
 /// How many rows of a table are copied, and where the next one is.
 ///
@@ -79,8 +81,7 @@ impl FromStr for MigrationPosition {
         let Some((table, (Ok(rows), place))) =
             parts.map(|(table, (rows, place))| (table, (rows.parse(), place)))
         else {
-            let message = "the text is no position of a copy: give what `MigrationPosition` was printed as";
-            return Err(Error::new(ErrorCode::InvalidInput, message));
+            return Err(Error::of(PositionFault::Text));
         };
         let place = match place {
             "start" => Place::Start,

@@ -38,10 +38,9 @@
 
 use std::fmt::Write as _;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
-use table_core::limits;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{KeyRange, Query, Select, TextRange};
@@ -52,40 +51,14 @@ use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
 use crate::outbox::intent::TargetWrite;
+use crate::outbox::keys::{guard_key, hash};
 use crate::outbox::rows::fresh;
 
-/// What the `RowKey`s of guards begin with. Behind it stands the RowKey of the target.
-pub const GUARD_PREFIX: &str = "\u{FFFC}guard_";
+pub use crate::outbox::keys::GUARD_PREFIX;
 
 const OWNER: &str = "Owner";
 /// Sources that one guard remembers at most, far below the properties of an entity (ENT-2).
 const SOURCES: usize = 200;
-
-/// The key of a target's guard.
-///
-/// # Errors
-/// `PropertyValueTooLarge` if the target's RowKey leaves no room for it.
-pub(crate) fn guard_key(target: &EntityKey) -> Result<EntityKey> {
-    let row_key = format!("{GUARD_PREFIX}{}", target.row_key);
-    let units = row_key.encode_utf16().count();
-    if units > limits::KEY_UNITS_PORTABLE {
-        let most = limits::KEY_UNITS_PORTABLE - GUARD_PREFIX.encode_utf16().count();
-        let message = format!(
-            "the RowKey of a guarded target has at most {most} UTF-16 code units: shorten it, or take the guard off"
-        );
-        return Err(Error::new(ErrorCode::PropertyValueTooLarge, message)
-            .with_rule("KEY-8")
-            .with_key(target.partition_key.as_str(), target.row_key.as_str()));
-    }
-    Ok(EntityKey { partition_key: target.partition_key.clone(), row_key: RowKey::new(row_key)? })
-}
-
-/// FNV-1a.
-pub(crate) fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    bytes
-        .into_iter()
-        .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
-}
 
 /// Who a step comes from, and which of its changes it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]

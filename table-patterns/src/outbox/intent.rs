@@ -1,11 +1,12 @@
 //! Intents: steps of a change elsewhere, each of them idempotent.
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::row::Row;
 
-use crate::outbox::guard;
+use crate::outbox::fault::OutboxFault;
+use crate::outbox::keys;
 use crate::outbox::message::{self, Message};
 
 /// What a change of one entity intends in other partitions, tables or stores, to be written in the transaction of the change.
@@ -91,17 +92,14 @@ impl Intent {
     /// `PropertyValueTooLarge` if a guarded target's RowKey leaves no room for its guard's.
     pub(crate) fn check(&self) -> Result<()> {
         if self.steps.is_empty() {
-            let message = "the intent has no steps: add one, or record none";
-            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-EC-8"));
+            return Err(Error::of(OutboxFault::Empty));
         }
         let mut seen = Vec::new();
         for step in &self.steps {
             let Step::Write { table, key, guarded: true, .. } = step else { continue };
-            guard::guard_key(key).map_err(|error| error.with_table(table.as_str()))?;
+            keys::guard_key(key).map_err(|error| error.with_table(table.as_str()))?;
             if seen.contains(&(table, key)) {
-                let message = "two guarded steps of one intent have one target: put them together into one";
-                return Err(Error::new(ErrorCode::InvalidInput, message)
-                    .with_rule("PAT-EC-2")
+                return Err(Error::of(OutboxFault::SameTarget)
                     .with_table(table.as_str())
                     .with_key(key.partition_key.as_str(), key.row_key.as_str()));
             }

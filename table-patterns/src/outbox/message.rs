@@ -4,6 +4,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use table_core::error::{Error, ErrorCode, Result};
 
+use crate::outbox::fault::OutboxFault;
+
 /// What a [`Step`](crate::outbox::Step) carries to the [`Handler`](crate::work::Handler) of its type, as JSON.
 ///
 /// The name finds the handler; the version says which program wrote it. A field that a later version adds has a `#[serde(default)]`, or
@@ -42,36 +44,27 @@ pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// # Errors
     /// `Corrupted` for a text that is no such message: it is put aside as poison at once, as no later attempt would read it either.
     fn decode(version: u32, text: &str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|error| {
-            let name = Self::NAME;
-            let message = format!("the text is no message `{name}` of version {version}: {error}");
-            Error::new(ErrorCode::Corrupted, message).with_rule("PAT-EC-4").with_source(error)
-        })
+        serde_json::from_str(text)
+            .map_err(|source| Error::of(OutboxFault::Message { name: Self::NAME, version, source }))
     }
 }
 
 /// The text of a message.
 pub(crate) fn encode<M: Message>(message: &M) -> Result<String> {
-    serde_json::to_string(message).map_err(|error| {
-        let text = format!("the message `{}` has no JSON text: {error}", M::NAME);
-        Error::new(ErrorCode::InvalidInput, text).with_source(error)
-    })
+    serde_json::to_string(message)
+        .map_err(|source| Error::of(OutboxFault::Unwritable { name: M::NAME, source }))
 }
 
 /// The message of a text, if its version is one that this program knows.
 pub(crate) fn decode<M: Message>(version: u32, text: &str) -> Result<M> {
     if version > M::VERSION {
-        let message = format!(
-            "the message `{}` has version {version}; this program knows {}: update it",
-            M::NAME,
-            M::VERSION
-        );
-        return Err(Error::new(ErrorCode::FormatTooNew, message).with_rule("PAT-EC-2"));
+        let known = M::VERSION;
+        return Err(Error::of(OutboxFault::NewerMessage { name: M::NAME, version, known }));
     }
     M::decode(version, text)
 }
 
-/// Whether an error says that a message can be read by nobody, now or later.
+/// Whether an error says that no program can read a message, now or later.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     error.code() == ErrorCode::Corrupted && error.rule() == Some("PAT-EC-4")
 }

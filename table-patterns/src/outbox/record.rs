@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::outbox::intent::Intent;
 use crate::outbox::registry::{self, Registered};
 use crate::outbox::rows;
-use crate::work::message::Work;
+use crate::outbox::work::Work;
 
 /// Records intents in the transactions of changes, and tells workers of them by a queue. Clones are handles of one outbox.
 ///

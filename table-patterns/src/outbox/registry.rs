@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
@@ -22,6 +22,7 @@ use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 use table_core::value::ValueRef;
 
+use crate::outbox::fault::OutboxFault;
 use crate::outbox::rows::alone;
 
 /// The table of the registry: the `PartitionKey` is the table's name in lower case and one of 16 buckets, the `RowKey` the
@@ -146,8 +147,7 @@ async fn each<S: TableStore>(
 
 fn entry(row: EntityRef<'_>) -> Result<Entry> {
     let Some(ValueRef::String(table)) = row.row.find("Table", &mut 0)? else {
-        let message = "the row of the registry of partitions names no table: delete it";
-        return Err(Error::new(ErrorCode::Corrupted, message));
+        return Err(Error::of(OutboxFault::Registry));
     };
     Ok(Entry {
         table: TableName::new(table)?,

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::limits;
@@ -13,8 +13,9 @@ use table_core::row::{Row, RowView, RowWriter};
 use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
-use crate::outbox::guard::hash;
+use crate::outbox::fault::OutboxFault;
 use crate::outbox::intent::Intent;
+use crate::outbox::keys::hash;
 use crate::outbox::text;
 
 /// What the `RowKey`s of an outbox begin with. Behind it stand 16 digits that tell the source, and 16 of chance.
@@ -52,11 +53,7 @@ pub(crate) fn insert(intent: &Intent, chance: u64) -> Result<Operation> {
     let text = text::write(intent)?;
     let most = PARTS * limits::BINARY_BYTES;
     if text.len() > most {
-        let message = format!(
-            "the intent has {} bytes as JSON, and one row holds {most}: record its steps as several intents",
-            text.len()
-        );
-        return Err(Error::new(ErrorCode::EntityTooLarge, message).with_rule("SIZE-1"));
+        return Err(Error::of(OutboxFault::TooLarge { bytes: text.len(), most }));
     }
     let mut writer = RowWriter::with_capacity(1);
     for (name, part) in INTENT.iter().zip(text.as_bytes().chunks(limits::BINARY_BYTES)) {
@@ -238,8 +235,7 @@ fn text_in(row: RowView<'_>) -> Result<Vec<u8>> {
 }
 
 fn parse(text: &[u8]) -> Result<Intent> {
-    let text = std::str::from_utf8(text)
-        .map_err(|error| Error::new(ErrorCode::Corrupted, "the intent is no text").with_source(error))?;
+    let text = std::str::from_utf8(text).map_err(|error| Error::of(OutboxFault::Text(error)))?;
     text::read(text)
 }
 

@@ -3,11 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::row::Row;
 
+use crate::outbox::fault::OutboxFault;
 use crate::outbox::intent::{Intent, Step, TargetWrite};
 
 const VERSION: u32 = 1;
@@ -92,9 +93,7 @@ pub(crate) fn write(intent: &Intent) -> Result<String> {
         source_version: intent.given_version(),
         steps: steps.collect(),
     };
-    serde_json::to_string(&text).map_err(|error| {
-        Error::new(ErrorCode::InternalError, "the intent has no JSON text").with_source(error)
-    })
+    serde_json::to_string(&text).map_err(|error| Error::of(OutboxFault::UnwritableIntent(error)))
 }
 
 /// The intent of a text.
@@ -107,11 +106,10 @@ pub(crate) fn read(text: &str) -> Result<Intent> {
     struct Version {
         version: u32,
     }
-    let broken = |error| Error::new(ErrorCode::Corrupted, "this is no intent").with_source(error);
+    let broken = |error| Error::of(OutboxFault::Intent(error));
     let Version { version } = serde_json::from_str(text).map_err(broken)?;
     if version > VERSION {
-        let message = format!("the intent has version {version}; this program knows {VERSION}: update it");
-        return Err(Error::new(ErrorCode::FormatTooNew, message));
+        return Err(Error::of(OutboxFault::NewerIntent { version, known: VERSION }));
     }
     let text: IntentText = serde_json::from_str(text).map_err(broken)?;
     let mut intent = Intent::of(RowKey::new(text.source)?);
@@ -139,9 +137,7 @@ impl At {
 }
 
 fn read_row(text: &str) -> Result<Row> {
-    let bytes = STANDARD.decode(text).map_err(|error| {
-        Error::new(ErrorCode::Corrupted, "a row of the intent is no base64").with_source(error)
-    })?;
+    let bytes = STANDARD.decode(text).map_err(|error| Error::of(OutboxFault::Row(error)))?;
     let row = Row::from_bytes(bytes.into());
     row.view().check_version()?;
     Ok(row)
@@ -151,6 +147,8 @@ fn read_row(text: &str) -> Result<Row> {
 mod tests {
     use table_core::row::RowWriter;
     use table_core::value::ValueRef;
+
+    use table_core::error::ErrorCode;
 
     use super::*;
 

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use pollster::block_on;
 use table_core::embedded::Engine;
+use table_core::error::ErrorCode;
 use table_core::group::{Many, One};
 use table_core::{Entity, EntityGroup, TableStoreExt};
 

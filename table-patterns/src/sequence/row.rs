@@ -12,6 +12,8 @@ use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::value::ValueRef;
 
+use crate::sequence::fault::SequenceFault;
+
 /// What the `RowKey`s of sequences begin with; behind it stands the name.
 const PREFIX: &str = "\u{FFFC}sequence_";
 const NEXT: &str = "Next";
@@ -19,8 +21,7 @@ const NEXT: &str = "Next";
 /// The `RowKey` of a sequence.
 pub(super) fn row_key(name: &str) -> Result<RowKey> {
     if name.is_empty() {
-        let message = "a sequence has a name, by which a partition can have several: give it one";
-        return Err(Error::new(ErrorCode::InvalidInput, message));
+        return Err(Error::of(SequenceFault::NoName));
     }
     RowKey::new(format!("{PREFIX}{name}"))
 }
@@ -42,18 +43,15 @@ pub(super) async fn take<S: TableStore>(
         Some(found) => match found.row.view().find(NEXT, &mut 0)? {
             Some(ValueRef::Int64(next)) if next > 0 => next,
             other => {
-                let message =
-                    format!("the row of a sequence has `{NEXT}`: Int64 above 0, and this one has {other:?}");
-                return Err(here(Error::new(ErrorCode::Corrupted, message)));
+                let fault = SequenceFault::Row { property: NEXT, found: format!("{other:?}") };
+                return Err(here(Error::of(fault)));
             }
         },
     };
     let Some(end) =
         i64::try_from(count).ok().filter(|count| *count > 0).and_then(|count| next.checked_add(count))
     else {
-        let message =
-            format!("{count} numbers from {next} on are none, or too many: numbers end at {}", i64::MAX);
-        return Err(here(Error::new(ErrorCode::InvalidInput, message)));
+        return Err(here(Error::of(SequenceFault::Count { count, next })));
     };
     let mut row = RowWriter::with_capacity(1);
     row.property(NEXT, ValueRef::Int64(end));
@@ -66,11 +64,8 @@ pub(super) async fn take<S: TableStore>(
 
 /// A number as the type of the property that it is for.
 pub(super) fn fit<N: TryFrom<u64>>(number: u64) -> Result<N> {
-    N::try_from(number).map_err(|_| {
-        let message =
-            format!("the sequence has come to {number}, more than a {} holds", std::any::type_name::<N>());
-        Error::new(ErrorCode::InvalidInput, message)
-    })
+    let fault = || SequenceFault::TooLarge { number, target: std::any::type_name::<N>() };
+    N::try_from(number).map_err(|_| Error::of(fault()))
 }
 
 /// Whether a write may have been refused because another writer took its numbers. Nothing was written then.

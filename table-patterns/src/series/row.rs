@@ -1,13 +1,14 @@
 //! One entity with its slots.
 
 use table_core::entity::{FromEntity, ProjectionOf, ToEntity};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::property::{self, Property};
 use table_core::query::{EntityRef, Select};
 use table_core::row::{Row, RowWriter};
 
 use crate::series::Series;
+use crate::series::fault::SeriesFault;
 
 /// An entity with its slots. A projection of `E`: whatever reads `E` from a table can read this.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,8 +59,7 @@ impl<E: Series> SeriesRow<E> {
 }
 
 pub(crate) fn no_slot(slot: usize, slots: &[&str]) -> Error {
-    let message = format!("there is no slot {slot}: they are 0 to {}", slots.len().saturating_sub(1));
-    Error::new(ErrorCode::OutOfRangeInput, message).with_rule("PAT-SER-1")
+    Error::of(SeriesFault::NoSlot { slot, last: slots.len().saturating_sub(1) })
 }
 
 /// Appends the properties of one row to another.

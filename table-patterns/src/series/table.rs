@@ -3,7 +3,7 @@
 use std::fmt;
 
 use table_core::entity::{ToEntity, Versioned};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
@@ -16,6 +16,7 @@ use table_core::store::{self, TableStore};
 use table_core::table::EntityQuery;
 use table_core::{Table, Transaction};
 
+use crate::series::fault::SeriesFault;
 use crate::series::row::{copy, no_slot};
 use crate::series::{Series, SeriesRow, SlotNumber, check_slots};
 
@@ -136,8 +137,7 @@ impl<E: Series<Value: SlotNumber>, S: TableStore> SeriesTable<E, S> {
         for (slot, _) in by {
             let name = self.name(*slot)?;
             if names.contains(&name) {
-                let message = format!("slot {slot} is incremented twice: add the two numbers");
-                return Err(self.in_table(Error::new(ErrorCode::InvalidInput, message)));
+                return Err(self.in_table(Error::of(SeriesFault::Twice(*slot))));
             }
             names.push(name);
         }
@@ -173,8 +173,7 @@ impl<E: Series<Value: SlotNumber>, S: TableStore> SeriesTable<E, S> {
                 None => None,
             };
             let sum = stored.unwrap_or(E::Value::ZERO).sum(*more).ok_or_else(|| {
-                let message = "the sum does not fit the slot's type: nothing was added; take a wider type";
-                let error = Error::new(ErrorCode::OutOfRangeInput, message).with_property(name);
+                let error = Error::of(SeriesFault::Sum).with_property(name);
                 self.in_table(error.with_key(key.partition_key.as_str(), key.row_key.as_str()))
             })?;
             sums.push(sum);

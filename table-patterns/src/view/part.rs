@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::OperationKind;
@@ -11,7 +11,8 @@ use table_core::row::Row;
 use table_core::store::{StoredRow, TableStore};
 
 use crate::view::View;
-use crate::view::apply::{sum_in, sums_write, upsert};
+use crate::view::fault::ViewFault;
+use crate::view::operations::{sum_in, sums_write, upsert};
 use crate::view::projection::Contribution;
 use crate::view::record::{self, Share};
 use crate::view::table::ViewTable;
@@ -167,9 +168,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     fn overflow(&self, name: &str, (place, row): (&PartitionKey, &str)) -> Error {
-        let message = "the sum does not fit an Int64: nothing was added; add less";
-        let error = Error::new(ErrorCode::OutOfRangeInput, message).with_property(name);
-        let error = error.with_key(place.as_str(), row);
+        let error = Error::of(ViewFault::Sum).with_property(name).with_key(place.as_str(), row);
         self.rows.name().map_or(error.clone(), |table| error.with_table(table.as_str()))
     }
 }

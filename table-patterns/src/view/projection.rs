@@ -6,10 +6,12 @@ use std::marker::PhantomData;
 
 use table_core::Column;
 use table_core::entity::PlainEntity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::row::Row;
 use table_core::selection::{Point, Selection};
+
+use crate::view::fault::ViewFault;
 
 /// Collects what one entity has in a view of rows `R`.
 pub struct Projection<R> {
@@ -56,8 +58,7 @@ impl<R: PlainEntity> Projection<R> {
         }
         let sum = place.sums.entry(key.row_key.clone()).or_default().entry(column.name()).or_default();
         *sum = sum.checked_add(amount).ok_or_else(|| {
-            let message = "one entity adds more to the sum than it holds: add less";
-            Error::new(ErrorCode::OutOfRangeInput, message)
+            Error::of(ViewFault::EntitySum)
                 .with_property(column.name())
                 .with_key(key.partition_key.as_str(), key.row_key.as_str())
         })?;
@@ -66,10 +67,7 @@ impl<R: PlainEntity> Projection<R> {
 }
 
 fn twice(key: &EntityKey) -> Error {
-    let message = "the projection of one entity has the row twice: put it once, or add to it";
-    Error::new(ErrorCode::InvalidInput, message)
-        .with_rule("IMP-6")
-        .with_key(key.partition_key.as_str(), key.row_key.as_str())
+    Error::of(ViewFault::Twice).with_key(key.partition_key.as_str(), key.row_key.as_str())
 }
 
 impl<R> fmt::Debug for Projection<R> {

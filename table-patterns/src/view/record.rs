@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::limits;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::value::ValueRef;
+
+use crate::view::fault::ViewFault;
 
 /// What the `RowKey`s begin with that a view keeps beside its rows.
 pub const VIEW_PREFIX: &str = "\u{FFFC}view_";
@@ -45,11 +47,9 @@ pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
     let row_key = format!("{OF}{}", source.row_key);
     if row_key.encode_utf16().count() > limits::KEY_UNITS_PORTABLE {
         let most = limits::KEY_UNITS_PORTABLE - OF.encode_utf16().count();
-        let message =
-            format!("the RowKey of an entity with a view has at most {most} UTF-16 code units: shorten it");
-        return Err(Error::new(ErrorCode::PropertyValueTooLarge, message)
-            .with_rule("KEY-8")
-            .with_key(source.partition_key.as_str(), source.row_key.as_str()));
+        return Err(
+            Error::of(ViewFault::Key(most)).with_key(source.partition_key.as_str(), source.row_key.as_str())
+        );
     }
     Ok(EntityKey { partition_key: source.partition_key.clone(), row_key: RowKey::new(row_key)? })
 }
@@ -111,17 +111,13 @@ pub(super) fn read_cursor(row: RowView<'_>) -> Result<crate::feed::Cursor> {
 }
 
 fn json<T: Serialize>(value: &T) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| {
-        Error::new(ErrorCode::InternalError, "a record of the view has no JSON text").with_source(error)
-    })
+    serde_json::to_string(value).map_err(|error| Error::of(ViewFault::Unwritable(error)))
 }
 
 fn parse<T: for<'a> Deserialize<'a>>(row: RowView<'_>, name: &'static str) -> Result<T> {
-    let broken = || Error::new(ErrorCode::Corrupted, "the row is no record of a view").with_property(name);
+    let broken = |cause| Error::of(ViewFault::Record(cause)).with_property(name);
     match row.find(name, &mut 0)? {
-        Some(ValueRef::String(text)) => {
-            serde_json::from_str(text).map_err(|error| broken().with_source(error))
-        }
-        _ => Err(broken()),
+        Some(ValueRef::String(text)) => serde_json::from_str(text).map_err(|error| broken(Some(error))),
+        _ => Err(broken(None)),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
@@ -12,7 +12,8 @@ use table_core::store::TableStore;
 use table_core::value::EdmType;
 
 use crate::view::View;
-use crate::view::apply::{sum_in, sums_write};
+use crate::view::fault::ViewFault;
+use crate::view::operations::{sum_in, sums_write};
 use crate::view::record::{BY, Share};
 use crate::view::table::ViewTable;
 
@@ -136,11 +137,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 let of_row = records.sums.entry(row).or_default();
                 for (name, amount) in amounts {
                     let sum = of_row.entry(name).or_default();
-                    *sum = sum.checked_add(amount).ok_or_else(|| {
-                        let message =
-                            "what the records of the view add up to does not fit an Int64: add less";
-                        Error::new(ErrorCode::OutOfRangeInput, message)
-                    })?;
+                    *sum = sum.checked_add(amount).ok_or_else(|| Error::of(ViewFault::RecordedSum))?;
                 }
             }
             Ok(())

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use table_core::Table;
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, TextRange};
@@ -22,7 +22,8 @@ use table_core::value::ValueRef;
 
 use crate::feed::{Ahead, Cursor, Feed, FeedEntry};
 use crate::view::View;
-use crate::view::apply::upsert;
+use crate::view::fault::ViewFault;
+use crate::view::operations::upsert;
 use crate::view::record;
 
 /// The rows of a view and what keeps them: see [the pattern](crate::view). Cheap to clone.
@@ -150,9 +151,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// `IndexNotReady` while it is building: [`rebuild`](Self::rebuild) it.
     pub async fn rows(&self) -> Result<&Table<V::Row, S>> {
         if self.state().await? == ViewState::Building {
-            let message = "the view is not built, and what it has is not all: run `rebuild` to its end";
-            let error = Error::new(ErrorCode::IndexNotReady, message).with_rule("IMP-6");
-            return Err(error.with_table(V::Row::SCHEMA.table));
+            return Err(Error::of(ViewFault::Building).with_table(V::Row::SCHEMA.table));
         }
         Ok(&self.rows)
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
@@ -13,6 +13,7 @@ use table_core::row::Row;
 use table_core::store::TableStore;
 use uuid::Uuid;
 
+use crate::wide::fault::WideFault;
 use crate::wide::{MOST_PARTS, WRITE_ID};
 
 /// A part as it was read.
@@ -123,12 +124,7 @@ fn part_of(key: &EntityKey, row_key: &str) -> Option<usize> {
 }
 
 fn surplus(at: usize, parts: usize) -> Error {
-    let message = format!(
-        "part {:02} of the wide entity is there, and its declaration has {parts}: it was written by another one; declare as many \
-         parts as are stored, or bring it to these by `WideTable::resize`",
-        at + 1
-    );
-    Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-WIDE-4")
+    Error::of(WideFault::Surplus { part: at + 1, parts })
 }
 
 /// All parts are there, and of one write.
@@ -136,23 +132,10 @@ fn judge(found: Vec<Option<Part>>) -> Result<Whole> {
     let mut whole = Whole { rows: Vec::with_capacity(found.len()), etags: Vec::with_capacity(found.len()) };
     let mut first = None;
     for (number, part) in (1..).zip(found) {
-        let refuse = |what: &str| {
-            let message = format!("part {number:02} of the wide entity {what}");
-            Err(Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-WIDE-4"))
-        };
-        let Some(part) = part else {
-            return refuse(
-                "is missing: if it was deleted by itself, write the whole again; if the declaration had fewer parts then, bring the \
-                 entity to these by `WideTable::resize`",
-            );
-        };
-        let Some(write) = part.write else {
-            return refuse("has no `WriteId`: it was not written as a part; write the whole again");
-        };
+        let Some(part) = part else { return Err(Error::of(WideFault::Missing(number))) };
+        let Some(write) = part.write else { return Err(Error::of(WideFault::NoWriteId(number))) };
         if *first.get_or_insert(write) != write {
-            return refuse(
-                "is of another write than the first: it was replaced by itself; write the whole again",
-            );
+            return Err(Error::of(WideFault::OtherWrite(number)));
         }
         whole.rows.push(part.row);
         whole.etags.push(part.etag);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
 use table_core::property::Property;
@@ -10,6 +10,7 @@ use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use uuid::Uuid;
 
+use crate::wide::fault::WideFault;
 use crate::wide::{Wide, WideProperty, WideTable, WideWriter};
 
 /// New values for some properties of a stored wide entity; all others are kept (PAT-WIDE-2). Made by [`WideTable::patch`].
@@ -68,9 +69,7 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         let (name, value) = (property.name(), value.into());
         self.properties = self.properties.and_then(|mut properties| {
             if value.to_value()?.is_none() {
-                let message = "a merge cannot remove a property: use `update`, which replaces the whole";
-                let error = Error::new(ErrorCode::InvalidInput, message).with_rule("MRG-3");
-                return Err(error.with_property(name));
+                return Err(Error::of(WideFault::Removed).with_property(name));
             }
             properties.set(name, &value)?;
             Ok(properties)
@@ -90,8 +89,7 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         let key = key.into_key()?;
         let properties = properties.map_err(|error| table.in_place(error, &key))?;
         if properties.is_empty() {
-            let message = "the patch sets nothing: set a property, or do not send it";
-            return Err(table.in_place(Error::new(ErrorCode::InvalidInput, message), &key));
+            return Err(table.in_place(Error::of(WideFault::EmptyPatch), &key));
         }
         let only = properties.only_part();
         let rows = properties.finish(only.is_none().then(Uuid::new_v4))?;

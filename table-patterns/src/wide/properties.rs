@@ -1,12 +1,13 @@
 //! The properties of a wide entity, each in its part.
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::property::Property;
 use table_core::row::{Row, RowWriter};
 use table_core::value::ValueRef;
 use uuid::Uuid;
 
 use crate::wide::WRITE_ID;
+use crate::wide::fault::WideFault;
 
 type Names = &'static [&'static [&'static str]];
 
@@ -51,8 +52,7 @@ impl WideWriter {
         match part.written.get_mut(index) {
             Some(written) if !*written => *written = true,
             _ => {
-                let message = "the property is written twice: write each once";
-                return Err(Error::new(ErrorCode::InvalidInput, message).with_property(name));
+                return Err(Error::of(WideFault::Twice).with_property(name));
             }
         }
         write(&mut part.row)
@@ -141,6 +141,5 @@ fn place(names: Names, name: &str, hint: (usize, usize)) -> Result<(usize, usize
 }
 
 fn unknown(name: &str) -> Error {
-    let message = format!("`{name}` is in no part of the wide entity: add it to `PARTS`");
-    Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-WIDE-1")
+    Error::of(WideFault::UnknownProperty(name.to_owned()))
 }

@@ -1,10 +1,11 @@
 //! Migration of entities written with another number of parts.
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::operation::OperationKind;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 
+use crate::wide::fault::WideFault;
 use crate::wide::fetch::fetch;
 use crate::wide::{MOST_PARTS, Wide, WideTable, WideVersion};
 
@@ -64,19 +65,15 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     pub async fn resize(&self, key: Selection<W::Header, Point>, stored: usize) -> Result<bool> {
         let key = key.into_key()?;
         if !(1..=MOST_PARTS).contains(&stored) {
-            let message = format!("a wide entity has 1 to {MOST_PARTS} parts, and not {stored}");
-            return Err(
-                self.in_place(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-WIDE-1"), &key)
-            );
+            let fault = WideFault::Parts { parts: stored, most: MOST_PARTS };
+            return Err(self.in_place(Error::of(fault), &key));
         }
         let mut race = self.retry.race("the wide entity");
         loop {
             let found = match fetch(self.table.store(), self.table.name()?, &key, stored, &self.retry).await {
                 Ok(Some(found)) => found,
                 Ok(None) => {
-                    let message = "the wide entity to resize is not there";
-                    let error = Error::new(ErrorCode::ResourceNotFound, message).with_rule("UPD-2");
-                    return Err(self.in_place(error, &key));
+                    return Err(self.in_place(Error::of(WideFault::NothingToResize), &key));
                 }
                 // Perhaps it is where it is to be. If it is not, this says what it is, and not what it might have been.
                 Err(error) if error.rule() == Some("PAT-WIDE-4") => {

@@ -1,8 +1,9 @@
 //! A field that holds a value for each of many slots: `Day001` to `Day366`.
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::property::Property;
 
+use crate::wide::fault::WideFault;
 use crate::wide::{WideReader, WideWriter};
 
 /// The type of a `#[slots]` field: `Vec<T>` or `[T; N]`, where `T` is a property.
@@ -76,7 +77,5 @@ fn write<T: Property>(values: &[T], names: &[&str], out: &mut WideWriter) -> Res
 }
 
 fn wrong_count(values: usize, slots: usize) -> Error {
-    let message =
-        format!("there are {values} values for {slots} slots: give each slot one, `None` if it is empty");
-    Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-WIDE-1")
+    Error::of(WideFault::Slots { values, slots })
 }

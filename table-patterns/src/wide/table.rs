@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use table_core::entity::{Entity, FromEntity};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::operation::{Operation, OperationKind};
@@ -16,6 +16,7 @@ use table_core::store::{Committed, TableStore};
 use table_core::{Table, Transaction};
 use uuid::Uuid;
 
+use crate::wide::fault::WideFault;
 use crate::wide::fetch::{fetch, row_key, versions};
 use crate::wide::{Wide, WideReader, WideWriter, check_parts};
 
@@ -182,15 +183,11 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         let mut race = self.retry.race("the wide entity");
         loop {
             let Some((mut whole, version)) = self.read(&key).await? else {
-                let message = "the wide entity to update is not there";
-                let error = Error::new(ErrorCode::ResourceNotFound, message).with_rule("UPD-2");
-                return Err(self.in_place(error, &key));
+                return Err(self.in_place(Error::of(WideFault::NothingToUpdate), &key));
             };
             change(&mut whole);
             if whole.header().key_of()? != key {
-                let message = "the change altered the key: insert under the new key, delete the old";
-                let error = Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6");
-                return Err(self.in_place(error, &key));
+                return Err(self.in_place(Error::of(WideFault::KeyChanged), &key));
             }
             match self.replace(&whole, &version).await {
                 Ok(version) => return Ok((whole, version)),
@@ -248,10 +245,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         let (key, rows) = self.rows(whole)?;
         let operations = rows.into_iter().enumerate().map(|(part, row)| Ok((part, kind(part, row)?)));
         let committed = self.submit(&key, operations.collect::<Result<Vec<_>>>()?).await?;
-        let etags = committed.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| {
-            let message = "the store acknowledged the write without the ETags it must give: read the whole";
-            self.in_place(Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3"), &key)
-        })?;
+        let etags = committed.into_iter().collect::<Option<Vec<_>>>();
+        let etags = etags.ok_or_else(|| self.in_place(Error::of(WideFault::NoETags), &key))?;
         Ok(WideVersion(etags))
     }
 
@@ -275,10 +270,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
 
 impl WideVersion {
     pub(super) fn of(&self, part: usize) -> Result<IfMatch> {
-        self.0.get(part).cloned().map(IfMatch::ETag).ok_or_else(|| {
-            let message = "the version is of a wide entity with other parts: read the entity again";
-            Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-WIDE-2")
-        })
+        let etag = self.0.get(part).cloned();
+        etag.map(IfMatch::ETag).ok_or_else(|| Error::of(WideFault::OtherParts))
     }
 }
 

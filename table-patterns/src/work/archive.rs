@@ -22,7 +22,7 @@
 //! Where all that is moved together fills a table: delete the table (PAT-HVD). Where the move is to be atomic: keep both in one partition.
 
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
@@ -33,6 +33,7 @@ use table_core::store::TableStore;
 
 use crate::outbox::rows::{alone, fresh};
 use crate::outbox::{Message, Step};
+use crate::work::fault::WorkFault;
 use crate::work::handler::{Call, Handler};
 
 /// The message that moves an entity: made by [`archive`], taken by [`Archive`].
@@ -81,8 +82,7 @@ impl Message for Move {
 /// `InvalidInput` if both tables are one.
 pub fn archive(from: &TableName, key: &EntityKey, to: &TableName) -> Result<Step> {
     if from == to {
-        let message = "an entity is archived into another table: name two tables";
-        return Err(Error::new(ErrorCode::InvalidInput, message).with_table(from.as_str()));
+        return Err(Error::of(WorkFault::SameTable).with_table(from.as_str()));
     }
     let message = Move {
         from: from.as_str().to_owned(),

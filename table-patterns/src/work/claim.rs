@@ -19,10 +19,11 @@ use uuid::Uuid;
 
 use crate::outbox::message::is_unreadable;
 use crate::outbox::rows::{self, Note, Pending, Place, together};
+use crate::outbox::work::Work;
+use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
-use crate::work::message::Work;
-use crate::work::steps::told;
+use crate::work::steps::kept;
 use crate::work::worker::{Outcome, Worker};
 
 /// Rows that a worker reads, claims and holds in memory at once.
@@ -143,7 +144,7 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
             match taken {
                 Err(error) if is_unreadable(&error) => {
                     worker.count(|metrics| metrics.failures += 1);
-                    self.put_aside(&hand, &pending, Some(told(&error)), pending.attempts).await?;
+                    self.put_aside(&hand, &pending, Some(kept(&error)), pending.attempts).await?;
                     None
                 }
                 taken => Some(taken),
@@ -158,13 +159,13 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
                 // The row is free at once for a program that knows more; this one looks at it again later.
                 self.wait_until(worker.next_attempt(1));
                 pending
-                    .note(Note::Left { error: &told(&error), attempts: pending.attempts.saturating_sub(1) })
+                    .note(Note::Left { error: &kept(&error), attempts: pending.attempts.saturating_sub(1) })
             }
             Some(Err(error)) => {
                 worker.count(|metrics| metrics.failures += 1);
                 let until = worker.next_attempt(pending.attempts);
                 self.wait_until(until);
-                pending.note(Note::Failed { error: &told(&error), until })
+                pending.note(Note::Failed { error: &kept(&error), until })
             }
         };
         Ok((pending, end))
@@ -273,8 +274,7 @@ impl<S: TableStore, Q: QueueStore> Keep for InHand<'_, '_, '_, S, Q> {
                 (row.place.clone(), self.delivery.claimed(&row, row.attempts))
             };
             let Some(etags) = self.delivery.submit(&place, vec![claim]).await? else {
-                let message = "another worker has taken up the intent, whose claim was over: stop";
-                return Err(Error::new(ErrorCode::PopReceiptMismatch, message).with_rule("QUE-21"));
+                return Err(Error::of(WorkFault::Claimed));
             };
             row().versioned(etags.into_iter().next().flatten());
             Ok(())

@@ -13,8 +13,9 @@ use table_core::ticks;
 
 use crate::outbox::record::Outbox;
 use crate::outbox::rows::{Note, Pending, Place, together};
+use crate::outbox::work::Work;
+use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
-use crate::work::message::Work;
 use crate::work::worker::Worker;
 
 /// How long an entry is hidden while it is requeued.
@@ -45,9 +46,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
     /// Puts work aside. What names it is marked or deleted afterwards: a stop between puts it aside twice, which is better than never.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
-        let text = serde_json::to_string(entry).map_err(|error| {
-            Error::new(ErrorCode::InternalError, "the poison has no JSON text").with_source(error)
-        })?;
+        let text = serde_json::to_string(entry).map_err(|error| Error::of(WorkFault::Poison(error)))?;
         let queue = self.outbox.queue().poison()?;
         let queues = self.outbox.queues();
         let message = PutMessage::new(text).time_to_live(TimeToLive::Never);

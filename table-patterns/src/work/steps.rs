@@ -13,9 +13,10 @@ use crate::outbox::guard::{self, Origin};
 use crate::outbox::intent::{Intent, Step, TargetWrite};
 use crate::outbox::message::is_unreadable;
 use crate::outbox::rows::{self, Pending, Place, alone};
+use crate::outbox::work::{Tried, Work};
+use crate::work::fault::WorkFault;
 use crate::work::handler::{Call, Keep};
 use crate::work::lease::Held;
-use crate::work::message::{Tried, Work};
 use crate::work::worker::{Outcome, Worker};
 
 /// Where an intent comes from.
@@ -65,18 +66,18 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             }
             Err(error) if is_unreadable(&error) => {
                 self.count(|metrics| metrics.failures += 1);
-                let entry = self.poisoned(text(Tried::default())?, Some(told(&error)), attempts);
+                let entry = self.poisoned(text(Tried::default())?, Some(kept(&error)), attempts);
                 self.put_aside(held, &entry).await?;
                 Ok(Outcome::Done)
             }
             Err(error) if error.code() == ErrorCode::LayoutMismatch => {
                 self.count(|metrics| metrics.left += 1);
-                let text = text(Tried { attempts: attempts - 1, error: Some(told(&error)) })?;
+                let text = text(Tried { attempts: attempts - 1, error: Some(kept(&error)) })?;
                 Ok(Outcome::Again { at: self.next_attempt(1), text: Some(text) })
             }
             Err(error) => {
                 self.count(|metrics| metrics.failures += 1);
-                let text = text(Tried { attempts, error: Some(told(&error)) })?;
+                let text = text(Tried { attempts, error: Some(kept(&error)) })?;
                 Ok(Outcome::Again { at: self.next_attempt(attempts), text: Some(text) })
             }
         }
@@ -122,10 +123,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let mut known: Vec<_> = self.handlers.keys().map(|known| format!("`{known}`")).collect();
         known.sort_unstable();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        let message = format!(
-            "the step carries a message `{name}`, for which no handler is registered with this worker; it has handlers of: {known}"
-        );
-        Error::new(ErrorCode::Unsupported, message).with_rule("PAT-EC-2")
+        Error::of(WorkFault::NoHandler { name: name.to_owned(), known })
     }
 
     async fn write(
@@ -163,7 +161,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// An error as it is kept, for people who look at what became poison.
-pub(super) fn told(error: &Error) -> String {
-    error.to_string().chars().take(1_000).collect()
+/// An error with its causes as it is kept, for those who look into what became poison.
+pub(super) fn kept(error: &Error) -> String {
+    format!("{error:?}").chars().take(1_000).collect()
 }

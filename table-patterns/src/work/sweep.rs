@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::name::TableName;
 use table_core::pace::ticks_of;
 use table_core::query::{EntityRef, Query};
@@ -16,7 +16,8 @@ use table_core::store::TableStore;
 use crate::outbox::record::Outbox;
 use crate::outbox::registry;
 use crate::outbox::rows::{self, Note, Pending, Place, together};
-use crate::work::message::Work;
+use crate::outbox::work::Work;
+use crate::work::fault::WorkFault;
 
 /// Finds what was forgotten and puts messages for it.
 ///
@@ -145,9 +146,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
             if let Some(most) = max_rows
                 && read > most
             {
-                let message = format!("the sweep has read {read} entities, its max_rows is {most}: raise it");
-                let error = Error::new(ErrorCode::InvalidInput, message).with_rule("DQ-5");
-                return Ok(Err(error.with_table(table.as_str())));
+                return Ok(Err(Error::of(WorkFault::Rows { read, most }).with_table(table.as_str())));
             }
             for entity in page.rows.iter() {
                 match self.note(table, entity, report).await {

@@ -7,13 +7,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::pace::ticks_of;
 use uuid::Uuid;
 
 use crate::blob::{BlobRef, LargeReader, encode_caseless, upload, whole};
+use crate::index::list::fault::ListFault;
 
 const DAY: Duration = Duration::from_hours(24);
 /// Bytes of a part of an upload: over the least that every store takes, which is 5 MiB.
@@ -92,14 +93,12 @@ impl ListBlobs {
         self.beyond.is_some_and(|most| keys > most)
     }
 
-    /// Where the lists of a table are, or the marks of those that nobody names.
+    /// Where the lists of a table are, or the marks of those that no entity names.
     pub(crate) fn folder(&self, kind: &str, table: &TableName) -> Result<Path> {
         // Letters and digits; their case does not count (TBL-2, TBL-4).
         let folder = format!("{}/{kind}/{}", self.prefix, table.as_str().to_ascii_lowercase());
-        Path::parse(folder.trim_start_matches('/')).map_err(|error| {
-            let message = format!("`{folder}` cannot be in the name of a blob: {error}");
-            Error::new(ErrorCode::InvalidInput, message).with_source(error)
-        })
+        Path::parse(folder.trim_start_matches('/'))
+            .map_err(|source| Error::of(ListFault::Folder { folder, source }))
     }
 
     /// A name for the list of a key that no blob has had: `indexes/lists/lastnames/=4Aones/all/0635338512000000000_5f0c…`.
@@ -138,12 +137,7 @@ impl ListBlobs {
         if now.saturating_sub(upload.born) <= ticks_of(self.grace) / 2 {
             return Ok(());
         }
-        let message = format!(
-            "writing the list to blob `{}` took more than half of the grace period, and the blob could be taken for an \
-             orphan: set a longer one",
-            upload.path
-        );
-        Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-LARGE-2"))
+        Err(Error::of(ListFault::Slow(upload.path.to_string())))
     }
 
     /// Removes a blob whose entity was refused. If this fails it is an orphan, which the collector removes.

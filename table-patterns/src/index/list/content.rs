@@ -10,9 +10,11 @@
 
 use std::collections::BTreeSet;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
+
+use crate::index::list::fault::{Content, ListFault};
 
 const FIRST: &str = "tables list 1";
 
@@ -41,13 +43,13 @@ pub(crate) fn encode<'k>(
 pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Result<BTreeSet<EntityKey>> {
     let (of, lines) = head(bytes)?;
     if of != (table.clone(), list.clone()) {
-        return Err(corrupted(&format!("is the one of {} in {}", of.1, of.0.as_str())));
+        return Err(corrupted(Content::OtherList { table: of.0, key: of.1 }));
     }
     let mut owners = BTreeSet::new();
     for line in lines {
-        let owner = pair(line).ok_or_else(|| corrupted("has a line that is no key"))?;
+        let owner = pair(line).ok_or_else(|| corrupted(Content::Line))?;
         if owners.last().is_some_and(|last| *last >= owner) {
-            return Err(corrupted("has keys out of order"));
+            return Err(corrupted(Content::Order));
         }
         owners.insert(owner);
     }
@@ -64,23 +66,20 @@ pub(crate) fn place(bytes: &[u8]) -> Result<(TableName, EntityKey)> {
 }
 
 fn head(bytes: &[u8]) -> Result<((TableName, EntityKey), impl Iterator<Item = &str>)> {
-    let text = str::from_utf8(bytes).map_err(|_| corrupted("is no text"))?;
-    let mut lines = text.strip_suffix('\n').ok_or_else(|| corrupted("has no end"))?.split('\n');
+    let text = str::from_utf8(bytes).map_err(|_| corrupted(Content::Text))?;
+    let mut lines = text.strip_suffix('\n').ok_or_else(|| corrupted(Content::End))?.split('\n');
     match lines.next() {
         Some(FIRST) => {}
         Some(first) if first.starts_with("tables list ") => {
-            let message = format!(
-                "the list is written as `{first}`, and this program knows `{FIRST}`: use a newer one"
-            );
-            return Err(Error::new(ErrorCode::FormatTooNew, message));
+            return Err(Error::of(ListFault::TooNew { found: first.to_owned(), known: FIRST }));
         }
-        _ => return Err(corrupted("begins as no list does")),
+        _ => return Err(corrupted(Content::Beginning)),
     }
     let of = lines.next().and_then(|line| {
         let (table, partition_key, row_key) = serde_json::from_str::<(String, String, String)>(line).ok()?;
         Some((TableName::new(&table).ok()?, EntityKey::new(partition_key, row_key).ok()?))
     });
-    Ok((of.ok_or_else(|| corrupted("does not say whose it is"))?, lines))
+    Ok((of.ok_or_else(|| corrupted(Content::Owner))?, lines))
 }
 
 fn pair(line: &str) -> Option<EntityKey> {
@@ -88,13 +87,15 @@ fn pair(line: &str) -> Option<EntityKey> {
     EntityKey::new(partition_key, row_key).ok()
 }
 
-fn corrupted(what: &str) -> Error {
-    Error::new(ErrorCode::Corrupted, format!("the content of the list {what}: check the index with repair"))
+fn corrupted(content: Content) -> Error {
+    Error::of(ListFault::Content(content))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    use table_core::error::ErrorCode;
 
     use super::*;
 

@@ -11,8 +11,7 @@ use table_core::pace::Pace;
 use table_core::row::Row;
 use table_core::store::StoredRow;
 
-use crate::index::batch::OwnerOf;
-use crate::index::changes::owner_of;
+use crate::index::changes::{OwnerOf, owner_of};
 use crate::index::list::blobs::{ListBlobs, Upload};
 use crate::index::list::content;
 use crate::index::list::{ListForm, Members};

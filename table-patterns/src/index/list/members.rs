@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::row::Row;
 
 use crate::blob::BlobRef;
-use crate::index::batch::OwnerOf;
+use crate::index::changes::OwnerOf;
+use crate::index::list::fault::ListFault;
 use crate::index::list::{ListForm, Member};
 
 /// The members of one list.
@@ -97,11 +98,6 @@ impl Members {
     /// `EntityMismatch`.
     pub(crate) fn check_owned(&self, form: &ListForm) -> Result<()> {
         let Some(stray) = self.strays.first() else { return Ok(()) };
-        let message = format!(
-            "the list of the index `{}` cannot move to a blob: {stray:?} in it is the key of no entity; check the index with \
-             repair",
-            form.index().name
-        );
-        Err(Error::new(ErrorCode::EntityMismatch, message).with_rule("PAT-IX-4"))
+        Err(Error::of(ListFault::Stray { index: form.index().name, stray: format!("{stray:?}") }))
     }
 }

@@ -12,8 +12,8 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::index::attempts::RACE;
 use crate::index::changes::owner_of;
-use crate::index::check::{Finding, FindingKind};
 use crate::index::commit::CONCURRENCY;
+use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::outbox::IndexOutbox;
 use crate::index::remote::{Left, RemoteChange};

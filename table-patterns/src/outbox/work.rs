@@ -1,12 +1,16 @@
 //! Messages of the work queue: a place of intents, or an intent itself. JSON, version 1.
 
+mod fault;
+
 use serde::{Deserialize, Serialize};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 
 use crate::outbox::intent::{Intent, Step};
 use crate::outbox::text;
+
+use fault::WorkFault;
 
 /// Bytes of an intent that travels by itself: with what stands around it a message of poison still fits (QUE-6).
 const INLINE: usize = 40 * 1024;
@@ -52,16 +56,11 @@ impl Work {
         intent.check()?;
         let is_guarded = intent.steps().iter().any(|step| matches!(step, Step::Write { guarded: true, .. }));
         if is_guarded && intent.given_version().is_none() {
-            let message = "an intent that is put on the queue by itself has no version to guard its steps by: \
-                           give it one, take the guards off, or record it in the transaction of a change";
-            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-EC-8"));
+            return Err(Error::of(WorkFault::NoVersion));
         }
         let bytes = text::write(intent)?.len();
         if bytes > INLINE {
-            let message = format!(
-                "the intent has {bytes} bytes as JSON, and a message holds {INLINE}: record it as a row of an outbox"
-            );
-            return Err(Error::new(ErrorCode::RequestBodyTooLarge, message).with_rule("QUE-6"));
+            return Err(Error::of(WorkFault::TooLarge { bytes, most: INLINE }));
         }
         let (table, partition_key) = (table.clone(), partition_key.clone());
         Ok(Self::Inline { table, partition_key, intent: intent.clone(), tried: Tried::default() })
@@ -96,26 +95,18 @@ impl Work {
             attempts: (tried.attempts > 0).then_some(tried.attempts),
             error: tried.error,
         };
-        serde_json::to_string(&text).map_err(|error| {
-            Error::new(ErrorCode::InternalError, "the message has no JSON text").with_source(error)
-        })
+        serde_json::to_string(&text).map_err(|error| Error::of(WorkFault::Unwritable(error)))
     }
 
     /// # Errors
     /// `FormatTooNew`, `Corrupted`.
     pub(crate) fn read(message: &str) -> Result<Self> {
-        let text: WorkText = serde_json::from_str(message).map_err(|error| {
-            Error::new(ErrorCode::Corrupted, "the message names no work").with_source(error)
-        })?;
+        let text: WorkText =
+            serde_json::from_str(message).map_err(|error| Error::of(WorkFault::Unreadable(error)))?;
         if text.version > 1 {
-            let message =
-                format!("the message has version {}; this program knows 1: update it", text.version);
-            return Err(Error::new(ErrorCode::FormatTooNew, message));
+            return Err(Error::of(WorkFault::TooNew(text.version)));
         }
-        let unreadable = |error: Error| {
-            Error::new(ErrorCode::Corrupted, "the message names no place that there can be")
-                .with_source(error)
-        };
+        let unreadable = |error: Error| Error::of(WorkFault::Place(error));
         let table = TableName::new(&text.table).map_err(unreadable)?;
         let partition_key = PartitionKey::new(text.partition_key).map_err(unreadable)?;
         Ok(match (text.row_key, text.intent) {
@@ -133,6 +124,8 @@ impl Work {
 
 #[cfg(test)]
 mod tests {
+    use table_core::error::ErrorCode;
+
     use super::*;
 
     #[test]

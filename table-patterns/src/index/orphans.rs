@@ -3,7 +3,7 @@
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
@@ -12,6 +12,7 @@ use table_core::store::TableStore;
 use table_core::value::ValueRef;
 
 use crate::blob::{BlobRef, Collected, InBlobs, Naming, Orphans, decode_caseless, is_hashed};
+use crate::index::list::fault::ListFault;
 use crate::index::list::{ListBlobs, content};
 use crate::index::outbox::IndexOutbox;
 use crate::index::table::Entities;
@@ -27,8 +28,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// `InvalidInput` if the table was given no [`ListBlobs`]; those of the table and of the store of blobs.
     pub async fn collect_orphaned_lists(&self) -> Result<Collected> {
         let Some(blobs) = &self.blobs else {
-            let message = "the table was given no store of blobs for its lists: `with_list_blobs`";
-            return Err(Error::new(ErrorCode::InvalidInput, message));
+            return Err(Error::of(ListFault::NoBlobs));
         };
         let lists = E::SCHEMA.indexes.iter().filter(|index| index.kind == IndexKind::List);
         let mut tables: Vec<TableName> = lists.map(|index| self.table_of(index)).collect::<Result<_>>()?;

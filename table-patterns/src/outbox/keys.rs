@@ -1,0 +1,32 @@
+//! Keys of guards, and the hash that keys of an outbox have.
+
+use table_core::error::{Error, Result};
+use table_core::key::{EntityKey, RowKey};
+use table_core::limits;
+
+use crate::outbox::fault::OutboxFault;
+
+/// What the `RowKey`s of guards begin with. Behind it stands the RowKey of the target.
+pub const GUARD_PREFIX: &str = "\u{FFFC}guard_";
+
+/// The key of a target's guard.
+///
+/// # Errors
+/// `PropertyValueTooLarge` if the target's RowKey leaves no room for it.
+pub(crate) fn guard_key(target: &EntityKey) -> Result<EntityKey> {
+    let row_key = format!("{GUARD_PREFIX}{}", target.row_key);
+    let units = row_key.encode_utf16().count();
+    if units > limits::KEY_UNITS_PORTABLE {
+        let most = limits::KEY_UNITS_PORTABLE - GUARD_PREFIX.encode_utf16().count();
+        return Err(Error::of(OutboxFault::TargetKey(most))
+            .with_key(target.partition_key.as_str(), target.row_key.as_str()));
+    }
+    Ok(EntityKey { partition_key: target.partition_key.clone(), row_key: RowKey::new(row_key)? })
+}
+
+/// FNV-1a.
+pub(crate) fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes
+        .into_iter()
+        .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+}

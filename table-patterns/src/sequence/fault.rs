@@ -1,0 +1,24 @@
+//! The faults of sequences: names, stored rows and numbers that are refused.
+
+use table_core::error::{ErrorCode, Fault};
+
+/// A sequence that cannot give numbers.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SequenceFault {
+    #[error("a sequence has a name, by which a partition can have several: give it one")]
+    NoName,
+    #[error("the row of a sequence has `{property}`: Int64 above 0, and this one has {found}")]
+    Row { property: &'static str, found: String },
+    #[error("{count} numbers from {next} on are none, or too many: numbers end at {last}", last = i64::MAX)]
+    Count { count: u64, next: i64 },
+    #[error("the sequence has come to {number}, more than a {target} holds")]
+    TooLarge { number: u64, target: &'static str },
+}
+
+impl Fault for SequenceFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        let code =
+            if matches!(self, Self::Row { .. }) { ErrorCode::Corrupted } else { ErrorCode::InvalidInput };
+        (code, None)
+    }
+}

@@ -1,0 +1,37 @@
+//! The faults of views: projections that are refused, sums that overflow, and records that cannot be read.
+
+use table_core::error::{ErrorCode, Fault};
+
+/// A view that cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ViewFault {
+    #[error("one entity adds more to the sum than it holds: add less")]
+    EntitySum,
+    #[error("the sum does not fit an Int64: nothing was added; add less")]
+    Sum,
+    #[error("the sum of the records of the view does not fit an Int64: add less")]
+    RecordedSum,
+    #[error("the projection of one entity has the row twice: put it once, or add to it")]
+    Twice,
+    #[error("the RowKey of an entity with a view has at most {0} UTF-16 code units: shorten it")]
+    Key(usize),
+    #[error("a record of the view has no JSON text")]
+    Unwritable(#[source] serde_json::Error),
+    #[error("the row is not a record of a view")]
+    Record(#[source] Option<serde_json::Error>),
+    #[error("the view is not built, and what it has is not all: run `rebuild` to its end")]
+    Building,
+}
+
+impl Fault for ViewFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        match self {
+            Self::EntitySum | Self::Sum | Self::RecordedSum => (ErrorCode::OutOfRangeInput, None),
+            Self::Twice => (ErrorCode::InvalidInput, Some("IMP-6")),
+            Self::Key(_) => (ErrorCode::PropertyValueTooLarge, Some("KEY-8")),
+            Self::Unwritable(_) => (ErrorCode::InternalError, None),
+            Self::Record(_) => (ErrorCode::Corrupted, None),
+            Self::Building => (ErrorCode::IndexNotReady, Some("IMP-6")),
+        }
+    }
+}

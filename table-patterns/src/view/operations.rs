@@ -1,0 +1,44 @@
+//! Operations on rows of a view: puts, and sums with their columns.
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::etag::{ETag, IfMatch};
+use table_core::operation::OperationKind;
+use table_core::row::{Row, RowView, RowWriter};
+use table_core::value::{EdmType, ValueRef};
+
+/// A write of what was read at this version, or was not there.
+pub(super) fn upsert(row: Row, etag: Option<ETag>) -> OperationKind {
+    match etag {
+        Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
+        None => OperationKind::Insert(row),
+    }
+}
+
+/// A number of a row; 0 if it is not there.
+pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
+    Ok(match row.find(name, &mut 0)? {
+        Some(ValueRef::Int64(sum)) => sum,
+        _ => 0,
+    })
+}
+
+/// The write of a row's sums, of the version it was read at. A new row has a number in all its columns.
+pub(super) fn sums_write<R: Entity>(sums: &[(&str, i64)], etag: Option<ETag>) -> OperationKind {
+    let mut writer = RowWriter::with_capacity(sums.len());
+    for (name, sum) in sums {
+        writer.property(name, ValueRef::Int64(*sum));
+    }
+    if etag.is_none() {
+        let is_new = |name: &str| sums.iter().all(|(known, _)| *known != name);
+        for property in R::SCHEMA.properties {
+            if property.edm == EdmType::Int64 && !property.optional && is_new(property.name) {
+                writer.property(property.name, ValueRef::Int64(0));
+            }
+        }
+    }
+    match etag {
+        Some(etag) => OperationKind::Merge(writer.finish(), IfMatch::ETag(etag)),
+        None => OperationKind::Insert(writer.finish()),
+    }
+}

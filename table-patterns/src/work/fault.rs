@@ -1,0 +1,32 @@
+//! The faults of work: sweeps that read too much, steps without a handler, and claims that are over.
+
+use table_core::error::{ErrorCode, Fault};
+
+/// Work that cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WorkFault {
+    #[error("the sweep has read {read} entities, its max_rows is {most}: raise it")]
+    Rows { read: u64, most: u64 },
+    #[error("an entity is archived into another table: name two tables")]
+    SameTable,
+    #[error(
+        "the step carries a message `{name}`, for which no handler is registered with this worker; it has handlers of: {known}"
+    )]
+    NoHandler { name: String, known: String },
+    #[error("another worker has taken up the intent, whose claim was over: stop")]
+    Claimed,
+    #[error("the poison has no JSON text")]
+    Poison(#[source] serde_json::Error),
+}
+
+impl Fault for WorkFault {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        match self {
+            Self::Rows { .. } => (ErrorCode::InvalidInput, Some("DQ-5")),
+            Self::SameTable => (ErrorCode::InvalidInput, None),
+            Self::Poison(_) => (ErrorCode::InternalError, None),
+            Self::NoHandler { .. } => (ErrorCode::Unsupported, Some("PAT-EC-2")),
+            Self::Claimed => (ErrorCode::PopReceiptMismatch, Some("QUE-21")),
+        }
+    }
+}
