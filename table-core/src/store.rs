@@ -30,13 +30,22 @@ pub struct Capabilities {
     /// A request that has been begun goes on without being polled, as one over a network does: a stream of pages then asks for
     /// the next page before it hands over the one it has.
     pub looks_ahead: bool,
+    /// The smallest difference of two Timestamps, in [ticks](crate::ticks): 1, or more where they are coarser, as the whole seconds of
+    /// Cosmos DB for NoSQL. Patterns whose order is that of Timestamps are refused there, or take another order.
+    pub timestamp_step: u64,
 }
 
 impl Capabilities {
     /// The real service's, under these limits.
     #[must_use]
     pub const fn service(limits: Limits) -> Self {
-        Self { limits, ordered: true, top: crate::limits::PAGE_ENTITIES, looks_ahead: false }
+        Self {
+            limits,
+            ordered: true,
+            top: crate::limits::PAGE_ENTITIES,
+            looks_ahead: false,
+            timestamp_step: 1,
+        }
     }
 }
 

@@ -18,6 +18,8 @@ use crate::runtime::Runtime;
 
 /// The largest transaction, in bytes of JSON.
 pub(crate) const TRANSACTION_BYTES: usize = 2 << 20;
+/// Timestamps are `_ts`: whole seconds, in ticks.
+const TIMESTAMP_STEP: u64 = 10_000_000;
 
 /// The tables of one database of Azure Cosmos DB for NoSQL. Clones share everything.
 ///
@@ -102,6 +104,7 @@ impl CosmosTables {
         let mut capabilities = Capabilities::service(limits);
         capabilities.ordered = false;
         capabilities.looks_ahead = true;
+        capabilities.timestamp_step = TIMESTAMP_STEP;
         Self(Arc::new(Inner {
             database: client.database_client(database.to_owned()),
             name: database.to_owned(),

@@ -27,6 +27,8 @@
 //! # Bounds
 //! The embedded engine gives out Timestamps in the order of its transactions (ENG-8). On the service the order is that of the clock of the machine
 //! that serves the partition, which is not promised across entities (ETAG-7).
+//! Where Timestamps are coarser than a [tick](table_core::ticks), as the whole seconds of Cosmos DB for NoSQL, an entry could appear behind a cursor: a
+//! feed is refused there when it is opened, recorded in or read.
 //!
 //! Clocks of writers and readers may differ from the store's, and a transaction may take, ten minutes together ([`Feed::skew`]): so much before the cursor
 //! is read again. A read holds what it reads in memory: trim, and read often.
@@ -87,6 +89,7 @@ use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 use uuid::Uuid;
 
+use crate::order::{self, Ordered};
 use crate::outbox::registry::{self, Registered};
 use crate::work::Pace;
 pub(crate) use read::Ahead;
@@ -199,8 +202,9 @@ impl<S: TableStore> Feed<S> {
     /// and partition it sends an upsert.
     ///
     /// # Errors
-    /// Those of the store.
+    /// `Unsupported` where [Timestamps](table_core::store::Capabilities::timestamp_step) give changes no order; those of the store.
     pub async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
+        order::require(&self.store, Ordered::Feed).map_err(|error| error.with_table(table.as_str()))?;
         let known = (FEEDS, &*self.registered);
         registry::register(&self.store, known, table, partition_key, self.pace.now()).await
     }
@@ -216,8 +220,9 @@ impl<S: TableStore> Feed<S> {
     /// The operation that records a change, for those who put a transaction together themselves.
     ///
     /// # Errors
-    /// None but for a clock beyond the year 9999.
+    /// `Unsupported` where Timestamps give changes no order; none else but for a clock beyond the year 9999.
     pub fn operation(&self, change: FeedChange<'_>) -> Result<Operation> {
+        order::require(&self.store, Ordered::Feed)?;
         let mut writer = RowWriter::with_capacity(3);
         writer.property("Source", ValueRef::String(change.source.as_str()));
         writer.property("Kind", ValueRef::String(change.kind));
@@ -240,7 +245,7 @@ impl<S: TableStore> Feed<S> {
     /// To read on and on take a [`reader`](Self::reader): each of these calls reads what is young anew.
     ///
     /// # Errors
-    /// Those of the store; `Corrupted` for a row that is no entry.
+    /// `Unsupported` where Timestamps give changes no order; those of the store; `Corrupted` for a row that is no entry.
     pub async fn read(
         &self,
         table: &TableName,

@@ -54,6 +54,7 @@ pub mod log_blobs;
 pub mod log_tail;
 pub mod meter;
 pub mod migrate;
+mod order;
 pub mod outbox;
 pub mod participant;
 pub mod periods;

@@ -13,6 +13,7 @@ pub mod model;
 pub mod power;
 pub mod random;
 pub mod rules;
+pub mod seconds;
 pub mod sim;
 pub mod suite;
 

@@ -4,9 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
 mod behaviour;
+mod catalogue;
 mod deviations;
 mod levels;
 mod moving;
+mod order;
 mod partitioned;
 mod patterns;
 mod routing;

@@ -14,6 +14,7 @@ use table_core::ticks;
 use table_core::value::ValueRef;
 
 use crate::feed::{Cursor, FEED_PREFIX, Feed, FeedEntry};
+use crate::order::{self, Ordered};
 
 /// Entries that a reader keeps for its next portions.
 const AHEAD: usize = 8_192;
@@ -132,6 +133,7 @@ pub(super) async fn portion<S: TableStore>(
     from: &Cursor,
     limit: usize,
 ) -> Result<Vec<FeedEntry>> {
+    order::require(&feed.store, Ordered::Feed).map_err(|error| error.with_table(table.as_str()))?;
     let skew = ticks_of(feed.skew);
     // A key before this was written so long ago that its transaction is over, whatever the clocks.
     let settled = feed.pace.now().saturating_sub(skew.saturating_mul(2));

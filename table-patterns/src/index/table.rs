@@ -17,6 +17,7 @@ use crate::feed::Feed;
 use crate::index::list::{ListBlobs, Lists};
 use crate::index::outbox::{IndexOutbox, NoOutbox};
 use crate::index::state::{IndexState, States, load, noted};
+use crate::order::{self, Ordered};
 use crate::outbox::Outbox;
 use crate::participant::Participant;
 
@@ -267,8 +268,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// the states of the indexes. One that is new over old rows is *building*.
     ///
     /// # Errors
-    /// Those of [`Table::create_if_missing`].
+    /// `Unsupported` for a feed where Timestamps give changes no order; those of [`Table::create_if_missing`].
     pub async fn create_if_missing(mut self) -> Result<Self> {
+        if self.records {
+            order::require(self.table.store(), Ordered::Feed)
+                .map_err(|error| error.with_table(E::SCHEMA.table))?;
+        }
         self.table = self.table.with_retry(self.retry.clone()).create_if_missing().await?;
         for index in E::INDEXES.iter().filter(|index| index.schema().table.is_some()) {
             let table = self.table_of(index.schema())?;

@@ -31,7 +31,8 @@
 //! The embedded engine gives out Timestamps in the order of its transactions (ENG-8). The service chooses them by the clock of the machine that
 //! serves the partition. For one entity successive values differ (ETAG-6); across entities, as the rows of an outbox are, no order is
 //! promised (ETAG-7), though it holds while that clock does not go back between two changes of one entity. Where that cannot be
-//! borne, give versions.
+//! borne, give versions. Where Timestamps are coarser than a tick, as the whole seconds of Cosmos DB for NoSQL, a guarded step without a version is refused
+//! when it is recorded.
 //!
 //! The RowKey of a guarded target has at most 505 UTF-16 code units. Versions of sources in different partitions of the service
 //! come from clocks of different machines; only where they claim one target are they compared.
@@ -259,12 +260,14 @@ pub async fn collect_guards<S: TableStore>(
     untouched_since: u64,
 ) -> Result<u64> {
     let query = Query::new(KeyRange::rows(partition_key.as_str(), TextRange::prefix(GUARD_PREFIX)));
+    // A Timestamp stands for all instants up to the next one that the store has.
+    let step = store.capabilities().timestamp_step.saturating_sub(1);
     let (mut collected, mut from) = (0, None);
     loop {
         let page = store.query(table, &query, from.as_ref()).await?;
         for entity in page.rows.iter() {
             let gone = Guard::read(entity.row)?.owner.is_none();
-            if !gone || entity.row.timestamp() >= untouched_since {
+            if !gone || entity.row.timestamp().saturating_add(step) >= untouched_since {
                 continue;
             }
             let kind = OperationKind::Delete(IfMatch::ETag(entity.etag()));

@@ -60,7 +60,7 @@ impl Intent {
     ///
     /// Without it the Timestamp of the change is taken, which the embedded engine gives out in the order of the changes (ENG-8). The
     /// service does so as far as the clock of the machine that serves the partition never goes back, which is not documented
-    /// (ETAG-7): see [`guard`]. All changes of one entity are numbered in one of the two ways.
+    /// (ETAG-7): see [`guard`]. On a store of coarser Timestamps guarded steps need a version. All changes of one entity are numbered in one of the two ways.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);
@@ -71,6 +71,11 @@ impl Intent {
     #[must_use]
     pub const fn given_version(&self) -> Option<u64> {
         self.version
+    }
+
+    /// Whether a step keeps older ones from undoing it, and so needs to know which change is later.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Write { guarded: true, .. }))
     }
 
     /// The row of the entity that changed.

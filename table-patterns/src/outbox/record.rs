@@ -13,6 +13,7 @@ use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 use uuid::Uuid;
 
+use crate::order::{self, Ordered};
 use crate::outbox::intent::Intent;
 use crate::outbox::registry::{self, Registered};
 use crate::outbox::rows;
@@ -88,8 +89,12 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     ///
     /// # Errors
     /// `InvalidInput` for an intent without steps, or with two guarded steps for one target; `EntityTooLarge` for one that does
-    /// not fit a row; `PropertyValueTooLarge` for a guarded target whose RowKey is too long.
+    /// not fit a row; `PropertyValueTooLarge` for a guarded target whose RowKey is too long; `Unsupported` for guarded steps without a
+    /// [version](Intent::version) where [Timestamps](table_core::store::Capabilities::timestamp_step) give changes no order.
     pub fn operation(&self, intent: &Intent) -> Result<Operation> {
+        if intent.is_guarded() && intent.given_version().is_none() {
+            order::require(self.store(), Ordered::GuardedStep)?;
+        }
         rows::insert(intent, Uuid::new_v4().as_u64_pair().1)
     }
 

@@ -7,7 +7,7 @@ use table_core::error::{Error, Result};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 
-use crate::outbox::intent::{Intent, Step};
+use crate::outbox::intent::Intent;
 use crate::outbox::text;
 
 use fault::WorkFault;
@@ -54,8 +54,7 @@ struct WorkText {
 impl Work {
     pub(crate) fn inline(table: &TableName, partition_key: &PartitionKey, intent: &Intent) -> Result<Self> {
         intent.check()?;
-        let is_guarded = intent.steps().iter().any(|step| matches!(step, Step::Write { guarded: true, .. }));
-        if is_guarded && intent.given_version().is_none() {
+        if intent.is_guarded() && intent.given_version().is_none() {
             return Err(Error::of(WorkFault::NoVersion));
         }
         let bytes = text::write(intent)?.len();
@@ -127,6 +126,7 @@ mod tests {
     use table_core::error::ErrorCode;
 
     use super::*;
+    use crate::outbox::intent::Step;
 
     #[test]
     fn work_is_read_back_as_it_was() {

@@ -21,6 +21,7 @@ use table_core::table::TableStoreExt;
 use table_core::value::ValueRef;
 
 use crate::feed::{Ahead, Cursor, Feed, FeedEntry};
+use crate::order::{self, Ordered};
 use crate::view::View;
 use crate::view::fault::ViewFault;
 use crate::view::operations::upsert;
@@ -101,8 +102,10 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
     /// Makes the table of the view if it is not there; a new view is [building](ViewState::Building).
     ///
     /// # Errors
-    /// Those of [`Table::create_if_missing`].
+    /// `Unsupported` where Timestamps give changes no order, and so no [feed](crate::feed); those of [`Table::create_if_missing`].
     pub async fn create_if_missing(self) -> Result<Self> {
+        order::require(self.rows.store(), Ordered::View)
+            .map_err(|error| error.with_table(V::Row::SCHEMA.table))?;
         self.rows.clone().create_if_missing().await?;
         let key = record::state_key()?;
         self.submit(&key.partition_key, vec![(key.row_key, OperationKind::Insert(state(false)))]).await?;

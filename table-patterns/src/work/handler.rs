@@ -93,7 +93,8 @@ pub struct Call<'a> {
     /// The row of the entity that changed.
     pub source: &'a RowKey,
     /// Later changes of one entity have larger ones: the [version given](crate::outbox::Intent::version), or the Timestamp of the
-    /// change in [ticks](table_core::ticks). `None` for an intent that has neither.
+    /// change in [ticks](table_core::ticks). `None` for an intent that has neither, as on a store whose
+    /// [Timestamps](table_core::store::Capabilities::timestamp_step) do not tell changes apart.
     pub version: Option<u64>,
     /// The text of the message.
     pub(crate) payload: &'a str,

@@ -9,6 +9,7 @@ use table_core::queue::{Message, QueueStore};
 use table_core::retry::Retry;
 use table_core::store::TableStore;
 
+use crate::order::{self, Ordered};
 use crate::outbox::guard::{self, Origin};
 use crate::outbox::intent::{Intent, Step, TargetWrite};
 use crate::outbox::message::is_unreadable;
@@ -86,7 +87,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Takes the steps of a row.
     pub(super) async fn take_row(&self, lease: &dyn Keep, pending: &Pending, intent: &Intent) -> Result<()> {
         let Place { table, key } = &pending.place;
-        let from = From { table, partition_key: &key.partition_key, version: Some(pending.version) };
+        let version = order::is_known(self.outbox.store()).then_some(pending.version);
+        let from = From { table, partition_key: &key.partition_key, version };
         self.take(lease, from, intent).await
     }
 
@@ -101,7 +103,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                         (true, Some(version)) => {
                             Some(Origin::new(from.table, from.partition_key, intent.source(), version))
                         }
-                        _ => None,
+                        // Recorded by an earlier release, or copied from a store of finer Timestamps.
+                        (true, None) => {
+                            order::require(self.outbox.store(), Ordered::GuardedStep)?;
+                            None
+                        }
+                        (false, _) => None,
                     };
                     self.write(lease, (table, key), write, origin.as_ref()).await?;
                 }

@@ -20,3 +20,4 @@ mod sets;
 mod table;
 mod transactions;
 mod untyped;
+mod whole_seconds;
