@@ -12,7 +12,7 @@ use crate::data::{self, Random, Reading};
 use crate::peer::Peer;
 use crate::peer::tables::Tables;
 use crate::stage::Stage;
-use crate::{folder, sustained};
+use crate::{folder, served, sustained};
 
 /// The first argument of a program that is such a process.
 pub const CHILD: &str = "--child";
@@ -78,6 +78,9 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
         && work == "sustained"
     {
         return sustained::run(argument);
+    }
+    if let [work] = arguments {
+        return served::child::run(work);
     }
     let [work, folder, entities] = arguments else { return Err("a child has three arguments".into()) };
     let (folder, entities) = (Path::new(folder), entities.parse()?);

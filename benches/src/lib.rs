@@ -1,7 +1,8 @@
 //! Ratios against the storage libraries that a user could take instead, measured in one run on one machine.
 //!
 //! `cargo run --profile bench -p benches --bin ratios` prints them as a Markdown table and fails where a target is missed; with
-//! `-- --azurite` it measures the client of Azure tables instead, against other clients of one server.
+//! `-- --azurite` it measures the client of Azure tables instead, against other clients of one server, and with `-- --server` the
+//! server against Azurite.
 
 pub mod azurite;
 pub mod child;
@@ -13,6 +14,7 @@ pub mod options;
 pub mod peer;
 pub mod report;
 pub mod row;
+pub mod served;
 pub mod stage;
 pub mod sustained;
 

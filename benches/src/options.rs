@@ -5,7 +5,18 @@ use std::time::Duration;
 use crate::Outcome;
 
 /// How to call the program.
-pub const USAGE: &str = "ratios [--azurite] [--quick | --full] [--entities N] [--rounds N] [--millis N] [--seconds N] [--only row,row] [--keep]";
+pub const USAGE: &str = "ratios [--azurite | --server] [--quick | --full] [--entities N] [--rounds N] [--millis N] [--seconds N] [--only row,row] [--keep]";
+
+/// What is measured, by which peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The embedded engine, against other engines.
+    Engine,
+    /// The client of Azure tables, against other clients of one Azurite.
+    Client,
+    /// The server, against Azurite.
+    Server,
+}
 
 /// What a run measures.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +29,10 @@ pub struct Options {
     pub time: Duration,
     /// How long contenders are updated without a break, in a full run.
     pub sustained: Duration,
-    /// Whether the client of Azure tables is measured, not the embedded engine.
-    pub azurite: bool,
+    /// What is measured.
+    pub subject: Subject,
+    /// Whether a short run was asked for.
+    pub quick: bool,
     /// Whether to go on to ten times the entities.
     pub full: bool,
     /// The rows to measure; empty is all.
@@ -35,7 +48,8 @@ impl Default for Options {
             rounds: 15,
             time: Duration::from_millis(200),
             sustained: Duration::from_mins(2),
-            azurite: false,
+            subject: Subject::Engine,
+            quick: false,
             full: false,
             only: Vec::new(),
             keep: false,
@@ -61,9 +75,10 @@ impl Options {
             match argument.as_str() {
                 "--quick" => {
                     (options.entities, options.rounds) = (20_000, 3);
-                    options.time = Duration::from_millis(150);
+                    (options.time, options.quick) = (Duration::from_millis(150), true);
                 }
-                "--azurite" => options.azurite = true,
+                "--azurite" => options.subject = Subject::Client,
+                "--server" => options.subject = Subject::Server,
                 "--full" => options.full = true,
                 "--keep" => options.keep = true,
                 "--entities" => options.entities = value()?.replace('_', "").parse()?,

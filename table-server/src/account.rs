@@ -8,12 +8,15 @@ use table_wire::ServiceProperties;
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 use table_wire::sas::{Authority, StoredAccessPolicy};
 
+use crate::traffic::{Throttle, Traffic};
+
 /// An account and the engine that holds its tables and queues.
 #[derive(Debug)]
 pub struct Account {
     pub(crate) key: AccountKey,
     pub(crate) engine: Engine,
     pub(crate) authority: Authority,
+    pub(crate) traffic: Traffic,
     policies: Mutex<BTreeMap<String, Vec<StoredAccessPolicy>>>,
     /// Of tables, and of queues.
     properties: Mutex<[ServiceProperties; 2]>,
@@ -24,7 +27,14 @@ impl Account {
     #[must_use]
     pub fn new(key: AccountKey, engine: Engine) -> Self {
         let authority = Authority::new(key.clone());
-        Self { key, engine, authority, policies: Mutex::default(), properties: Mutex::default() }
+        Self {
+            key,
+            engine,
+            authority,
+            traffic: Traffic::default(),
+            policies: Mutex::default(),
+            properties: Mutex::default(),
+        }
     }
 
     /// The emulator's account, with the key that every client knows (AUTH-30).
@@ -33,6 +43,13 @@ impl Account {
     /// None: the key is well formed.
     pub fn emulator(engine: Engine) -> Result<Self> {
         Ok(Self::new(AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY)?, engine))
+    }
+
+    /// The same, held to the targets of the service (SCL-3).
+    #[must_use]
+    pub fn throttled(mut self, throttle: Throttle) -> Self {
+        self.traffic.throttle = Some(throttle);
+        self
     }
 
     /// The account's name.

@@ -1,12 +1,23 @@
 //! An answer before it is HTTP: status, headers, body.
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Response};
+use http::{HeaderName, HeaderValue, Response, header};
 use http_body_util::Full;
 
 use crate::account::Service;
-use crate::exchange::Exchange;
+use crate::cost::Cost;
+use crate::exchange::{self, Exchange};
 use crate::refusal::Refusal;
+
+/// What every answer has.
+const COMMON: [(HeaderName, HeaderValue); 3] = [
+    (header::SERVER, HeaderValue::from_static(concat!("table-server/", env!("CARGO_PKG_VERSION")))),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+];
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
+const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
+const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
 /// What is sent back.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +25,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: String,
+    pub(crate) cost: Cost,
 }
 
 impl Answer {
@@ -28,6 +40,10 @@ impl Answer {
 
     pub(crate) fn body(self, media_type: impl Into<String>, body: impl Into<String>) -> Self {
         Self { body: body.into(), ..self.header("Content-Type", media_type) }
+    }
+
+    pub(crate) fn cost(self, cost: Cost) -> Self {
+        Self { cost, ..self }
     }
 
     pub(crate) fn xml(status: u16, body: impl Into<String>) -> Self {
@@ -60,22 +76,24 @@ impl Answer {
         *response.status_mut() =
             http::StatusCode::from_u16(self.status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
-        let mut put = |name: &str, value: &str| {
-            // Names are ours; a value that is no header's, such as an identifier with a control character, is left out.
+        headers.reserve(8 + self.headers.len());
+        for (name, value) in COMMON {
+            headers.insert(name, value);
+        }
+        if let Ok(id) = HeaderValue::from_str(&exchange.id) {
+            headers.insert(REQUEST_ID, id);
+        }
+        // What the client sent, as it sent it.
+        let version = exchange.headers.get(VERSION).filter(|version| version.to_str().is_ok());
+        headers.insert(VERSION, version.cloned().unwrap_or(HeaderValue::from_static(exchange::VERSION)));
+        if let Some(id) = exchange.headers.get(CLIENT_REQUEST_ID) {
+            headers.insert(CLIENT_REQUEST_ID, id.clone());
+        }
+        for (name, value) in self.headers {
+            // Names are ours; a value that is no header's, such as a table's name with a control character, is left out.
             if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
                 headers.insert(name, value);
             }
-        };
-        put("server", concat!("table-server/", env!("CARGO_PKG_VERSION")));
-        put("x-ms-request-id", &exchange.id);
-        put("x-ms-version", exchange.version());
-        put("x-content-type-options", "nosniff");
-        put("cache-control", "no-cache");
-        if let Some(id) = exchange.header("x-ms-client-request-id") {
-            put("x-ms-client-request-id", id);
-        }
-        for (name, value) in &self.headers {
-            put(name, value);
         }
         response
     }

@@ -1,6 +1,7 @@
 //! What a server is started with.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 use crate::account::Account;
 use crate::limits::ServerLimits;
@@ -14,6 +15,10 @@ pub struct Config {
     pub queues: SocketAddr,
     /// Where requests for blobs are refused with a 501 that says so.
     pub blobs: SocketAddr,
+    /// Where health, readiness and metrics are told, if they are: `/health`, `/ready`, `/metrics`.
+    pub observe: Option<SocketAddr>,
+    /// How much later each answer is sent, so that a program can be tried at the distance of another region.
+    pub latency: Duration,
     /// The accounts.
     pub accounts: Vec<Account>,
     /// Bounds on requests.
@@ -37,6 +42,8 @@ impl Config {
             tables: at(10_002),
             queues: at(10_001),
             blobs: at(10_000),
+            observe: None,
+            latency: Duration::ZERO,
             accounts,
             limits: ServerLimits::default(),
             public_key_anywhere: false,
@@ -46,7 +53,9 @@ impl Config {
     /// The same at ports that the system chooses.
     #[must_use]
     pub fn ephemeral(mut self) -> Self {
-        for address in [&mut self.tables, &mut self.queues, &mut self.blobs] {
+        for address in
+            [&mut self.tables, &mut self.queues, &mut self.blobs].into_iter().chain(&mut self.observe)
+        {
             address.set_port(0);
         }
         self

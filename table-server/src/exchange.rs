@@ -7,13 +7,13 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 use table_core::odata::MetadataLevel;
-use uuid::Uuid;
 
 use crate::account::{Account, Service};
 use crate::refusal::Refusal;
+use crate::request_id;
 
 /// The version that is answered where a request does not say one.
-const VERSION: &str = "2019-02-02";
+pub(crate) const VERSION: &str = "2019-02-02";
 
 /// A request as handlers see it.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Exchange {
         let host = parts.headers.get("host").and_then(|host| host.to_str().ok()).map(str::to_owned);
         Self {
             service,
-            id: Uuid::new_v4().to_string(),
+            id: request_id::next().to_string(),
             method: parts.method.as_str().to_owned(),
             raw_path: parts.uri.path().to_owned(),
             raw_query: parts.uri.query().unwrap_or_default().to_owned(),
@@ -104,11 +104,6 @@ impl Exchange {
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
-    }
-
-    /// The version of the protocol, echoed (REQ-4).
-    pub(crate) fn version(&self) -> &str {
-        self.header("x-ms-version").unwrap_or(VERSION)
     }
 
     /// A parameter of the query, decoded.

@@ -22,15 +22,25 @@ mod account;
 mod answer;
 mod authorize;
 mod config;
+mod cost;
 mod exchange;
 mod limits;
 mod listen;
+mod metrics;
+mod observe;
+mod operation;
 mod queues;
 mod refusal;
+mod request_id;
 mod route;
 mod tables;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod testing;
+mod traffic;
 
 pub use account::Account;
 pub use config::Config;
 pub use limits::ServerLimits;
 pub use listen::Server;
+pub use traffic::Throttle;

@@ -4,11 +4,13 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -22,6 +24,8 @@ use crate::answer::Answer;
 use crate::config::Config;
 use crate::exchange::Exchange;
 use crate::limits::ServerLimits;
+use crate::metrics::{self, Metrics, UnderWay};
+use crate::observe::{self, Observed};
 use crate::refusal::Refusal;
 use crate::route;
 
@@ -31,6 +35,7 @@ pub struct Server {
     tables: TcpListener,
     queues: TcpListener,
     blobs: TcpListener,
+    observe: Option<TcpListener>,
     addresses: [SocketAddr; 2],
     shared: Arc<Shared>,
 }
@@ -39,6 +44,12 @@ pub struct Server {
 struct Shared {
     accounts: Vec<Account>,
     limits: ServerLimits,
+    latency: Duration,
+    metrics: Metrics,
+    /// Whether it was asked to end.
+    ending: AtomicBool,
+    /// Connections that were accepted and go on.
+    open: AtomicUsize,
     connections: Arc<Semaphore>,
     requests: Semaphore,
 }
@@ -57,8 +68,12 @@ impl Server {
             );
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("AUTH-30"));
         }
-        let Config { tables, queues, blobs, accounts, limits, .. } = config;
+        let Config { tables, queues, blobs, accounts, limits, observe, latency, .. } = config;
         let (tables, queues, blobs) = (bind(tables).await?, bind(queues).await?, bind(blobs).await?);
+        let observe = match observe {
+            Some(address) => Some(bind(address).await?),
+            None => None,
+        };
         let address =
             |listener: &TcpListener| listener.local_addr().map_err(|error| io("its address", error));
         Ok(Self {
@@ -66,9 +81,14 @@ impl Server {
             tables,
             queues,
             blobs,
+            observe,
             shared: Arc::new(Shared {
                 accounts,
                 limits,
+                latency,
+                metrics: Metrics::default(),
+                ending: AtomicBool::new(false),
+                open: AtomicUsize::new(0),
                 connections: Arc::new(Semaphore::new(limits.connections)),
                 requests: Semaphore::new(limits.requests),
             }),
@@ -87,6 +107,12 @@ impl Server {
         self.addresses[1]
     }
 
+    /// Where health, readiness and metrics are told, if they are.
+    #[must_use]
+    pub fn observed(&self) -> Option<SocketAddr> {
+        self.observe.as_ref()?.local_addr().ok()
+    }
+
     /// The connection string of an account of this server, for any client; `None` if it has no such account.
     #[must_use]
     pub fn connection_string(&self, name: &str) -> Option<String> {
@@ -101,7 +127,7 @@ impl Server {
     /// Answers requests until something happens, then lets those that are begun end, and writes a checkpoint of each engine.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let (ended, ending) = watch::channel(());
-        let Self { tables, queues, blobs, shared, .. } = self;
+        let Self { tables, queues, blobs, observe, shared, .. } = self;
         let accept = |listener, service| accept(listener, service, Arc::clone(&shared), ending.clone());
         let all = async {
             tokio::join!(
@@ -112,14 +138,49 @@ impl Server {
         };
         let end = async {
             end.await;
+            shared.ending.store(true, Ordering::Relaxed);
             drop(ended);
         };
-        tokio::join!(all, end);
+        let told = async {
+            match observe {
+                Some(listener) => observe::serve(listener, Arc::clone(&shared)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let served = async { tokio::join!(all, end) };
+        tokio::select! {
+            _ = served => {}
+            () = told => {}
+        }
         for account in &shared.accounts {
             if let Err(error) = account.engine.checkpoint().await {
                 tracing::warn!(target: "table_server", account = account.name(), %error, "no checkpoint at the end");
             }
         }
+    }
+}
+
+/// A connection that is counted as long as this is.
+struct Open(Arc<Shared>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Observed for Shared {
+    fn is_ready(&self) -> bool {
+        let takes = self.connections.available_permits() > 0 && self.requests.available_permits() > 0;
+        takes && !self.ending.load(Ordering::Relaxed)
+    }
+
+    fn metrics(&self) -> String {
+        let under_way = UnderWay {
+            connections: self.open.load(Ordering::Relaxed),
+            requests: self.limits.requests.saturating_sub(self.requests.available_permits()),
+        };
+        metrics::write(&self.metrics, &self.accounts, under_way)
     }
 }
 
@@ -159,18 +220,20 @@ async fn accept(
             Err(error) => {
                 tracing::warn!(target: "table_server", %error, "a connection was not accepted");
                 // Out of descriptors, for one: connections that end give some back.
-                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                tokio::time::sleep(Duration::from_millis(10)).await;
                 continue;
             }
         };
         // Small answers are not held back for more.
         let _ = stream.set_nodelay(true);
+        shared.open.fetch_add(1, Ordering::Relaxed);
+        let open = Open(Arc::clone(&shared));
         let shared = Arc::clone(&shared);
         let handle = service_fn(move |request| handle(Arc::clone(&shared), service, request, caller));
         let connection = builder.serve_connection(TokioIo::new(stream), handle).into_owned();
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            let _permit = permit;
+            let _held = (permit, open);
             if let Err(error) = connection.await {
                 tracing::debug!(target: "table_server", error, "a connection broke");
             }
@@ -186,22 +249,17 @@ async fn handle(
     request: Request<Incoming>,
     caller: SocketAddr,
 ) -> std::result::Result<Response<Full<Bytes>>, Infallible> {
+    let begun = Instant::now();
     let (parts, body) = request.into_parts();
     let mut exchange = Exchange::new(service, parts, caller);
     let answer = match read(&shared, &mut exchange, body).await {
         Ok(_permit) => route::answer(&shared.accounts, &mut exchange).await,
         Err(refusal) => Answer::refused(&refusal, &exchange),
     };
-    // The query is left out: it may hold a signature.
-    tracing::info!(
-        target: "table_server",
-        id = exchange.id,
-        method = exchange.method,
-        path = exchange.raw_path,
-        status = answer.status,
-        bytes_in = exchange.body.len(),
-        bytes_out = answer.body.len(),
-    );
+    if !shared.latency.is_zero() {
+        tokio::time::sleep(shared.latency).await;
+    }
+    shared.metrics.count(&observe::log(&exchange, &answer, begun.elapsed()));
     Ok(answer.into_response(&exchange))
 }
 
@@ -215,6 +273,9 @@ async fn read<'a>(
         .requests
         .try_acquire()
         .map_err(|_| Refusal::new(503, "ServerBusy", "The server is busy with other requests."))?;
+    if body.is_end_stream() {
+        return Ok(permit);
+    }
     let body = Limited::new(body, shared.limits.body_bytes).collect();
     let read = tokio::time::timeout(shared.limits.sending, body).await;
     let read = read.map_err(|_| Refusal::new(408, "RequestTimeout", "The body took too long to arrive."))?;

@@ -1,12 +1,18 @@
 //! The program `table-server`: tables and queues on this machine, in memory or in a folder.
 
-use std::net::{IpAddr, Ipv4Addr};
+mod log;
+mod trial;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Parser;
 use table_core::{Engine, Error};
 use table_server::{Account, Config, Server};
 use table_wire::auth::AccountKey;
+
+use log::Log;
+use trial::Trial;
 
 /// Tables and queues with the protocol of Azure Table Storage.
 #[derive(Debug, Parser)]
@@ -36,14 +42,24 @@ struct Arguments {
     /// Serve the emulator's account, whose key everyone knows, to other machines too.
     #[arg(long)]
     public_key_anywhere: bool,
+    /// Answer `/health`, `/ready` and `/metrics` at this address, such as 127.0.0.1:10010.
+    #[arg(long)]
+    observe: Option<SocketAddr>,
+    /// What is logged, on standard error.
+    #[arg(long, value_enum, default_value_t = Log::Quiet)]
+    log: Log,
+    #[command(flatten)]
+    trial: Trial,
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     let arguments = Arguments::parse();
+    arguments.log.begin();
+    let options = Engine::builder().faults(arguments.trial.faults());
     let engine = match &arguments.path {
-        Some(path) => Engine::open(path)?,
-        None => Engine::in_memory(),
+        Some(path) => options.open(path)?,
+        None => options.in_memory(),
     };
     let account = match &arguments.account {
         Some(name) => Account::new(
@@ -52,7 +68,8 @@ async fn main() -> Result<(), Error> {
         ),
         None => Account::emulator(engine)?,
     };
-    let mut config = Config::at(arguments.listen, vec![account]);
+    let mut config = Config::at(arguments.listen, vec![arguments.trial.throttled(account)]);
+    (config.observe, config.latency) = (arguments.observe, arguments.trial.latency());
     config.tables.set_port(arguments.table_port);
     config.queues.set_port(arguments.queue_port);
     config.blobs.set_port(arguments.blob_port);

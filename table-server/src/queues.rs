@@ -32,7 +32,7 @@ pub(crate) async fn answer(
         }
         (Some("messages"), id) => {
             allowed::messages(access, verb, id.is_some(), exchange.query_is("peekonly", "true"))?;
-            messages::answer(&account.engine, &queue, id, verb, exchange).await
+            messages::answer(account, &queue, id, verb, exchange).await
         }
         _ => Err(Refusal::nowhere()),
     }

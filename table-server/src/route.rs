@@ -21,6 +21,7 @@ async fn granted(accounts: &[Account], exchange: &mut Exchange) -> Result<Answer
     }
     let account = exchange.locate(accounts)?;
     let access = authorize::access(exchange, account)?;
+    account.traffic.request()?;
     if exchange.secondary && !matches!(exchange.method.as_str(), "GET" | "HEAD") {
         return Err(Refusal::new(
             403,

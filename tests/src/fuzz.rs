@@ -5,8 +5,10 @@
 
 mod formats;
 mod mutate;
+pub mod requests;
 mod samples;
 mod texts;
+mod wire;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -38,6 +40,10 @@ pub const TARGETS: &[Target] = &[
     Target { name: "token", read: texts::token, samples: samples::tokens },
     Target { name: "filter", read: texts::filter, samples: samples::filters },
     Target { name: "json", read: texts::json, samples: samples::bodies },
+    Target { name: "request", read: requests::request, samples: requests::samples },
+    Target { name: "batch", read: wire::batch, samples: wire::batches },
+    Target { name: "sas", read: wire::sas, samples: wire::tokens },
+    Target { name: "xml", read: wire::xml, samples: wire::documents },
 ];
 
 /// Calls the target of a name; the body of a `cargo fuzz` target.

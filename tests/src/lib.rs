@@ -14,6 +14,7 @@ pub mod power;
 pub mod random;
 pub mod rules;
 pub mod seconds;
+pub mod served;
 pub mod sim;
 pub mod suite;
 

@@ -8,9 +8,10 @@ use benches::azurite;
 use benches::child::{self, CHILD};
 use benches::folder::settle;
 use benches::large::Large;
-use benches::options::Options;
+use benches::options::{Options, Subject};
 use benches::report::Report;
 use benches::row::{LARGE_ROWS, ROWS};
+use benches::served;
 use benches::stage::Stage;
 
 fn main() -> ExitCode {
@@ -36,8 +37,11 @@ fn run() -> Outcome<usize> {
         return child::run(rest).map(|()| 0);
     }
     let (options, mut report) = (Options::parse(arguments)?, Report::default());
-    if options.azurite {
-        azurite::measure(&options, &mut report)?;
+    if options.subject != Subject::Engine {
+        match options.subject {
+            Subject::Server => served::measure(&options, &mut report)?,
+            _ => azurite::measure(&options, &mut report)?,
+        }
         println!("{} rounds, {:.0?}\n\n{report}", options.rounds, start.elapsed());
         return Ok(report.missed());
     }

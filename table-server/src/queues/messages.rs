@@ -3,21 +3,24 @@
 use std::time::Duration;
 
 use chrono::Utc;
+use table_core::QueueName;
 use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueStore, TimeToLive};
-use table_core::{Engine, QueueName};
 use table_wire::{auth, queue};
 
+use crate::account::Account;
 use crate::answer::Answer;
 use crate::exchange::{Exchange, bad_parameter};
 use crate::refusal::Refusal;
 
 pub(super) async fn answer(
-    engine: &Engine,
+    account: &Account,
     name: &QueueName,
     id: Option<&str>,
     verb: &str,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
+    let engine = &account.engine;
+    account.traffic.entities("", name.as_str(), 1)?;
     let hidden = exchange.number("visibilitytimeout")?.map(Duration::from_secs);
     match (verb, id) {
         ("POST", None) => {

@@ -10,6 +10,7 @@ use table_wire::batch::{Batch, NewResponse, RequestPart, read_requests, write_re
 
 use crate::account::Account;
 use crate::answer::Answer;
+use crate::cost::Cost;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use crate::tables::entity::{Call, Sent, Written};
@@ -22,16 +23,24 @@ pub(super) async fn answer<S: TableStore>(
     account: &Account,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
+    let mut cost = Cost::default();
     let responses = match read_requests(exchange.header("content-type").unwrap_or_default(), &exchange.body)?
     {
         Batch::Query(part) => vec![point_query(store, account, &part, exchange).await],
         Batch::ChangeSet(parts) => match change_set(store, account, &parts, exchange).await {
-            Ok(responses) => responses,
+            Ok(responses) => {
+                cost = Cost::write(responses.len());
+                responses
+            }
+            // The server's, not the transaction's: the client sends it again.
+            Err(refusal) if refusal.status == 503 => return Err(refusal),
             Err(refusal) => vec![refused(&refusal, exchange)],
         },
     };
     let body = write_responses(&exchange.id, &responses);
-    Ok(Answer::new(202).body(format!("multipart/mixed; boundary=batchresponse_{}", exchange.id), body))
+    Ok(Answer::new(202)
+        .body(format!("multipart/mixed; boundary=batchresponse_{}", exchange.id), body)
+        .cost(cost))
 }
 
 async fn change_set<S: TableStore>(
@@ -77,6 +86,7 @@ async fn change_set<S: TableStore>(
     let (Some(first), Some(transaction)) = (calls.first(), transaction) else {
         return Err(Refusal::input("The batch has no operations."));
     };
+    account.traffic.entities(first.table.folded(), first.key.partition_key.as_str(), calls.len())?;
     let etags = store.submit(&first.table, transaction).await?;
     let mut responses = Vec::with_capacity(calls.len());
     for ((call, written), etag) in calls.iter().zip(&written).zip(etags) {

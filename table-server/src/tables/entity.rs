@@ -9,6 +9,7 @@ use table_core::{ETag, EntityKey, Row, TableName, Transaction};
 
 use crate::account::Account;
 use crate::answer::{Answer, json};
+use crate::cost::Cost;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
@@ -129,6 +130,7 @@ pub(super) async fn write<S: TableStore>(
 ) -> Result<Answer, Refusal> {
     let insert = matches!(call.kind, OperationKind::Insert(_));
     let level = if insert { exchange.level()? } else { MetadataLevel::Minimal };
+    account.traffic.entities(call.table.folded(), call.key.partition_key.as_str(), 1)?;
     let echo = call.echo();
     let written = Written { base: &exchange.base, account: account.name(), level, insert, echo };
     let limits = store.capabilities().limits;
@@ -136,7 +138,7 @@ pub(super) async fn write<S: TableStore>(
     let kind = std::mem::replace(&mut call.kind, OperationKind::Delete(IfMatch::Any));
     transaction.push(Operation { row_key: call.key.row_key.clone(), kind }).map_err(alone)?;
     let etags = store.submit(&call.table, transaction).await.map_err(alone)?;
-    call.done(&written, etags.into_iter().next().flatten())
+    Ok(call.done(&written, etags.into_iter().next().flatten())?.cost(Cost::write(1)))
 }
 
 /// An error without the position of the operation, which is the only one.

@@ -1,12 +1,13 @@
 //! Reads: one entity, one page of a query (GET, QRY, SEL, TOP, PAGE rules).
 
 use table_core::odata::{Context, write_entity, write_page};
-use table_core::query::{Continuation, EntityRef, KeyRange, Query, Select};
+use table_core::query::{Continuation, EntityRef, KeyRange, Query, QueryClass, Select};
 use table_core::store::TableStore;
 use table_core::{EntityKey, Error, ErrorCode, TableName};
 
 use crate::account::Account;
 use crate::answer::{Answer, json};
+use crate::cost::Cost;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
@@ -20,12 +21,13 @@ pub(super) async fn get<S: TableStore>(
 ) -> Result<Answer, Refusal> {
     let (level, select) = (exchange.level()?, select(exchange));
     let key = EntityKey::new(partition_key, row_key)?;
+    account.traffic.entities(table.folded(), key.partition_key.as_str(), 1)?;
     let Some(found) = store.get(table, &key, &select).await? else {
         return Err(Error::new(ErrorCode::ResourceNotFound, "the entity does not exist").into());
     };
     let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), found.row.view());
     let body = write_entity(entity, level, &context(account, table, &select, exchange))?;
-    Ok(Answer::new(200).header("ETag", found.etag.to_string()).body(json(level), body))
+    Ok(Answer::new(200).header("ETag", found.etag.to_string()).body(json(level), body).cost(Cost::point(1)))
 }
 
 /// One page. The token for the next is one text, which the client sends back as it is (PAGE-8).
@@ -42,18 +44,19 @@ pub(super) async fn answer<S: TableStore>(
     query.top = top(exchange)?;
     let from = exchange.query("NextPartitionKey").filter(|token| !token.is_empty());
     let from = from.map(|token| token.parse::<Continuation>()).transpose()?;
+    account.traffic.page(table.folded(), &query.keys)?;
     let page = store.query(table, &query, from.as_ref()).await?;
-    tracing::debug!(
-        target: "table_server",
-        id = exchange.id,
-        table = table.as_str(),
-        class = %query.keys.class(),
-        filter = filter.as_ref(),
-        rows_read = page.rows_read,
-        rows_returned = page.rows.len(),
-    );
+    account.traffic.returned(table.folded(), &query.keys, page.rows.len());
+    let class = query.keys.class();
+    let cost = Cost {
+        class: Some(class),
+        rows_read: page.rows_read.unwrap_or_default(),
+        rows_returned: page.rows.len() as u64,
+        rows_written: 0,
+        filter: (class == QueryClass::TableScan).then(|| filter.into_owned()),
+    };
     let body = write_page(&page.rows, level, &context(account, table, &query.select, exchange))?;
-    let mut answer = Answer::new(200).body(json(level), body);
+    let mut answer = Answer::new(200).body(json(level), body).cost(cost);
     if let Some(next) = page.continuation {
         answer = answer.header("x-ms-continuation-NextPartitionKey", next.to_string());
     }

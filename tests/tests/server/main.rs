@@ -8,9 +8,11 @@
 
 mod behaviour;
 mod bounds;
+mod hostile;
 mod python;
 mod queues;
 mod signatures;
+mod throttle;
 
 use std::sync::LazyLock;
 use std::thread;

@@ -1,0 +1,49 @@
+//! The server against the pinned Azurite and against the HTTP stack it stands on: one load, one run.
+//!
+//! All servers are processes of their own, in memory; the load is raw HTTP/1.1 with signed requests, one thread a connection.
+
+pub mod child;
+pub mod connection;
+pub mod data;
+pub mod growth;
+pub mod load;
+pub mod peers;
+pub mod stack;
+pub mod work;
+
+use tests::azurite::AzuriteServer;
+
+use crate::Outcome;
+use crate::options::Options;
+use crate::report::Report;
+use child::Server;
+use data::Shape;
+use work::Place;
+
+/// Measures all rows of `ratios --server`.
+pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
+    let wants = |row: &str| options.wants(row);
+    if wants("stack") {
+        stack::measure(options, report)?;
+    }
+    if wants("growth") {
+        growth::measure(options, report)?;
+    }
+    let works: Vec<_> = work::Work::ALL.into_iter().filter(|work| wants(work.word())).collect();
+    if works.is_empty() {
+        return Ok(());
+    }
+    let ours = Server::start(child::SERVE)?;
+    let azurite = AzuriteServer::start()?;
+    let places = [Place::new(&ours.line)?, Place::new(&azurite.connection_string())?];
+    let sizes = if options.quick { &Shape::ALL[..2] } else { &Shape::ALL[..] };
+    for shape in sizes {
+        for place in &places {
+            data::fill(place, shape)?;
+        }
+        for work in works.iter().filter(|work| work.is_sized() || shape == &Shape::ALL[0]) {
+            peers::measure(*work, shape, &places, options, report)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! The entities that are read: in few and in many partitions.
+
+use std::fmt::Write;
+
+use table_wire::auth::Scheme;
+
+use crate::Outcome;
+use crate::served::connection::{Connection, Sent};
+use crate::served::load;
+use crate::served::work::{Place, check};
+
+/// A table of so many entities in so many partitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The table.
+    pub table: &'static str,
+    /// Its name in the report.
+    pub title: &'static str,
+    /// Entities.
+    pub entities: u32,
+    /// Partitions; each has as many entities.
+    pub partitions: u32,
+}
+
+impl Shape {
+    /// Every shape, the small ones first.
+    pub const ALL: [Self; 4] = [
+        Self { table: "Few10k", title: "10k in 10 partitions", entities: 10_000, partitions: 10 },
+        Self { table: "Many10k", title: "10k in 100 partitions", entities: 10_000, partitions: 100 },
+        Self { table: "Few100k", title: "100k in 10 partitions", entities: 100_000, partitions: 10 },
+        Self { table: "Many100k", title: "100k in 1,000 partitions", entities: 100_000, partitions: 1_000 },
+    ];
+
+    /// The keys of an entity that is read.
+    #[must_use]
+    pub fn key(&self, index: u32) -> (String, String) {
+        (partition(index % self.partitions), row(index / self.partitions))
+    }
+}
+
+/// A partition that is read.
+#[must_use]
+pub fn partition(number: u32) -> String {
+    format!("p{number:05}")
+}
+
+/// A row that is read.
+#[must_use]
+pub fn row(number: u32) -> String {
+    format!("{number:07}")
+}
+
+/// An entity as a body.
+#[must_use]
+pub fn entity(partition: &str, row: &str, number: u32) -> String {
+    format!(
+        "{{\"PartitionKey\":\"{partition}\",\"RowKey\":\"{row}\",\"Site\":\"Building 12, floor 3\",\"Celsius\":21.25,\
+         \"Count\":{},\"Sequence@odata.type\":\"Edm.Int64\",\"Sequence\":\"{number}\",\
+         \"MeasuredAt@odata.type\":\"Edm.DateTime\",\"MeasuredAt\":\"2026-11-20T09:00:00Z\",\"Calibrated\":true}}",
+        number % 100
+    )
+}
+
+/// The body of a transaction of inserts of `partition`.
+#[must_use]
+pub fn transaction(
+    place: &Place,
+    table: &str,
+    partition: &str,
+    rows: impl Iterator<Item = (String, u32)>,
+) -> String {
+    let mut body = String::from("--batch_b\r\nContent-Type: multipart/mixed; boundary=changeset_c\r\n\r\n");
+    for (row, number) in rows {
+        let entity = entity(partition, &row, number);
+        // Writing to a string does not fail.
+        let _ = write!(
+            body,
+            "--changeset_c\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
+             POST http://{}{}/{table} HTTP/1.1\r\nAccept: application/json;odata=nometadata\r\n\
+             Content-Type: application/json\r\nPrefer: return-no-content\r\nDataServiceVersion: 3.0\r\n\r\n{entity}\r\n",
+            place.tables, place.account_path
+        );
+    }
+    body + "--changeset_c--\r\n--batch_b--\r\n"
+}
+
+/// The type of such a body.
+pub const MULTIPART: &str = "multipart/mixed; boundary=batch_b";
+
+/// Creates the table of a shape and its entities, over eight connections.
+pub fn fill(place: &Place, shape: &Shape) -> Outcome<()> {
+    create(place, shape.table)?;
+    let rows = shape.entities / shape.partitions;
+    let groups: Vec<_> = (0..shape.partitions)
+        .flat_map(|partition| {
+            (0..rows).step_by(100).map(move |first| (partition, first, rows.min(first + 100)))
+        })
+        .collect();
+    load::share(
+        8,
+        &groups,
+        |connection: &mut Connection, &(number, first, end)| {
+            let partition = partition(number);
+            let rows = (first..end).map(|row_number| (row(row_number), row_number));
+            post(place, connection, &transaction(place, shape.table, &partition, rows))
+        },
+        || Connection::open(&place.tables, &place.key, Scheme::Table),
+    )
+}
+
+/// Sends a transaction.
+pub fn post(place: &Place, connection: &mut Connection, body: &str) -> Outcome<()> {
+    let path = format!("{}/$batch", place.account_path);
+    let answer =
+        connection.exchange(&Sent { method: "POST", path: &path, query: "", media_type: MULTIPART, body })?;
+    check(answer, 202)?;
+    // The status of a transaction is in its body.
+    if answer.1.windows(12).any(|window| window == b"HTTP/1.1 204") { Ok(()) } else { check(answer, 204) }
+}
+
+/// Creates a table.
+pub fn create(place: &Place, table: &str) -> Outcome<()> {
+    let mut connection = Connection::open(&place.tables, &place.key, Scheme::Table)?;
+    let path = format!("{}/Tables", place.account_path);
+    let body = format!("{{\"TableName\":\"{table}\"}}");
+    let media_type = "application/json";
+    let answer =
+        connection.exchange(&Sent { method: "POST", path: &path, query: "", media_type, body: &body })?;
+    check(answer, 204)
+}

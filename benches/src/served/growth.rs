@@ -1,0 +1,41 @@
+//! One partition of ten thousand entities against one of a million.
+
+use crate::Outcome;
+use crate::harness::{Contender, alternate};
+use crate::options::Options;
+use crate::report::{Report, Target};
+use crate::served::child::{self, Server};
+use crate::served::data::{self, Shape};
+use crate::served::load;
+use crate::served::work::{Place, Work, Worker};
+
+const SMALL: Shape = Shape { table: "Small", title: "10k in one partition", entities: 10_000, partitions: 1 };
+const GREAT: Shape =
+    Shape { table: "Great", title: "1M in one partition", entities: 1_000_000, partitions: 1 };
+/// How many times longer an operation takes at most.
+const GROWTH: f64 = 1.3;
+/// Connections of these rows.
+const CONNECTIONS: usize = 8;
+
+/// Measures the rows.
+pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
+    let server = Server::start(child::SERVE)?;
+    let place = Place::new(&server.line)?;
+    for shape in [&SMALL, &GREAT] {
+        data::fill(&place, shape)?;
+    }
+    for work in [Work::Get, Work::Insert, Work::Merge, Work::Batch, Work::Page] {
+        let run = |shape, time| {
+            let open = |number| Worker::open(work, &place, shape, number);
+            Ok(load::run(CONNECTIONS, time, open, Worker::operate)?.rate)
+        };
+        let contenders = vec![
+            Contender::new(GREAT.title, |time| run(&GREAT, time)),
+            Contender::new(SMALL.title, |time| run(&SMALL, time)),
+        ];
+        let figures = alternate(contenders, options.rounds, options.time)?;
+        let name = format!("{}, one partition of 1M against one of 10k", work.title());
+        report.compare_bound(&name, &figures, Target::AtMost(GROWTH));
+    }
+    Ok(())
+}

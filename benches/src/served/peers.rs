@@ -1,0 +1,60 @@
+//! The rows against Azurite.
+
+use std::cell::RefCell;
+
+use crate::Outcome;
+use crate::harness::{Contender, alternate};
+use crate::options::Options;
+use crate::report::{OURS, Report, Target};
+use crate::served::data::Shape;
+use crate::served::load::{self, Done};
+use crate::served::work::{self, Place, Work, Worker};
+
+/// Connections of the rows.
+pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
+/// How many times Azurite's rate ours is at least.
+const TIMES: f64 = 10.0;
+/// How many times the middle latency the slowest hundredth is at most, at 32 connections.
+const TAIL: f64 = 10.0;
+const AZURITE: &str = "Azurite";
+
+/// Measures one kind of work on one shape; ours is the first place.
+pub fn measure(
+    work: Work,
+    shape: &Shape,
+    places: &[Place; 2],
+    options: &Options,
+    report: &mut Report,
+) -> Outcome<()> {
+    if work == Work::Queue {
+        places.iter().try_for_each(work::create_queue)?;
+    }
+    for connections in CONNECTIONS {
+        let [ours, azurite] = places;
+        let micros = RefCell::new(Vec::new());
+        let run = |place, time| {
+            load::run(connections, time, |number| Worker::open(work, place, shape, number), Worker::operate)
+        };
+        let contenders = vec![
+            Contender::new(OURS, |time| {
+                let done = run(ours, time)?;
+                micros.borrow_mut().extend(done.micros);
+                Ok(done.rate)
+            }),
+            Contender::new(AZURITE, |time| Ok(run(azurite, time)?.rate)),
+        ];
+        let figures = alternate(contenders, options.rounds, options.time)?;
+        let of = if work.is_sized() { shape.title } else { "a queue" };
+        let name = format!("{}, {of}, {connections} connections", work.title());
+        report.compare(&name, &figures, &[(AZURITE, Target::AtLeast(TIMES))]);
+        if connections == 32 {
+            let mut micros = micros.into_inner();
+            micros.sort_unstable();
+            let (middle, slow) = (Done::quantile(&micros, 500), Done::quantile(&micros, 990));
+            let ratio = f64::from(slow) / f64::from(middle.max(1));
+            let name = format!("p99 against p50: {name}");
+            report.line(&name, format!("{slow} µs"), format!("{middle} µs"), ratio, Target::AtMost(TAIL));
+        }
+    }
+    Ok(())
+}

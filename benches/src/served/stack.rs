@@ -1,0 +1,41 @@
+//! Gets and inserts against what the HTTP stack answers to a constant.
+
+use crate::Outcome;
+use crate::harness::{Contender, alternate};
+use crate::options::Options;
+use crate::report::{OURS, Report, Target};
+use crate::served::child::{self, Server};
+use crate::served::data::{self, Shape};
+use crate::served::load;
+use crate::served::peers::CONNECTIONS;
+use crate::served::work::{Place, Work, Worker};
+
+/// The part of the stack's rate that is left.
+const PART: f64 = 0.5;
+const STACK: &str = "hyper";
+
+/// Measures the rows. The constant is asked the same requests, signed as ours, and does not look at them.
+pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
+    let (ours, stack) = (Server::start(child::SERVE)?, Server::start(child::CONSTANT)?);
+    let shape = &Shape::ALL[0];
+    let place = Place::new(&ours.line)?;
+    data::fill(&place, shape)?;
+    let mut constant = Place::new(&ours.line)?;
+    constant.tables.clone_from(&stack.line);
+    for work in [Work::Get, Work::Insert] {
+        for connections in CONNECTIONS {
+            let run = |place, time, any| {
+                let open = |number| Ok(Worker::open(work, place, shape, number)?.accepting_any(any));
+                Ok(load::run(connections, time, open, Worker::operate)?.rate)
+            };
+            let contenders = vec![
+                Contender::new(OURS, |time| run(&place, time, false)),
+                Contender::new(STACK, |time| run(&constant, time, true)),
+            ];
+            let figures = alternate(contenders, options.rounds, options.time)?;
+            let name = format!("{}, against a constant, {connections} connections", work.title());
+            report.compare(&name, &figures, &[(STACK, Target::AtLeast(PART))]);
+        }
+    }
+    Ok(())
+}

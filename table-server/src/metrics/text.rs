@@ -1,0 +1,191 @@
+//! The text form that Prometheus reads.
+
+use std::fmt::{Display, Write};
+use std::sync::atomic::Ordering;
+
+use super::Metrics;
+use super::histogram::BOUNDS;
+use crate::account::Account;
+use crate::operation::Operation;
+
+/// What a server has to do at this moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnderWay {
+    pub(crate) connections: usize,
+    pub(crate) requests: usize,
+}
+
+/// Writes all metrics of a server.
+pub(crate) fn write(metrics: &Metrics, accounts: &[Account], under_way: UnderWay) -> String {
+    let mut text = Text(String::with_capacity(16 << 10));
+    text.head("connections", "gauge", "", "Connections that are open.");
+    text.line(&"table_server_connections", &under_way.connections);
+    text.head("requests_under_way", "gauge", "", "Requests that are being answered.");
+    text.line(&"table_server_requests_under_way", &under_way.requests);
+    requests(&mut text, metrics);
+    latencies(&mut text, metrics);
+    for (name, help, number) in [
+        ("rows_read", "Entities that queries looked at.", &metrics.rows_read),
+        ("rows_returned", "Entities that were sent.", &metrics.rows_returned),
+        ("rows_written", "Entities that were written.", &metrics.rows_written),
+        ("request_bytes", "Bytes of bodies of requests.", &metrics.bytes_in),
+        ("response_bytes", "Bytes of bodies of answers.", &metrics.bytes_out),
+    ] {
+        text.head(name, "counter", "_total", help);
+        text.line(&format_args!("table_server_{name}_total"), &number.load(Ordering::Relaxed));
+    }
+    engines(&mut text, accounts);
+    partitions(&mut text, accounts);
+    text.0
+}
+
+fn requests(text: &mut Text, metrics: &Metrics) {
+    text.head("requests", "counter", "_total", "Requests that were answered.");
+    for (operation, class, status, count) in metrics.requests.each() {
+        let operation = operation.name();
+        text.line(
+            &format_args!("table_server_requests_total{{operation=\"{operation}\",class=\"{class}\",status=\"{status}\"}}"),
+            &count,
+        );
+    }
+}
+
+fn latencies(text: &mut Text, metrics: &Metrics) {
+    text.head("request_seconds", "histogram", "", "Time from the head of a request to its answer.");
+    for (operation, histogram) in Operation::ALL.iter().zip(&metrics.latencies) {
+        let (counts, micros) = histogram.read();
+        let all = counts.last().copied().unwrap_or_default();
+        if all == 0 {
+            continue;
+        }
+        let operation = operation.name();
+        for (bound, count) in BOUNDS.iter().zip(counts) {
+            let bound = Seconds(*bound);
+            text.line(
+                &format_args!(
+                    "table_server_request_seconds_bucket{{operation=\"{operation}\",le=\"{bound}\"}}"
+                ),
+                &count,
+            );
+        }
+        text.line(
+            &format_args!("table_server_request_seconds_bucket{{operation=\"{operation}\",le=\"+Inf\"}}"),
+            &all,
+        );
+        text.line(
+            &format_args!("table_server_request_seconds_sum{{operation=\"{operation}\"}}"),
+            &Seconds(micros),
+        );
+        text.line(&format_args!("table_server_request_seconds_count{{operation=\"{operation}\"}}"), &all);
+    }
+}
+
+/// What the engine of each account tells of itself.
+fn engines(text: &mut Text, accounts: &[Account]) {
+    let statistics: Vec<_> = accounts
+        .iter()
+        .filter_map(|account| Some((account.name(), account.engine.statistics().ok()?)))
+        .collect();
+    let mut each = |name: &str,
+                    kind,
+                    suffix: &str,
+                    help,
+                    value: &dyn Fn(&table_core::embedded::Statistics) -> Option<u64>| {
+        text.head(name, kind, suffix, help);
+        for (account, statistics) in &statistics {
+            if let Some(value) = value(statistics) {
+                text.line(&format_args!("table_server_{name}{suffix}{{account=\"{account}\"}}"), &value);
+            }
+        }
+    };
+    each("engine_groups", "counter", "_total", "Groups of writes made durable together.", &|all| {
+        Some(all.groups)
+    });
+    each("engine_group_writes", "counter", "_total", "Writes of these groups.", &|all| {
+        Some(all.grouped_writes)
+    });
+    each("engine_largest_group", "gauge", "", "Writes of the largest group.", &|all| Some(all.largest_group));
+    each(
+        "engine_checkpoint_age_seconds",
+        "gauge",
+        "",
+        "Time since the last checkpoint, once there was one.",
+        &|all| all.checkpoint_age.map(|age| age.as_secs()),
+    );
+    each("engine_recent_bytes", "gauge", "", "Memory of rows that no checkpoint has yet.", &|all| {
+        Some(all.recent_bytes as u64)
+    });
+    each("engine_base_bytes", "gauge", "", "Bytes of the base on disk.", &|all| Some(all.base_bytes));
+    each("engine_tables", "gauge", "", "Tables.", &|all| Some(all.tables as u64));
+}
+
+/// The partitions with most requests.
+fn partitions(text: &mut Text, accounts: &[Account]) {
+    let help =
+        "Requests of the partitions that have most, counted from one in sixteen; what is old counts less.";
+    text.head("hot_partition_requests", "gauge", "", help);
+    for account in accounts {
+        for (table, partition, requests) in account.traffic.hottest() {
+            let (name, table, partition) = (account.name(), Label(&table), Label(&partition));
+            text.line(
+                &format_args!(
+                    "table_server_hot_partition_requests{{account=\"{name}\",table=\"{table}\",partition=\"{partition}\"}}"
+                ),
+                &requests,
+            );
+        }
+    }
+}
+
+struct Text(String);
+
+impl Text {
+    fn head(&mut self, name: &str, kind: &str, suffix: &str, help: &str) {
+        // Writing to a string does not fail.
+        let _ = write!(
+            self.0,
+            "# HELP table_server_{name}{suffix} {help}\n# TYPE table_server_{name}{suffix} {kind}\n"
+        );
+    }
+
+    fn line(&mut self, name: &dyn Display, value: &dyn Display) {
+        let _ = writeln!(self.0, "{name} {value}");
+    }
+}
+
+/// Microseconds, written as seconds.
+struct Seconds(u64);
+
+impl Display for Seconds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000)
+    }
+}
+
+/// The value of a label.
+struct Label<'a>(&'a str);
+
+impl Display for Label<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for one in self.0.chars() {
+            match one {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                '\n' => f.write_str("\\n")?,
+                other => f.write_char(other)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_and_seconds() {
+        assert_eq!(Label("a\"b\\c\nd").to_string(), "a\\\"b\\\\c\\nd");
+        assert_eq!(Seconds(1_000_050).to_string(), "1.000050");
+    }
+}

@@ -1,0 +1,44 @@
+//! A server without connections, for tests of this project.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Collected};
+
+use crate::account::{Account, Service};
+use crate::answer::Answer;
+use crate::exchange::Exchange;
+use crate::limits::ServerLimits;
+use crate::refusal::Refusal;
+use crate::{observe, route};
+
+/// What a request is sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Port {
+    /// The tables of the accounts.
+    Tables,
+    /// Their queues.
+    Queues,
+}
+
+/// Answers a request as a server of these accounts does, and logs it.
+pub async fn answer(accounts: &[Account], port: Port, request: Request<Bytes>) -> Response<Bytes> {
+    let service = match port {
+        Port::Tables => Service::Tables,
+        Port::Queues => Service::Queues,
+    };
+    let (parts, body) = request.into_parts();
+    let mut exchange = Exchange::new(service, parts, SocketAddr::from((Ipv4Addr::LOCALHOST, 1)));
+    exchange.body = body;
+    let answer = if exchange.body.len() > ServerLimits::default().body_bytes {
+        Answer::refused(&Refusal::input("The body is too large."), &exchange)
+    } else {
+        route::answer(accounts, &mut exchange).await
+    };
+    observe::log(&exchange, &answer, Duration::ZERO);
+    let (parts, body) = answer.into_response(&exchange).into_parts();
+    // The body is in memory: it cannot fail.
+    Response::from_parts(parts, body.collect().await.map(Collected::to_bytes).unwrap_or_default())
+}

@@ -1,0 +1,152 @@
+//! The published targets of the service, kept as a limit (SCL rules).
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, PoisonError};
+
+use table_core::Clock;
+
+use crate::refusal::Refusal;
+
+/// Entities of one partition in a second, and messages of one queue (SCL-1).
+const PARTITION: u64 = 2_000;
+/// Requests of an account in a second (SCL-1).
+const ACCOUNT: u64 = 20_000;
+/// Ticks of a second.
+const SECOND: u64 = 10_000_000;
+/// Partitions that are remembered before those at rest are forgotten.
+const REMEMBERED: usize = 1 << 14;
+
+/// Targets beyond which an account answers 503 `ServerBusy`, so that a program can be tried against the throttling of the service
+/// (SCL-3): 2,000 entities a second in a partition, 2,000 messages a second in a queue, 20,000 requests a second in the account.
+///
+/// A second's worth may come at once. A transaction counts each of its entities for the partition and is one request of the account
+/// (SCL-2); a page counts the entities that it returned.
+///
+/// ```
+/// use table_core::{Clock, Engine};
+/// use table_server::{Account, Throttle};
+///
+/// let account = Account::emulator(Engine::in_memory())?.throttled(Throttle::published(Clock::default()));
+/// # let _ = account;
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Throttle {
+    clock: Clock,
+    hasher: RandomState,
+    /// For the account and for each partition: when what it was asked so far is worked off, in ticks.
+    due: Mutex<Due>,
+}
+
+#[derive(Debug, Default)]
+struct Due {
+    account: u64,
+    partitions: HashMap<u64, u64>,
+}
+
+impl Throttle {
+    /// The targets that the service publishes, on this clock.
+    #[must_use]
+    pub fn published(clock: Clock) -> Self {
+        Self { clock, hasher: RandomState::new(), due: Mutex::default() }
+    }
+
+    pub(super) fn request(&self) -> Result<(), Refusal> {
+        let now = self.clock.now();
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        admit(&mut due.account, now, 1, ACCOUNT)
+    }
+
+    pub(super) fn entities(&self, table: &str, partition: &str, entities: usize) -> Result<(), Refusal> {
+        let now = self.clock.now();
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        if due.partitions.len() >= REMEMBERED {
+            due.partitions.retain(|_, due| *due > now);
+        }
+        let due = due.partitions.entry(self.key(table, partition)).or_default();
+        admit(due, now, entities as u64, PARTITION)
+    }
+
+    /// What was done although it may be beyond the target.
+    pub(super) fn charge(&self, table: &str, partition: &str, entities: usize) {
+        let now = self.clock.now();
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = due.partitions.entry(self.key(table, partition)).or_default();
+        *due = (*due).max(now) + entities as u64 * SECOND / PARTITION;
+    }
+
+    /// Two partitions with one number would share a target; a process has no chance to see that.
+    fn key(&self, table: &str, partition: &str) -> u64 {
+        self.hasher.hash_one((table, partition))
+    }
+}
+
+/// Takes so many units, unless a second's worth is waiting already.
+fn admit(due: &mut u64, now: u64, units: u64, a_second: u64) -> Result<(), Refusal> {
+    if *due >= now + SECOND {
+        return Err(Refusal::new(
+            503,
+            "ServerBusy",
+            "The server is busy: this is beyond its published target.",
+        ));
+    }
+    *due = (*due).max(now) + units * SECOND / a_second;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use table_core::ticks;
+
+    use super::*;
+
+    fn at(time: &Arc<AtomicU64>) -> Throttle {
+        let time = Arc::clone(time);
+        Throttle::published(Clock::new(move || ticks::UNIX_EPOCH + time.load(Ordering::Relaxed)))
+    }
+
+    fn taken(take: impl Fn() -> Result<(), Refusal>) -> usize {
+        (0..100_000).take_while(|_| take().is_ok()).count()
+    }
+
+    #[test]
+    fn scl_1_a_partition_takes_2000_entities_a_second_and_an_account_20000_requests() {
+        let time = Arc::new(AtomicU64::new(0));
+        let throttle = at(&time);
+        for second in 0..3 {
+            time.store(second * SECOND, Ordering::Relaxed);
+            assert_eq!(taken(|| throttle.entities("Employee", "Sales", 1)), 2_000, "{second}");
+            assert_eq!(taken(|| throttle.entities("Employee", "Marketing", 1)), 2_000, "{second}");
+            assert_eq!(taken(|| throttle.request()), 20_000, "{second}");
+        }
+        time.fetch_add(SECOND / 10, Ordering::Relaxed);
+        assert_eq!(taken(|| throttle.entities("Employee", "Sales", 1)), 200);
+        assert_eq!(throttle.request().map_err(|refusal| refusal.status), Ok(()));
+    }
+
+    #[test]
+    fn scl_2_a_transaction_counts_its_entities_and_a_page_what_it_returned() {
+        let time = Arc::new(AtomicU64::new(0));
+        let throttle = at(&time);
+        assert_eq!(taken(|| throttle.entities("Employee", "Sales", 100)), 20);
+        throttle.charge("Employee", "Marketing", 1_999);
+        assert_eq!(taken(|| throttle.entities("Employee", "Marketing", 1)), 1);
+        let refused = throttle.entities("Employee", "Marketing", 1).unwrap_err();
+        assert_eq!((refused.status, refused.code), (503, "ServerBusy"));
+    }
+
+    #[test]
+    fn partitions_at_rest_are_forgotten() {
+        let time = Arc::new(AtomicU64::new(0));
+        let throttle = at(&time);
+        for number in 0..=REMEMBERED {
+            time.fetch_add(SECOND, Ordering::Relaxed);
+            throttle.entities("Employee", &number.to_string(), 1).unwrap();
+        }
+        assert!(throttle.due.lock().unwrap().partitions.len() <= 2);
+    }
+}

@@ -1,0 +1,63 @@
+//! A server in this process, and a program beside it.
+
+use std::net::SocketAddr;
+
+use table_core::Engine;
+use table_server::{Account, Config, Server};
+use table_wire::auth::AccountKey;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+
+/// The account of [`account`].
+pub const ACCOUNT: &str = "contoso";
+/// Its key.
+pub const KEY: &str = "a2V5";
+
+/// An account in memory.
+///
+/// # Panics
+/// Never: the key is one.
+#[must_use]
+pub fn account() -> Account {
+    let key = AccountKey::new(ACCOUNT, KEY).unwrap_or_else(|error| panic!("{error}"));
+    Account::new(key, Engine::in_memory())
+}
+
+/// Runs a program beside a server, on one thread; it is given the connection string, and where the server is observed.
+///
+/// # Panics
+/// If the server cannot be started.
+pub fn beside<F: Future<Output = ()>>(config: Config, program: impl FnOnce(String, SocketAddr) -> F) {
+    let run = async {
+        let mut config = config.ephemeral();
+        config.observe = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let server = Server::bind(config).await.map_err(|error| error.to_string())?;
+        let connection = server.connection_string(ACCOUNT).ok_or("no such account")?;
+        let observed = server.observed().ok_or("it is not observed")?;
+        let (end, ended) = oneshot::channel::<()>();
+        let program = async {
+            program(connection, observed).await;
+            drop(end);
+        };
+        tokio::join!(server.serve_until(async { drop(ended.await) }), program);
+        Ok::<(), String>(())
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let done = runtime.map_err(|error| error.to_string()).and_then(|runtime| runtime.block_on(run));
+    assert_eq!(done, Ok(()), "the server does not start");
+}
+
+/// The answer to a plain GET, head and body.
+///
+/// # Panics
+/// If there is none.
+pub async fn asked(address: SocketAddr, path: &str) -> String {
+    let ask = async {
+        let mut stream = TcpStream::connect(address).await?;
+        stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes()).await?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.map(|_| text)
+    };
+    ask.await.unwrap_or_else(|error| panic!("{path}: {error}"))
+}

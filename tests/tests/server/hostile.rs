@@ -1,0 +1,83 @@
+//! Requests that no client sends.
+
+use std::net::SocketAddr;
+
+use table_server::{Account, Config};
+use tests::fuzz::{Session, Target, requests};
+use tests::served::{account, asked, beside};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+/// Requests of the replay.
+const REQUESTS: u64 = 100_000;
+/// Requests that one account answers, before another takes its place and what it held is free.
+const OF_ONE_ACCOUNT: u64 = 5_000;
+
+/// In process, so that they are many. An answer that breaks a promise panics: one of no code, an internal error, one with the key in it.
+#[test]
+fn one_hundred_thousand_malformed_requests_are_answered() {
+    thread_local! {
+        static ACCOUNT: std::cell::RefCell<Option<Account>> = const { std::cell::RefCell::new(None) };
+    }
+    fn read(bytes: &[u8]) -> bool {
+        ACCOUNT.with_borrow_mut(|account| {
+            let account = account.get_or_insert_with(requests::account);
+            requests::ask(account, bytes).as_ref().is_some_and(requests::judge)
+        })
+    }
+    let target = Target { name: "replay", read, samples: requests::samples };
+    let mut session = Session::new(target, 20_140_731);
+    for number in 0..REQUESTS {
+        if number % OF_ONE_ACCOUNT == 0 {
+            ACCOUNT.set(None);
+        }
+        session.step().unwrap_or_else(|found| panic!("request {number}: {found:?}"));
+    }
+    // Neither all of it is nonsense, nor is all of it sound.
+    assert!((REQUESTS / 100..REQUESTS * 9 / 10).contains(&session.accepted), "{session:?}");
+}
+
+/// What is not HTTP, breaks off, or never ends: each connection is given back.
+#[test]
+fn broken_connections_are_given_back() {
+    // Fewer than are broken below: those that leaked would shut the last ones out.
+    let mut config = Config::on_loopback(account());
+    config.limits.connections = 16;
+    beside(config, async |connection, observed| {
+        let tables =
+            connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
+        let long = format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(100_000));
+        let headers = format!("GET / HTTP/1.1\r\n{}\r\n", "x: y\r\n".repeat(10_000));
+        for round in 0..200 {
+            for text in [
+                "",
+                "\0\0\0\0",
+                "GET",
+                "GET / HTTP/9.9\r\n\r\n",
+                "POST /contoso/Employee HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{",
+                "POST /contoso/Employee HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n",
+                "POST /contoso/Employee HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n",
+                "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0",
+            ] {
+                let mut stream = TcpStream::connect(&tables).await.unwrap();
+                stream.write_all(text.as_bytes()).await.unwrap();
+            }
+            if round % 20 == 0 {
+                for text in [&long, &headers] {
+                    let mut stream = TcpStream::connect(&tables).await.unwrap();
+                    // The server may refuse it before its end.
+                    let _ = stream.write_all(text.as_bytes()).await;
+                }
+            }
+        }
+        // All of them at last: each asking gives the server a turn.
+        while open(observed).await != 0 {}
+    });
+}
+
+/// The connections that a server has open, as it tells.
+async fn open(observed: SocketAddr) -> u64 {
+    let text = asked(observed, "/metrics").await;
+    let line = text.lines().find_map(|line| line.strip_prefix("table_server_connections "));
+    line.unwrap().parse().unwrap()
+}

@@ -1,0 +1,43 @@
+//! The published targets of the service.
+
+use table_azure::{AzureTables, Options, RetryPolicy};
+use table_core::query::{KeyRange, Query};
+use table_core::row::RowWriter;
+use table_core::{
+    Clock, Engine, ErrorCode, Operation, OperationKind, PartitionKey, Result, RowKey, TableName, TableStore,
+    Transaction, ValueRef, ticks,
+};
+use table_server::{Config, Throttle};
+use tests::served::{account, beside};
+
+fn inserts(partition: &str, rows: std::ops::Range<u32>) -> Transaction {
+    let limits = Engine::in_memory().capabilities().limits;
+    let mut transaction = Transaction::new(PartitionKey::new(partition).unwrap(), limits).unwrap();
+    for number in rows {
+        let mut row = RowWriter::new();
+        row.property("Age", ValueRef::Int32(34));
+        let row_key = RowKey::new(format!("{number:05}")).unwrap();
+        transaction.push(Operation { row_key, kind: OperationKind::Insert(row.finish()) }).unwrap();
+    }
+    transaction
+}
+
+#[test]
+fn scl_3_beyond_the_target_of_a_partition_the_answer_is_server_busy() {
+    let throttle = Throttle::published(Clock::new(|| ticks::UNIX_EPOCH));
+    beside(Config::on_loopback(account().throttled(throttle)), async |connection, _| {
+        let options = Options::new().retry(RetryPolicy::NONE);
+        let tables = AzureTables::from_connection_string_with(&connection, options).unwrap();
+        let table = TableName::new("Employee").unwrap();
+        tables.create_table(&table).await.unwrap();
+        // The clock stands still: 2,000 entities are a second's worth, and no more of them is worked off.
+        for group in 0..20 {
+            tables.submit(&table, inserts("Sales", group * 100..group * 100 + 100)).await.unwrap();
+        }
+        let busy = |result: Result<()>| assert_eq!(result.unwrap_err().code(), ErrorCode::ServerBusy);
+        busy(tables.submit(&table, inserts("Sales", 9_000..9_100)).await.map(drop));
+        busy(tables.submit(&table, inserts("Sales", 9_000..9_001)).await.map(drop));
+        busy(tables.query(&table, &Query::new(KeyRange::partition("Sales")), None).await.map(drop));
+        tables.submit(&table, inserts("Marketing", 0..1)).await.unwrap();
+    });
+}
