@@ -27,7 +27,7 @@ impl Rate {
     }
 }
 
-/// Somebody who does the work.
+/// A contender that does the work.
 pub struct Contender<'a> {
     name: &'static str,
     round: Round<'a>,

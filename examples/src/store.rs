@@ -98,7 +98,7 @@ impl Store {
         Cost::from(&*self.tables.reading())
     }
 
-    /// The tables without the meter: for what is no part of the question.
+    /// The tables without the meter: for what is not part of the question.
     #[must_use]
     pub const fn unmetered(&self) -> &DynTableStore {
         self.tables.unmetered()

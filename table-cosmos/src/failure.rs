@@ -34,7 +34,7 @@ pub(crate) fn is_moving(error: &CosmosError) -> bool {
     matches!(status(error), (410, _) | (500, SPLIT_RETRIES))
 }
 
-/// Whether a write that ended so may have been applied: every end that is no plain refusal.
+/// Whether a write that ended so may have been applied: every end that is not a plain refusal.
 pub(crate) fn leaves_doubt(error: &CosmosError) -> bool {
     !matches!(status(error).0, 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 429 | 449)
         || !error.is_from_wire()

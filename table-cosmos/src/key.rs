@@ -61,7 +61,7 @@ pub(crate) fn row_key(id: &str) -> &str {
     id.strip_prefix(END).unwrap_or(id)
 }
 
-/// Why a RowKey is no id that reaches its item, if it is none.
+/// Why a RowKey is not an id that reaches its item, if it is none.
 ///
 /// An id stands in the path of a URL: the client takes `..` out of it, with what is before it, and a delete then goes to the
 /// container itself.

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use proc_macro2::Span;
 use quote::ToTokens;
 
-/// Passed by reference to every parser and rule. They report here and go on; nobody returns at the first mistake.
+/// Passed by reference to every parser and rule. They report here and go on; none returns at the first mistake.
 ///
 /// Dropping it unchecked is a defect of the macro and panics: errors would be lost.
 pub(crate) struct Ctxt {

@@ -78,7 +78,7 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Entity<'a> {
-    /// Reads a declaration. `None` if it is no struct that could be an entity, which is reported.
+    /// Reads a declaration. `None` if it is not a struct that could be an entity, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let ContainerAttrs { table, kind, runtime: told, allows, feed, partition_key, row_key, indexes } =
             container::parse(ctxt, input);

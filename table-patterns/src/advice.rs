@@ -63,6 +63,7 @@
 
 mod distribution;
 mod draw;
+mod fault;
 mod file;
 mod heat_map;
 mod picture;

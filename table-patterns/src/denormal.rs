@@ -46,7 +46,7 @@
 //!   says so: [`Copies`].
 //! - The `RowKey` of a source has at most 473 UTF-16 code units: its references have it in theirs.
 //! - Taking up a reference writes the source (an empty merge), whose `ETag` changes; a source that thousands of new holders name at one time is a hot spot.
-//! - No chains: a type that holds copies is no source of others.
+//! - No chains: a type that holds copies is not a source of others.
 //! - Indexes and a feed that either struct declares are kept by every write, and copied properties may be in the keys of the holder's indexes.
 //!   A [participant](crate::participant) is asked by the handle that it was given to, and not where a change of a source writes holders.
 //! - All writers of the two types go through the handles, with all relations registered. [`SourceTable::propagate`] and [`HolderTable::settle`] mend what

@@ -38,7 +38,7 @@ pub(crate) enum Fault {
     Before(ErrorCode),
     /// It is done, and its answer is lost (CON-11).
     After(ErrorCode),
-    /// Somebody else does this first.
+    /// Another writer does this first.
     Meanwhile(Box<dyn FnOnce() + Send>),
 }
 

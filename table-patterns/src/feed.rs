@@ -245,7 +245,7 @@ impl<S: TableStore> Feed<S> {
     /// To read on and on take a [`reader`](Self::reader): each of these calls reads what is young anew.
     ///
     /// # Errors
-    /// `Unsupported` where Timestamps give changes no order; those of the store; `Corrupted` for a row that is no entry.
+    /// `Unsupported` where Timestamps give changes no order; those of the store; `Corrupted` for a row that is not an entry.
     pub async fn read(
         &self,
         table: &TableName,
@@ -278,7 +278,7 @@ impl<S: TableStore> Feed<S> {
                 trimmed += 1;
             }
             match self.store.submit(table, transaction).await {
-                // Somebody else trims too: what is left is found by the next call.
+                // Another process trims too: what is left is found by the next call.
                 Err(error) if error.code() == ErrorCode::ResourceNotFound => return Ok(trimmed),
                 outcome => outcome?,
             };

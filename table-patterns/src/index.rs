@@ -17,7 +17,7 @@
 //! | guard of a copy or list elsewhere | the same | `U+FFFC guard_` and its `RowKey` | the newest change of each entity that was settled there: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | the same | the same | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
-//! A list that outgrows 64 KiB goes on in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members is no row. A blob
+//! A list that outgrows 64 KiB goes on in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members is not a row. A blob
 //! holds the pairs, sorted, a line each: `["Sales","000152"]` under a line with the version and one with the key of the list. Its
 //! name is that key, legal everywhere and different for any two values, `indexes/lists/lastnames/=4Aones/all/…`, and new with each
 //! change: a blob never changes, so that every store will do, also one that cannot write on a condition. The published layout has `Sales` / `Jones`; here a literal stands before the value, because `Jones` and an entity's `000152` in one
@@ -25,7 +25,7 @@
 //!
 //! # Guarantee
 //! - In its partition, an index changes in the entity group transaction of its entity: never one without the other (PAT-INTRA-4),
-//!   whoever dies when. Entities read before are conditions by their `ETag`s; what others wrote meanwhile is read again, with
+//!   whichever process dies when. Entities read before are conditions by their `ETag`s; what others wrote meanwhile is read again, with
 //!   growing waits and a bound ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
 //! - A value of a `unique` index in the partition belongs to one entity; the second gets a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).

@@ -97,7 +97,7 @@ pub use table_derive::Large;
 
 /// An entity that holds the addresses of blobs: what `#[derive(Large)]` implements.
 ///
-/// By hand, for addresses that are no fields of their own:
+/// By hand, for addresses that are not fields of their own:
 ///
 /// ```
 /// use table_patterns::Entity;

@@ -9,7 +9,7 @@
 //! # Laws
 //! - Pure: the same old and new give the same rows and steps, but for what [`Changes::id`] and [`Changes::ticks`] give. It is asked once
 //!   for each attempt, and an answer that was not written leaves no trace.
-//! - Its rows lie in the partition of the entity, are not the entity's own, and are no entities that declare something themselves.
+//! - Its rows lie in the partition of the entity, are not the entity's own, and are not entities that declare something themselves.
 //! - What it intends elsewhere can be done twice: see [`Step`].
 //! - The answer for `(old, new)` undoes that for `(_, old)`: what it put for an old value it takes out again, or leaves as a record.
 //!

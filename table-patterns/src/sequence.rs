@@ -18,7 +18,7 @@
 //! Workers and readers of the partition leave the row out; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
-//! A number is given once, whatever fails when and whoever takes numbers at the same time, in one process or many: `Next` is changed only under its `ETag`. Both types
+//! A number is given once, whatever fails when and however many take numbers at the same time, in one process or many: `Next` is changed only under its `ETag`. Both types
 //! may take from one sequence, which then has the gaps of blocks.
 //!
 //! # Bounds

@@ -1,7 +1,7 @@
 //! Units of work: one entity group transaction over several entity types of one partition, with all that their patterns add.
 //!
 //! # Context
-//! A ticket is closed, a comment says so, the agent who did it must exist, and somebody is told: one change, of which nothing may be missing.
+//! A ticket is closed, a comment says so, the agent who did it must exist, and the customer is notified: one change, all or nothing.
 //!
 //! # Guarantee
 //! - All or none (EGT-9): entities of any types of one table, their copies and lists in indexes, rows of their
@@ -86,9 +86,8 @@ use table_core::row::RowWriter;
 use table_core::selection::{Partition, Point, Selection};
 use table_core::store::TableStore;
 
-use crate::index::{Batch, Entities, IndexOutbox, Road, Write};
+use crate::index::{Batch, Beside, Entities, IndexOutbox, Road, Write};
 use crate::outbox::Step;
-use crate::participant::Beside;
 
 use fault::UnitFault;
 

@@ -103,7 +103,7 @@ const MOST_PARTS: usize = 99;
 
 /// A type that is stored as several entities of one partition: what `#[derive(Wide)]` implements.
 ///
-/// By hand, for what is no struct of properties and slots:
+/// By hand, for what is not a struct of properties and slots:
 ///
 /// ```
 /// use table_patterns::wide::{Wide, WideReader, WideWriter};

@@ -8,10 +8,18 @@ use crate::xml::{self, Record, content};
 /// Logging, measurements and CORS rules of a service.
 ///
 /// ```
-/// use table_wire::{Logging, ServiceProperties};
+/// use table_wire::{CorsRule, Logging, Metrics, ServiceProperties};
 ///
 /// let logging = Logging { write: true, retention_days: Some(7), ..Logging::default() };
-/// let properties = ServiceProperties { logging: Some(logging), cors: Some(Vec::new()), ..ServiceProperties::default() };
+/// let metrics = Metrics { enabled: true, include_apis: true, retention_days: None };
+/// let (origins, methods) = ("https://contoso.com".to_owned(), "GET".to_owned());
+/// let rule = CorsRule { allowed_origins: origins, allowed_methods: methods, max_age_seconds: 60, ..CorsRule::default() };
+/// let properties = ServiceProperties {
+///     logging: Some(logging),
+///     hour_metrics: Some(metrics),
+///     cors: Some(vec![rule]),
+///     ..ServiceProperties::default()
+/// };
 /// assert_eq!(ServiceProperties::read(&properties.to_xml()), Some(properties));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

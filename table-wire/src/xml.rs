@@ -12,9 +12,9 @@ pub type Record = BTreeMap<String, String>;
 /// The records of this name; `None` if the text is not XML, or uses entities of its own.
 ///
 /// ```
-/// use table_wire::xml;
+/// use table_wire::xml::{self, Record};
 ///
-/// let records = xml::read("<List><M><Id>a &amp; b</Id></M><M><Id/></M></List>", "M").unwrap();
+/// let records: Vec<Record> = xml::read("<List><M><Id>a &amp; b</Id></M><M><Id/></M></List>", "M").unwrap();
 /// assert_eq!((records[0]["Id"].as_str(), records[1]["Id"].as_str()), ("a & b", ""));
 /// assert_eq!(xml::read("<M>&own;</M>", "M"), None);
 /// ```

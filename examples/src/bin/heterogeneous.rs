@@ -58,7 +58,7 @@ async fn run() -> Result<()> {
     };
     println!("{mixed}");
 
-    // Whatever is there, each as what it is; an unknown type is kept as a bag, and is no error.
+    // Whatever is there, each as what it is; an unknown type is kept as a bag, and is not an error.
     let rows = store.untyped("Staff")?;
     rows.insert(&TableEntity::new("Sales", "ROBOT_000001")?.with("Model", "Unit 1")).await?;
     let staff = employees.query(Employee::partition("Sales")).read_as::<Staff>().collect().await?;

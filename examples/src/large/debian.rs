@@ -12,7 +12,7 @@ const INSTALLED: &str = "/var/lib/dpkg/status";
 /// Reads the index files of apt, which may be compressed, with apt's own means.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
-/// Where the packages were found and all of them; `None` on a machine that is no Debian, or has no readable index.
+/// Where the packages were found and all of them; `None` on a machine that is not a Debian, or has no readable index.
 #[must_use]
 pub fn load() -> Option<(String, Vec<Package>)> {
     available().or_else(installed)
@@ -60,7 +60,7 @@ fn read(path: &Path) -> io::Result<Vec<Package>> {
     packages
 }
 
-/// Reads paragraphs of `Field: value` lines, separated by empty lines. One without a name, version or section is no package.
+/// Reads paragraphs of `Field: value` lines, separated by empty lines. One without a name, version or section is not a package.
 fn parse(index: impl BufRead) -> io::Result<Vec<Package>> {
     let mut packages = Vec::new();
     let mut paragraph = Paragraph::default();

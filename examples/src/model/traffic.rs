@@ -114,7 +114,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Deletes what the view has applied: nobody else follows these feeds.
+/// Deletes what the view has applied: nothing else follows these feeds.
 ///
 /// # Errors
 /// Those of the store.

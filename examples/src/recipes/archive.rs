@@ -113,7 +113,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         )))
 }
 
-/// Everybody of Sales works here, nobody is archived, and no message of an earlier run is left.
+/// All of Sales work here, no employee is archived, and no message of an earlier run is left.
 async fn prepare(
     current: &Table<CurrentEmployee, Store>,
     archived: &Table<CurrentEmployee, Store>,

@@ -1,4 +1,4 @@
-//! A large entity: the value is a blob, the entity holds its address, and what nobody names is collected (PAT-LARGE).
+//! A large entity: the value is a blob, the entity holds its address, and blobs that no entity names are collected (PAT-LARGE).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

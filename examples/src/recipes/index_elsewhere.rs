@@ -49,7 +49,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let mut cells = vec![step.to_owned()];
         let mut verified = "nobody".to_owned();
         for address in ["jonesj@contoso.com", "jane@contoso.com"] {
-            // A copy does not dereference: whoever reads it says that it may be behind, or asks the entity (PAT-INTER-5).
+            // A copy does not dereference: its reader accepts that it may be behind, or asks the entity (PAT-INTER-5).
             let Some(copy) = employees.get_eventual(by_email(address)).await? else {
                 cells.push("nobody".to_owned());
                 continue;

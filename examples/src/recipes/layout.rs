@@ -34,7 +34,7 @@ async fn run(store: &Store, _: &Inputs) -> Result<Report> {
         }
     }
 
-    // Whoever opens the table is held to what it was opened with before. The meter would tell a first run from a second.
+    // A program that opens the table is held to what it was opened with before. The meter would tell a first run from a second.
     let store = store.unmetered();
     store.table::<Employee>().open().await?;
     let Err(refused) = store.table::<wider::Employee>().open().await else {

@@ -57,7 +57,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found = lines.iter().map(|line| (line.at, line.fields[0].as_str(), line.fields[2].as_str()));
     assert!(found.eq(expected.map(|event| (event.time, event.id.as_str(), event.place.as_str()))));
 
-    // The same of a table whose partitions are the networks: whoever knows only the time reads all of it.
+    // The same of a table whose partitions are the networks: a reader that knows only the time reads all of it.
     let before = store.cost();
     let scan = store.table::<LoggedEarthquake>().scan("what the log in blobs saves").max_rows(10_000);
     let plan = scan.plan()?;

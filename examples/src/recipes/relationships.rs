@@ -77,7 +77,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(reviews, [review(2013, 4), review(2014, 5)]);
     answer.row(["read as a group", "1 request", "the employee, her badge, 2 reviews"]);
 
-    // She leaves: all or nothing, also beside someone who writes a review meanwhile.
+    // She leaves: all or nothing, also beside a writer of a review.
     let deleted = personnel.delete(grace()).await?;
     assert_eq!(deleted, 4);
     let Err(gone) = personnel.table().read_group::<Personnel>(grace()).await else { panic!("all are gone") };

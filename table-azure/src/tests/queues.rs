@@ -96,7 +96,7 @@ async fn con_11_what_is_gone_after_a_lost_answer_was_deleted() {
     let gone = || xml(404, "MessageNotFound");
     assert_eq!(delete(vec![gone()]).await, Err(ErrorCode::MessageNotFound));
     assert_eq!(delete(vec![Reply::Cut, gone()]).await, Ok(()));
-    // Somebody else has it: that it was not deleted is certain.
+    // Another receiver has it: that it was not deleted is certain.
     let taken = xml(400, "PopReceiptMismatch");
     assert_eq!(delete(vec![Reply::Cut, taken]).await, Err(ErrorCode::PopReceiptMismatch));
 }

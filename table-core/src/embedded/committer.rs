@@ -165,7 +165,7 @@ impl Committer {
     fn next(&mut self) -> Option<Request> {
         // What is seen stays as it is once writing has stopped.
         while !self.reclaim.is_empty() && self.shared.check_writable().is_ok() {
-            // Whoever was just answered goes first.
+            // The callers just answered go first.
             self.threads.yield_now();
             match self.requests.try_recv() {
                 Ok(request) => {

@@ -94,7 +94,7 @@ impl<T: Send, F: FnOnce(&mut Ground<'_>) -> Result<T> + Send> Decision for Decid
 
     fn answer(self: Box<Self>, failure: Option<&Error>) {
         let outcome = failure.map(|error| Err(error.clone())).or(self.outcome);
-        // A caller that has gone away is no error; one that was told nothing sees the channel closed.
+        // A caller that has gone away is not an error; one without an answer sees the channel closed.
         if let Some(outcome) = outcome {
             let _ = self.to.send(outcome);
         }

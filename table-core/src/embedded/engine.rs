@@ -237,7 +237,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `EngineClosed`. What is broken is no error but part of the answer.
+    /// `EngineClosed`. What is broken is not an error but part of the answer.
     pub fn verify(&self) -> Result<Verification> {
         let state = self.inner.shared.state_to_keep()?;
         Ok(state.base.as_ref().map(BaseView::verify).unwrap_or_default())

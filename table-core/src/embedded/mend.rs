@@ -36,7 +36,7 @@ pub enum Mend {
     RetryFlushes,
     /// Two versions of a row are the same at the end of time.
     RefuseEndOfTime,
-    /// A second engine opens the folder once somebody has removed `LOCK`.
+    /// A second engine opens the folder once `LOCK` has been removed.
     LockManifest,
     /// The root of a volume is not opened for its `lost+found`.
     AllowLostAndFound,

@@ -45,7 +45,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Sends it, or the failure of the whole group instead. A caller that has gone away is no error.
+    /// Sends it, or the failure of the whole group instead. A caller that has gone away is not an error.
     pub(crate) fn send(self, failure: Option<&Error>) {
         match self {
             Self::Committed(to, outcome) => {

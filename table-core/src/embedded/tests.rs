@@ -155,7 +155,7 @@ fn with_table(engine: Engine) -> Engine {
     }
 }
 
-/// Waits for what must come. Its bound is no measure of time: what is slower does not come.
+/// Waits for what must come. Its bound is not a measure of time: what is slower does not come.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     const BOUND: Duration = Duration::from_mins(10);
     let began = Instant::now();

@@ -40,7 +40,7 @@ impl<'a> Component<'a> {
         Self(Value::Boolean(value))
     }
 
-    /// A number; `None` for NaN and the infinities, which are no keys (EPK-1). The negative zero is the positive one (EPK-2).
+    /// A number; `None` for NaN and the infinities, which are not keys (EPK-1). The negative zero is the positive one (EPK-2).
     #[must_use]
     pub fn number(value: f64) -> Option<Self> {
         value.is_finite().then_some(Self(Value::Number(value + 0.0)))

@@ -86,7 +86,7 @@ impl PartitionMap {
         &self.partitions
     }
 
-    /// The one that holds a key: the rightmost that begins at it or before it (MAP-5). What is no key lies in the last.
+    /// The one that holds a key: the rightmost that begins at it or before it (MAP-5). What is not a key lies in the last.
     #[must_use]
     pub fn locate(&self, epk: &Epk) -> &Partition {
         let after = self.partitions.partition_point(|partition| partition.range.start() <= epk);
@@ -151,7 +151,7 @@ impl PartitionMap {
     /// Makes one of two neighbours, the first of which is on the left.
     ///
     /// # Errors
-    /// `InvalidInput` if one of them is not there, or they are no neighbours.
+    /// `InvalidInput` if one of them is not there, or they are not neighbours.
     pub fn merge(&mut self, left: u32, right: u32) -> Result<u32> {
         let (first, second) = (self.position(left)?, self.position(right)?);
         if second != first + 1 {

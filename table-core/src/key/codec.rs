@@ -167,7 +167,7 @@ impl Form {
 ///
 ///     fn decode(text: &str) -> Result<u8> {
 ///         (1..=12).zip('a'..='l').find(|(_, letter)| text == letter.to_string()).map(|(month, _)| month).ok_or_else(
-///             || Error::new(ErrorCode::EntityMismatch, format!("'{text}' is no month")),
+///             || Error::new(ErrorCode::EntityMismatch, format!("'{text}' is not a month")),
 ///         )
 ///     }
 /// }

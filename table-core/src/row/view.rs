@@ -289,7 +289,7 @@ impl<'a> RowView<'a> {
     /// The place of a property and its type's tag, which rows of one shape have in common; `None` if they lack it.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are no row.
+    /// `Corrupted` if the bytes are not a row.
     pub(crate) fn position(&self, name: &str) -> Result<Option<(usize, u8)>> {
         self.check_version()?;
         for index in 0..self.len() {
@@ -304,7 +304,7 @@ impl<'a> RowView<'a> {
     /// The value at the [`position`](Self::position) of a property in rows of this shape.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are no row.
+    /// `Corrupted` if the bytes are not a row.
     #[inline]
     pub(crate) fn value_at(&self, position: Option<(usize, u8)>) -> Result<Option<ValueRef<'a>>> {
         self.check_version()?;

@@ -146,7 +146,7 @@ fn lim_5_wire_5_what_would_reach_another_item_is_not_sent() {
             let key = EntityKey::new("p", row).unwrap();
             assert_eq!(store.get(&one, &key, &table_core::query::Select::All).await.unwrap(), None);
         }
-        // A prefix of levels is no key: nothing is there, and nothing can be put there (WIRE-5, HPK-36).
+        // A prefix of levels is not a key: nothing is there, and nothing can be put there (WIRE-5, HPK-36).
         assert!(store.submit(&three, rows("a!b!", "r")).await.unwrap_err().is_not_found());
         let mut transaction = table_core::Transaction::new(
             table_core::PartitionKey::new("a!b!").unwrap(),

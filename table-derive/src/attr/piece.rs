@@ -78,7 +78,7 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     names
 }
 
-/// What is no piece of a key, with what it may mean.
+/// What is not a piece of a key, with what it may mean.
 fn no_piece(input: ParseStream) -> syn::Error {
     let whole = words::rest(input);
     let meant = meant(whole.clone());
@@ -139,7 +139,7 @@ fn meant(tokens: TokenStream) -> Vec<String> {
             TokenTree::Group(_) | TokenTree::Punct(_) => {}
         }
     }
-    // A text with several places is no list of its parts, in their order.
+    // A text with several places is not a list of its parts, in their order.
     if holes > 1 { Vec::new() } else { meant }
 }
 

@@ -28,7 +28,7 @@ fn fourth_level(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// A bucket, and whatever else is made of a value and does not give it back: nobody could ask for that level.
+/// A bucket, and whatever else is made of a value and does not give it back: no query could ask for that level.
 fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
     for part in key.parts().filter(|part| !part.codec.gives_back()) {
         let word = part.codec.word().map_or("part", |word| word.name);

@@ -12,7 +12,7 @@ pub(crate) struct Word {
     pub(super) arguments: &'static [Argument],
     /// Whether it is written around a part, a field or another word, and not a field alone.
     pub(super) around: bool,
-    /// Whether texts may have several lengths, though it is no codec of texts.
+    /// Whether texts may have several lengths, though it is not a codec of texts.
     pub(super) varies: bool,
     /// What can be had of it.
     pub(crate) gives: Gives,

@@ -76,7 +76,7 @@ impl KeyField<'_> {
         if self.stub {
             any()
         } else if self.may_lack {
-            // A type that is no part of a key is told at the field, and not once more for each function.
+            // A type that is not part of a key is told at the field, and not once more for each function.
             quote_spanned!(ty.span()=> #name: impl __table::KeyArg<#ty>)
         } else {
             quote!(#name: impl __table::KeyArg<#ty>)

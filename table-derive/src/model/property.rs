@@ -37,7 +37,7 @@ impl Property {
         std::iter::once(self.name.clone()).chain(self.more_chunks())
     }
 
-    /// The names of the chunks after the first: `Data1`, `Data2` and so on; none if it is no chunk.
+    /// The names of the chunks after the first: `Data1`, `Data2` and so on; none if it is not a chunk.
     pub(crate) fn more_chunks(&self) -> impl Iterator<Item = String> {
         let count = if self.chunks { MOST_CHUNKS } else { 1 };
         (1..count).map(|at| format!("{}{at}", self.name))

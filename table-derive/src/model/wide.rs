@@ -26,7 +26,7 @@ pub(crate) struct Wide<'a> {
     pub(crate) parts: Vec<Part>,
 }
 
-/// A field that is no field of the key.
+/// A field that is not a field of the key.
 pub(crate) struct Stored {
     /// Its position in the struct.
     pub(crate) field: usize,

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 
+use crate::advice::fault::WorkloadFault;
 use crate::advice::random::{Random, real};
 
 /// The most values of a [`Distribution::zipf`]: each costs eight bytes.
@@ -43,10 +44,10 @@ impl Distribution {
     /// # Errors
     /// `InvalidWorkload` for no values.
     pub fn uniform(values: u64) -> Result<Self> {
-        Self::try_uniform(values).map_err(invalid)
+        Self::try_uniform(values).map_err(Error::of)
     }
 
-    pub(super) fn try_uniform(values: u64) -> Result<Self, String> {
+    pub(super) fn try_uniform(values: u64) -> Result<Self, WorkloadFault> {
         check_values(values, u64::MAX)?;
         Ok(Self(Kind::Uniform(values)))
     }
@@ -62,13 +63,13 @@ impl Distribution {
     /// # Errors
     /// `InvalidWorkload` for no values, over 1,000,000 of them, or an exponent that is negative or no number.
     pub fn zipf(values: u64, exponent: f64) -> Result<Self> {
-        Self::try_zipf(values, exponent).map_err(invalid)
+        Self::try_zipf(values, exponent).map_err(Error::of)
     }
 
-    pub(super) fn try_zipf(values: u64, exponent: f64) -> Result<Self, String> {
+    pub(super) fn try_zipf(values: u64, exponent: f64) -> Result<Self, WorkloadFault> {
         check_values(values, MOST_ZIPF_VALUES)?;
         if !(exponent.is_finite() && exponent >= 0.0) {
-            return Err(format!("a zipf exponent is a number from 0 on, and not {exponent}"));
+            return Err(WorkloadFault::Exponent(exponent));
         }
         let mut sums = Vec::new();
         let mut sum = 0.0;
@@ -112,14 +113,9 @@ impl Distribution {
     }
 }
 
-/// An error of a workload that cannot be run.
-pub(super) fn invalid(message: impl Into<String>) -> Error {
-    Error::new(ErrorCode::InvalidWorkload, message)
-}
-
-fn check_values(values: u64, most: u64) -> Result<(), String> {
+fn check_values(values: u64, most: u64) -> Result<(), WorkloadFault> {
     if (1..=most).contains(&values) {
         return Ok(());
     }
-    Err(format!("a distribution has from 1 to {most} values, and not {values}"))
+    Err(WorkloadFault::Values { values, most })
 }

@@ -4,9 +4,9 @@ mod described;
 mod key;
 mod replay;
 
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 
-use crate::advice::distribution::invalid;
+use crate::advice::fault::WorkloadFault;
 use crate::advice::file::described::Described;
 use crate::advice::workload::Workload;
 
@@ -54,11 +54,10 @@ impl WorkloadFile {
     /// Reads a file's text.
     ///
     /// # Errors
-    /// `InvalidWorkload` if it is no such JSON, or names a field that it does not describe.
+    /// `InvalidWorkload` if it is not JSON of these fields, or names a field that it does not describe.
     pub fn parse(text: &str) -> Result<Self> {
-        let described: Described = serde_json::from_str(text).map_err(|error| {
-            invalid(format!("the workload is not to be read: {error}")).with_source(error)
-        })?;
+        let described: Described =
+            serde_json::from_str(text).map_err(|error| Error::of(WorkloadFault::Workload(error)))?;
         described.check()?;
         Ok(Self(described))
     }
@@ -75,7 +74,7 @@ impl WorkloadFile {
     pub fn workload(&self, layout: &str) -> Result<Workload> {
         let found = self.0.layouts.iter().find(|found| found.name == layout).ok_or_else(|| {
             let known: Vec<_> = self.layouts().map(|name| format!("`{name}`")).collect();
-            invalid(format!("the workload has no layout `{layout}`: it has {}", known.join(", ")))
+            Error::of(WorkloadFault::NoLayout { layout: layout.to_owned(), known: known.join(", ") })
         })?;
         replay::workload(&self.0, found)
     }

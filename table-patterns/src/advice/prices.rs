@@ -1,9 +1,9 @@
 //! Prices of requests and bytes, at rates that the user gives.
 
 use serde::Deserialize;
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 
-use crate::advice::distribution::invalid;
+use crate::advice::fault::WorkloadFault;
 
 /// Rates of a service. None are built in: they differ by region and year.
 ///
@@ -33,10 +33,10 @@ impl Prices {
     /// Reads a file's text.
     ///
     /// # Errors
-    /// `InvalidWorkload` if it is no JSON of these fields, or a rate is negative or no number.
+    /// `InvalidWorkload` if it is not JSON of these fields, or a rate is negative or no number.
     pub fn from_json(text: &str) -> Result<Self> {
-        let prices: Self = serde_json::from_str(text)
-            .map_err(|error| invalid(format!("the prices are not to be read: {error}")).with_source(error))?;
+        let prices: Self =
+            serde_json::from_str(text).map_err(|error| Error::of(WorkloadFault::Prices(error)))?;
         prices.check()?;
         Ok(prices)
     }
@@ -44,7 +44,7 @@ impl Prices {
     pub(super) fn check(&self) -> Result<()> {
         for rate in [self.per_10k_reads, self.per_10k_writes, self.per_gib_read] {
             if !(rate.is_finite() && rate >= 0.0) {
-                return Err(invalid(format!("a price is a number from 0 on, and not {rate}")));
+                return Err(Error::of(WorkloadFault::Price(rate)));
             }
         }
         Ok(())

@@ -1,8 +1,9 @@
 //! Report of a run, and assertions on it.
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::query::QueryClass;
 
+use crate::advice::fault::{BudgetFault, WorkloadFault};
 use crate::advice::heat_map::HeatMap;
 use crate::advice::picture;
 use crate::advice::prices::Prices;
@@ -128,8 +129,7 @@ impl Report {
     pub fn pattern(&self, name: &str) -> Result<&PatternCost> {
         self.patterns.iter().find(|pattern| pattern.name == name).ok_or_else(|| {
             let known: Vec<_> = self.patterns.iter().map(|pattern| format!("`{}`", pattern.name)).collect();
-            let message = format!("the workload has no pattern `{name}`: it has {}", known.join(", "));
-            Error::new(ErrorCode::InvalidWorkload, message)
+            Error::of(WorkloadFault::NoPattern { pattern: name.to_owned(), known: known.join(", ") })
         })
     }
 
@@ -184,18 +184,12 @@ impl Report {
     /// `OverBudget` (PAT-ANTI-1), with what to do about it.
     pub fn max_partition_share(&self, most: f64) -> Result<()> {
         let Peak { partition_key, share } = self.peak();
-        // Not `share > most`: a bound that is no number is held by nothing.
+        // Not `share > most`: a bound that is not a number is held by nothing.
         if share <= most {
             return Ok(());
         }
-        let message = format!(
-            "partition `{partition_key}` takes {:.1} % of the requests at one moment, at most {:.1} % are allowed: begin the \
-             PartitionKey with what differs between requests of the same moment, such as a user or a device, and move time and \
-             sequences to the RowKey, or spread it with `bucket(…, n)`",
-            share * 100.0,
-            most * 100.0
-        );
-        Err(Error::new(ErrorCode::OverBudget, message).with_rule("PAT-ANTI-1"))
+        let (share, most) = (share * 100.0, most * 100.0);
+        Err(Error::of(BudgetFault::Share { partition_key, share, most }))
     }
 
     /// That no operation of a pattern takes more requests.
@@ -222,11 +216,9 @@ impl Report {
                 "begin the PartitionKey with what the question gives, or declare an index that does"
             }
         };
-        let shown = class.map_or_else(|| "write".to_owned(), |class| class.to_string());
-        let message = format!(
-            "pattern `{pattern}` is a {shown} of {max_requests} requests, at most {most} are allowed: {remedy}"
-        );
-        Err(Error::new(ErrorCode::OverBudget, message).with_rule("CLS-1"))
+        let kind = class.map_or_else(|| "write".to_owned(), |class| class.to_string());
+        let (pattern, requests) = (pattern.to_owned(), *max_requests);
+        Err(Error::of(BudgetFault::Requests { pattern, kind, requests, most, remedy }))
     }
 
     /// That nothing is over the published targets.
@@ -234,27 +226,19 @@ impl Report {
     /// # Errors
     /// `OverBudget` (SCL-1), with what to do about it.
     pub fn no_throttling(&self) -> Result<()> {
-        let over = self.over_target();
-        over.map_or(Ok(()), |message| Err(Error::new(ErrorCode::OverBudget, message).with_rule("SCL-1")))
+        self.over_target().map_or(Ok(()), |fault| Err(Error::of(fault)))
     }
 
     /// What is over a target, and what to do about it.
-    pub(super) fn over_target(&self) -> Option<String> {
+    pub(super) fn over_target(&self) -> Option<BudgetFault> {
         let Throttling { refused_load, refused_requests, hottest_second, hottest_partition } =
             &self.throttling;
         if *refused_load > 0 {
-            return Some(format!(
-                "partition `{hottest_partition}` gets {hottest_second} entities and pages in one second, {PARTITION_TARGET} is its target: \
-                 spread them over more partitions, keep fewer copies in it, or write less often"
-            ));
+            let (partition_key, load) = (hottest_partition.clone(), *hottest_second);
+            return Some(BudgetFault::Partition { partition_key, load, target: PARTITION_TARGET });
         }
-        (*refused_requests > 0).then(|| {
-            format!(
-                "the account gets {} requests in one second, {ACCOUNT_TARGET} is its target: put several writes of a partition into \
-                 one transaction, read ranges instead of points, or use a second account",
-                self.busiest_second
-            )
-        })
+        let account = || BudgetFault::Account { requests: self.busiest_second, target: ACCOUNT_TARGET };
+        (*refused_requests > 0).then(account)
     }
 
     /// The money for a month, of all patterns; `None` if the workload has no prices.

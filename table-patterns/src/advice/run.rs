@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 
-use crate::advice::distribution::invalid;
 use crate::advice::draw::Draw;
+use crate::advice::fault::WorkloadFault;
 use crate::advice::heat_map::{HeatMap, Touch};
 use crate::advice::random::{Random, real};
 use crate::advice::report::{ACCOUNT_TARGET, PatternCost, Report, Throttling};
@@ -93,8 +93,7 @@ impl Tally {
         }
         // A fan-out is one operation that touches many.
         if (self.touches.len() + step.touches.len()) as u64 > 4 * MOST_OPERATIONS {
-            let message = "the operations name too many partitions to be counted: let the workload run for fewer seconds";
-            return Err(invalid(message));
+            return Err(Error::of(WorkloadFault::Partitions));
         }
         for (name, load) in step.touches {
             let next = self.numbers.len();

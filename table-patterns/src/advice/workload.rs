@@ -3,10 +3,10 @@
 use std::fmt;
 
 use chrono::{DateTime, Utc};
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 
-use crate::advice::distribution::invalid;
 use crate::advice::draw::Draw;
+use crate::advice::fault::WorkloadFault;
 use crate::advice::prices::Prices;
 use crate::advice::step::Step;
 use crate::meter::Recorded;
@@ -107,41 +107,32 @@ impl Workload {
         self.pattern(name, per_second, move |draw| {
             let place = draw.number().checked_rem(recorded.len() as u64);
             let recorded = place.and_then(|place| recorded.get(usize::try_from(place).ok()?));
-            recorded
-                .map(Step::recorded)
-                .ok_or_else(|| invalid("nothing was recorded: there is nothing to replay"))
+            recorded.map(Step::recorded).ok_or_else(|| Error::of(WorkloadFault::NothingRecorded))
         })
     }
 
     pub(super) fn check(&self) -> Result<()> {
         if self.seconds > MOST_SECONDS {
             let seconds = self.seconds;
-            return Err(invalid(format!("a run has at most {MOST_SECONDS} seconds, and not {seconds}")));
+            return Err(Error::of(WorkloadFault::Seconds { seconds, most: MOST_SECONDS }));
         }
         let mut operations = 0.0;
         for (place, pattern) in self.patterns.iter().enumerate() {
             let (name, rate) = (&pattern.name, pattern.per_second);
             if !(rate.is_finite() && rate >= 0.0) {
-                return Err(invalid(format!(
-                    "pattern `{name}`: a rate is a number from 0 on, and not {rate}"
-                )));
+                return Err(Error::of(WorkloadFault::Rate { pattern: name.clone(), rate }));
             }
             if self.patterns.iter().take(place).any(|earlier| earlier.name == *name) {
-                return Err(invalid(format!("two patterns are named `{name}`: give each a name of its own")));
+                return Err(Error::of(WorkloadFault::SameName(name.clone())));
             }
             operations += rate * f64::from(self.seconds);
         }
         if operations < 0.5 {
-            let message =
-                "the workload has no operations: give it a pattern, a rate above 0 and seconds to run";
-            return Err(invalid(message));
+            return Err(Error::of(WorkloadFault::NoOperations));
         }
         #[expect(clippy::cast_precision_loss, reason = "two million is exact")]
         if operations > MOST_OPERATIONS as f64 {
-            let message = format!(
-                "the workload has {operations:.0} operations, at most {MOST_OPERATIONS} are run: let it run for fewer seconds"
-            );
-            return Err(invalid(message));
+            return Err(Error::of(WorkloadFault::Operations { operations, most: MOST_OPERATIONS }));
         }
         self.prices.as_ref().map_or(Ok(()), Prices::check)
     }

@@ -74,7 +74,7 @@ fn pat_ec_8_a_feed_in_portions_is_read_once_and_not_once_a_portion() {
         seen += some.len();
         assert_eq!(*reader.cursor(), some.last().unwrap().cursor);
     }
-    // All of it twice (two pages are no snapshot), and twice more to see that there is nothing behind.
+    // All of it twice (two pages are not a snapshot), and twice more to see that there is nothing behind.
     assert_eq!((seen, world.queries()), (500, 40), "rows of the last ten minutes");
 }
 

@@ -1,5 +1,5 @@
 //! How a write of one entity is tried: what is there is read, what is to be is decided, and both are written with the indexes in one
-//! transaction; again where somebody was in between (CON-3).
+//! transaction; again where another writer was in between (CON-3).
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -73,7 +73,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         Ok(Some(Current { entity, stored: Some(found.row), etag: found.etag, ticks }))
     }
 
-    /// Reads, decides, writes; again where somebody was in between. `reads` is whether the decision needs what is there.
+    /// Reads, decides, writes; again where another writer was in between. `reads` is whether the decision needs what is there.
     pub(crate) async fn write(
         &self,
         key: &EntityKey,

@@ -177,7 +177,7 @@ impl<'a, E: Entity, S: TableStore, O: IndexOutbox> Backfill<'a, E, S, O> {
     ///
     /// # Errors
     /// `UniqueViolation` once all has been gone over, if entities share a value of a unique index: the index stays *building*;
-    /// `IndexListFull` (PAT-IX-4); `EntityMismatch` for an entity that is no `E`; those of the store. Run it again to go on.
+    /// `IndexListFull` (PAT-IX-4); `EntityMismatch` for an entity that is not an `E`; those of the store. Run it again to go on.
     pub async fn run(mut self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let layout = load(&self.table.table, &self.table.states).await?;

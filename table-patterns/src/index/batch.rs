@@ -196,7 +196,7 @@ impl Batch {
             || write.changes.iter().any(|change| change.index.is_same_partition() && is_taken(change))
     }
 
-    /// Adds a write. A refused one leaves the batch unusable: whoever goes on keeps a clone.
+    /// Adds a write. A refused one leaves the batch unusable: a caller that goes on keeps a clone.
     ///
     /// # Errors
     /// `InvalidDuplicateRow` for an entity that is in it already (EGT-4); `UniqueViolation` for two entities of one value.

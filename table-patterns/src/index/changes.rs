@@ -22,7 +22,7 @@ pub struct Change {
 /// What is to happen at the key of a copy or a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// A copy comes to be: nobody else may have this key (PAT-INTRA-5).
+    /// A copy is created: no other entity may have this key (PAT-INTRA-5).
     Add(Row),
     /// The copy stays where it is and holds something else.
     Rewrite(Row),
@@ -113,7 +113,7 @@ pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static Index
 /// Whose an entry of an index is: [`owner_of`] of one entity type.
 pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
 
-/// The key of the entity that a copy, or a member under the key of its list, belongs to; `None` if it is no entry of the index.
+/// The key of the entity that a copy, or a member under the key of its list, belongs to; `None` if it is not an entry of the index.
 pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
     let entry = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
     index_of::<E>(schema)?.owner(entry).ok()

@@ -51,7 +51,7 @@ pub(crate) async fn attempt<S: TableStore>(
         Err(error) => (Err(error.with_table(lists.table.as_str())), false),
     };
     if !is_sent || matches!(done, Ok(Attempt::Entity(_) | Attempt::Index(_))) {
-        // Nobody names them. What failed in another way may have been done: there only the collector can tell.
+        // No entity names them. What failed in another way may have been done: there only the collector can tell.
         for upload in &uploads {
             lists.discard(upload).await;
         }
@@ -154,7 +154,7 @@ fn transaction(batch: &Batch, found: &Found, limits: Limits) -> Result<Transacti
 /// The write of a copy that is taken to be as the entities say. A condition on the entity's version holds for it too.
 fn as_thought(change: &CopyChange) -> OperationKind {
     match &change.after {
-        // The only one that can be somebody else's.
+        // The only one that can be another entity's.
         Some((_, row)) if change.index.unique && change.before.is_none() => {
             OperationKind::Insert(row.clone())
         }
@@ -176,7 +176,7 @@ fn looked_at(
     let owner = (change.owner_of)(change.index, key, stored);
     let after = change.after.as_ref().map(|(owner, _)| owner);
     let is_ours = owner.is_some() && (owner == change.before || owner.as_ref() == after);
-    // What is no copy at all belongs to nobody: only where one value makes one copy could it hide somebody's.
+    // What is not a copy at all has no owner: only where one value makes one copy could it hide another entity's.
     let is_free = owner.is_none() && !change.index.unique;
     Ok(match &change.after {
         Some((_, row)) if is_ours || is_free => Some(OperationKind::Replace(row.clone(), if_match)),

@@ -19,7 +19,7 @@ use crate::index::outbox::IndexOutbox;
 use crate::index::table::Entities;
 
 /// A copy read where it follows its entity: it was true once, and may not be now. It does not dereference to its value, so that
-/// nobody takes it for the entity by accident.
+/// it is not taken for the entity by accident.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Eventual<T> {
     value: T,

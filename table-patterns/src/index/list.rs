@@ -115,7 +115,7 @@ impl ListForm {
     /// The members of a stored list.
     ///
     /// # Errors
-    /// `EntityMismatch` if it is no list of this index: what it holds is not guessed.
+    /// `EntityMismatch` if it is not a list of this index: what it holds is not guessed.
     pub(crate) fn read(&self, list: RowView<'_>) -> Result<BTreeSet<Member>> {
         let mut members = BTreeSet::new();
         // Each property is a piece: one too many would be a part of a list whose other part is lost.

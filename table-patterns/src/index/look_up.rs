@@ -29,7 +29,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// can be behind.
     ///
     /// # Errors
-    /// `IndexNotReady`; `EntityMismatch` if what is stored is no list; `InvalidInput` if it is in a blob and the table was given
+    /// `IndexNotReady`; `EntityMismatch` if what is stored is not a list; `InvalidInput` if it is in a blob and the table was given
     /// no [`ListBlobs`](crate::index::ListBlobs); `BlobNotFound` or `Corrupted` if the blob is not what was written: the
     /// [repair](Self::check) of the index makes it anew.
     pub async fn keys_of<I: Index<Entity = E>>(

@@ -79,7 +79,7 @@ impl<S: TableStore> Naming for Named<'_, S> {
             let found = self.blobs.blobs.get(path).await.in_blob(path)?;
             match content::place(&found.bytes().await.in_blob(path)?) {
                 Ok((table, key)) if table == *self.table => key,
-                // Nobody knows whose it is: it stays.
+                // It is not known whose it is: it stays.
                 _ => return Ok(true),
             }
         };

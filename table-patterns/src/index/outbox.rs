@@ -14,8 +14,8 @@ use crate::outbox::Intent;
 
 /// Records what a write changes in indexes of other partitions and tables, as rows of the partition that is written.
 ///
-/// The rows are written in the transaction of the entities, so that no change is lost between the two (PAT-EC-8). Somebody
-/// relays them: each [`RemoteChange`] ends, at least once, at [`Entities::settle`](crate::index::Entities::settle).
+/// The rows are written in the transaction of the entities, so that no change is lost between the two (PAT-EC-8). Workers
+/// relay them: each [`RemoteChange`] ends, at least once, at [`Entities::settle`](crate::index::Entities::settle).
 pub trait IndexOutbox: Clone + Debug + Send + Sync {
     /// Whether anything remote can be recorded.
     const RECORDS: bool = true;

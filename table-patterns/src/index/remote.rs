@@ -61,7 +61,7 @@ impl Left {
 }
 
 impl RemoteChange {
-    /// The change as one line of text, for whoever carries it.
+    /// The change as one line of text, for its carrier.
     ///
     /// ```
     /// use table_core::{Entity, EntityKey};
@@ -119,7 +119,7 @@ impl RemoteChange {
     /// Reads the text again.
     ///
     /// # Errors
-    /// `InvalidInput` if it is no such text, or names an index that `E` does not have (any more).
+    /// `InvalidInput` if it is not such a text, or names an index that `E` does not have (any more).
     pub fn parse<E: Entity>(text: &str) -> Result<Self> {
         let wrong = || Error::of(IndexFault::NotAChange { text: text.to_owned(), entity: E::SCHEMA.entity });
         let items: Vec<serde_json::Value> =

@@ -41,7 +41,7 @@ impl<S: TableStore, O: IndexOutbox> Way<'_, S, O> {
     pub(crate) async fn attempt(&self, batch: &Batch, look: bool) -> Result<Attempt> {
         let (table, partition_key) = (self.lists.table, &batch.partition_key);
         if let Some(feed) = self.feed {
-            // IMPORTANT: before the change. A partition without a feed in the registry would be followed by nobody.
+            // IMPORTANT: before the change. A partition without a feed in the registry would have no follower.
             feed.register(table, partition_key).await?;
         }
         let intents = self.intents(table, partition_key, batch).await?;

@@ -18,7 +18,7 @@ pub enum IndexState {
     Building,
     /// It is whole and answers.
     Ready,
-    /// It answers nothing, because somebody said so.
+    /// It answers nothing, because it was disabled.
     Disabled,
 }
 

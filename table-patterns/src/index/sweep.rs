@@ -28,7 +28,7 @@ use crate::index::outbox::IndexOutbox;
 use crate::index::pace::Pacer;
 use crate::index::table::Entities;
 
-/// What a pass goes over first, and what then. Rows first: what nobody owns is out of the way before others take its place.
+/// What a pass goes over first, and what then. Rows first: rows without an owner are out of the way before others take its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// The rows of the index, each compared with the entity that it belongs to.

@@ -15,7 +15,7 @@ use crate::outbox::rows;
 /// order of their names, with types and values. Timestamps and `ETag`s are left out, for each store gives its own, and so are the versions
 /// of intents, which stand for Timestamps.
 ///
-/// For telling a copy from an accident. It proves nothing against somebody who can choose what the rows hold.
+/// For telling a copy from an accident. It proves nothing against an author who chooses what the rows hold.
 ///
 /// ```
 /// use table_patterns::embedded::Engine;

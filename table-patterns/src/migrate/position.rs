@@ -75,7 +75,7 @@ impl FromStr for MigrationPosition {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` for what is no position.
+    /// `InvalidInput` for what is not a position.
     fn from_str(text: &str) -> Result<Self> {
         let parts = text.split_once(':').and_then(|(table, rest)| Some((table, rest.split_once(':')?)));
         let Some((table, (Ok(rows), place))) =

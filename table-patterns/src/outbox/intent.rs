@@ -182,7 +182,7 @@ impl Step {
     /// Carries a message to its [`Handler`](crate::work::Handler).
     ///
     /// # Errors
-    /// `InvalidInput` for a message that has no JSON text, such as a map whose keys are no texts.
+    /// `InvalidInput` for a message that has no JSON text, such as a map whose keys are not texts.
     pub fn call<M: Message>(message: &M) -> Result<Self> {
         let payload = message::encode(message)?;
         Ok(Self::Call { name: M::NAME.to_owned(), version: M::VERSION, payload })

@@ -42,7 +42,7 @@ pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The message of a text that was written as `version`, which is never later than [`VERSION`](Self::VERSION).
     ///
     /// # Errors
-    /// `Corrupted` for a text that is no such message: it is put aside as poison at once, as no later attempt would read it either.
+    /// `Corrupted` for a text that is not such a message: it is put aside as poison at once, as no later attempt would read it either.
     fn decode(version: u32, text: &str) -> Result<Self> {
         serde_json::from_str(text)
             .map_err(|source| Error::of(OutboxFault::Message { name: Self::NAME, version, source }))

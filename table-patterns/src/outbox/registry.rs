@@ -2,7 +2,7 @@
 //! [`FEEDS`](crate::feed::FEEDS), from which nothing is taken out.
 //!
 //! A partition is registered before the first intent is recorded in it, and registered again by a writer that last did so an
-//! hour ago. A sweep takes out a partition without pending rows that nobody has registered for two hours: no writer that trusts
+//! hour ago. A sweep takes out a partition without pending rows that was not registered for two hours: no writer that trusts
 //! its memory of an hour can still rely on that entry. What is taken out is taken out under its `ETag`, so that a registration
 //! that comes between stays.
 
@@ -33,7 +33,7 @@ pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
 /// How long a writer trusts that a partition is registered.
 const TRUSTED: Duration = Duration::from_hours(1);
-/// How long an entry stays that nobody registers again.
+/// How long an entry stays that is not registered again.
 const KEPT: Duration = Duration::from_hours(2);
 const BUCKETS: u32 = 16;
 /// Partitions that a writer remembers.
@@ -96,7 +96,7 @@ pub(crate) async fn register<S: TableStore>(
     Ok(())
 }
 
-/// All partitions that are registered, and an error for each row that is no entry: it keeps no other from being found.
+/// All partitions that are registered, and an error for each row that is not an entry: it keeps no other from being found.
 pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<(Vec<Entry>, Vec<Error>)> {
     let (mut entries, mut strange) = (Vec::new(), Vec::new());
     let name = TableName::new(registry)?;
@@ -111,7 +111,7 @@ pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<
     Ok((entries, strange))
 }
 
-/// The partitions of one table that are registered. What the rows hold is not asked, so that a strange one harms nobody.
+/// The partitions of one table that are registered. What the rows hold is not asked, so that a strange one does no harm.
 pub(crate) async fn partitions<S: TableStore>(
     store: &S,
     registry: &str,
@@ -158,7 +158,7 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
     })
 }
 
-/// Takes an entry out if nobody can rely on it; whether it did.
+/// Takes an entry out if no writer can rely on it; whether it did.
 pub(crate) async fn forget<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
     if now.saturating_sub(entry.registered) < ticks_of(KEPT) {
         return Ok(false);

@@ -97,7 +97,7 @@ pub(crate) struct Pending {
     pub(crate) attempts: u32,
     /// Until when workers leave it alone: one has it, or it failed.
     pub(crate) not_before: u64,
-    /// The claim that somebody has on it, or had last.
+    /// The claim of a worker on it, present or last.
     pub(crate) claim: Option<String>,
     pub(crate) poisoned: bool,
     /// What went wrong last.
@@ -147,7 +147,7 @@ impl Pending {
         parse(&self.text)
     }
 
-    /// A merge that notes something, if nobody noted anything meanwhile.
+    /// A merge that notes something, if no other worker noted anything meanwhile.
     pub(crate) fn note(&self, note: Note<'_>) -> Operation {
         let number = |number: u64| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
         let mut writer = RowWriter::with_capacity(4);
@@ -188,7 +188,7 @@ impl Pending {
         self.etag = etag.unwrap_or_else(|| self.etag.clone());
     }
 
-    /// The deletion of an intent that is done, if nobody else has taken it up meanwhile.
+    /// The deletion of an intent that is done, if no other worker has taken it up meanwhile.
     pub(crate) fn done(&self) -> Operation {
         let kind = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
         Operation { row_key: self.place.key.row_key.clone(), kind }

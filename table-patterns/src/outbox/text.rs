@@ -99,7 +99,7 @@ pub(crate) fn write(intent: &Intent) -> Result<String> {
 /// The intent of a text.
 ///
 /// # Errors
-/// `FormatTooNew` for a later version, `Corrupted` for what is no intent.
+/// `FormatTooNew` for a later version, `Corrupted` for what is not an intent.
 pub(crate) fn read(text: &str) -> Result<Intent> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]

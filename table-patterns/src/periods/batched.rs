@@ -20,7 +20,7 @@ use table_core::{Table, Transaction};
 pub struct DeleteProgress {
     /// Entities deleted.
     pub deleted: u64,
-    /// Entities left because somebody changed them after they were found to satisfy the condition: run again to judge them anew.
+    /// Entities left because another writer changed them after they were found to satisfy the condition: run again to judge them anew.
     pub changed: u64,
     /// The key of the last entity that was dealt with: what [`BatchedDelete::resume`] takes. May be stored.
     pub position: Option<EntityKey>,

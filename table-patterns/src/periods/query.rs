@@ -77,7 +77,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
     /// All entities.
     ///
     /// # Errors
-    /// Those of the store; `EntityMismatch` if what is stored is no `E`.
+    /// Those of the store; `EntityMismatch` if what is stored is not an `E`.
     pub async fn collect(self) -> Result<Vec<E>> {
         self.stream().map_ok(Versioned::into_value).try_collect().await
     }

@@ -146,7 +146,7 @@ impl<E: Periodic, S: TableStore + Clone> PeriodTables<E, S> {
 
     /// Drops the table of every period that is not kept any more, whatever it holds, and gives their names (PAT-HVD-1).
     ///
-    /// Safe to run by several at once, and again after a failure: a table that is gone already is no error.
+    /// Safe to run by several at once, and again after a failure: a table that is gone already is not an error.
     ///
     /// # Errors
     /// Those of the store. The tables dropped before are gone.

@@ -33,7 +33,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> Blocks<E, S, O> {
     /// The sequence of this name in each partition of the entities, taken in blocks of `size`, of one number at least.
     ///
     /// # Errors
-    /// `InvalidInput` for an empty name, `KeyEncoding`, `PropertyValueTooLarge` for one that is no part of a key.
+    /// `InvalidInput` for an empty name, `KeyEncoding`, `PropertyValueTooLarge` for one that is not part of a key.
     pub fn new(entities: &Entities<E, S, O>, name: &str, size: u32) -> Result<Self> {
         let (row_key, in_hand) = (row::row_key(name)?, Arc::default());
         Ok(Self { entities: entities.clone(), row_key, size: size.max(1), in_hand })

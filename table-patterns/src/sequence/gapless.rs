@@ -23,7 +23,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Gaple
     /// The sequence of this name in each partition of the entities.
     ///
     /// # Errors
-    /// `InvalidInput` for an empty name, `KeyEncoding`, `PropertyValueTooLarge` for one that is no part of a key.
+    /// `InvalidInput` for an empty name, `KeyEncoding`, `PropertyValueTooLarge` for one that is not part of a key.
     pub fn new(entities: &Entities<E, S, O>, name: &str) -> Result<Self> {
         Ok(Self { entities: entities.clone(), row_key: row::row_key(name)? })
     }

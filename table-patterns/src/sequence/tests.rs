@@ -172,7 +172,7 @@ fn threads_with_blocks_and_units_never_take_one_number_twice() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Each submit of each taker may fail before or after it is done; whoever fails begins again under another title.
+    /// Each submit of each taker may fail before or after it is done; a taker that fails begins again under another title.
     #[test]
     fn whatever_fails_units_leave_no_gap_and_nobody_takes_a_number_twice(
         faults in prop::collection::vec(0..4u8, 1..40),
@@ -206,7 +206,7 @@ proptest! {
         if only_units {
             prop_assert_eq!(&stored, &(1..=u32::try_from(stored.len()).unwrap()).collect::<Vec<_>>());
         }
-        // What was given to a block is no ticket's.
+        // What was given to a block is not a ticket's.
         let of_units = stored.iter().copied().collect::<BTreeSet<_>>();
         prop_assert!(given.iter().all(|number| of_units.contains(number) || !only_units));
         let next = insert(&tickets, "the last").unwrap();

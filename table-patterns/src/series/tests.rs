@@ -115,7 +115,7 @@ fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
 #[test]
 fn pat_ser_3_another_write_between_read_and_write_is_seen() {
     let (counts, store) = counts();
-    // First somebody makes the entity in between, then somebody changes it, then somebody deletes it.
+    // First another writer makes the entity in between, then it changes it, then it deletes it.
     let other = counts.clone();
     let table = store.table::<MessageCounts>();
     store.script(move |_, at| {

@@ -65,20 +65,20 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 left = self.attempt(left, together).await?;
                 let Some(first) = left.first() else { break };
                 race.lost(None).await.map_err(|error| self.at(error, first))?;
-                // Somebody is at work on the same rows: those of one entity at a time, so that not all are lost with one.
+                // Another process is at work on the same rows: those of one entity at a time, so that not all are lost with one.
                 together = 1;
             }
         }
         Ok(())
     }
 
-    /// Applies entities, so many in one transaction at most; gives those where somebody got between.
+    /// Applies entities, so many in one transaction at most; gives those where another writer got between.
     async fn attempt(&self, sources: Vec<EntityKey>, together: usize) -> Result<Vec<EntityKey>> {
         let known = sources.into_iter().map(|source| self.known(source));
         let known: Vec<Known> = stream::iter(known).buffered(CONCURRENCY).try_collect().await?;
         let (new, mut ready): (Vec<_>, Vec<_>) =
             self.look(known).await?.into_iter().partition(Looked::has_new_places);
-        // IMPORTANT: before anything is there, so that whoever takes the entity out finds it; and before it is looked at again.
+        // IMPORTANT: before anything is there, so that a process that takes the entity out finds it; and before it is looked at again.
         let (placed, mut lost) = self.place(new, together).await?;
         for looked in self.look(placed).await? {
             if looked.has_new_places() {
@@ -138,7 +138,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Looked { known, shares, wanted: projection.places })
     }
 
-    /// Records the new places of entities; gives what is known now, and those where somebody got between.
+    /// Records the new places of entities; gives what is known now, and those where another writer got between.
     async fn place(&self, new: Vec<Looked>, together: usize) -> Result<(Vec<Known>, Vec<EntityKey>)> {
         let mut by_partition: BTreeMap<PartitionKey, Vec<Known>> = BTreeMap::new();
         for Looked { mut known, wanted, .. } in new {
@@ -177,7 +177,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.rows.store().get(self.rows.name()?, key, &Select::All).await
     }
 
-    /// Writes in one transaction; `false` if somebody got between.
+    /// Writes in one transaction; `false` if another writer got between.
     pub(super) async fn submit(
         &self,
         partition_key: &PartitionKey,

@@ -77,7 +77,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Part { source: source.clone(), etag, before, after, rows: wanted.rows })
     }
 
-    /// Writes what entities have in one partition, as many of them in one transaction as fit; gives those where somebody got between.
+    /// Writes what entities have in one partition, as many of them in one transaction as fit; gives those where another writer got between.
     pub(super) async fn write(
         &self,
         place: PartitionKey,
@@ -107,12 +107,12 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(lost)
     }
 
-    /// Writes what some entities have; `false` if somebody got between.
+    /// Writes what some entities have; `false` if another writer got between.
     async fn write_pack(&self, place: &PartitionKey, pack: &[Part]) -> Result<bool> {
         let mut operations = Vec::with_capacity(pack.len() * 2);
         let (mut differences, mut gone) = (Differences::new(), Vec::new());
         for part in pack {
-            // Also where nothing changes: whoever has an older entity in mind then fails.
+            // Also where nothing changes: a process with an older entity in mind then fails.
             let own = upsert(part.after.write(&part.source)?, part.etag.clone());
             operations.push((record::share_key(place, &part.source)?.row_key, own));
             let put = |(row_key, row): (&RowKey, &Row)| {

@@ -39,7 +39,7 @@ enum Phase {
     /// Every row of the source is applied.
     #[default]
     Sources,
-    /// Whoever has something in the view and is no row of the source is taken out.
+    /// Entities with something in the view that are not rows of the source are taken out.
     Gone,
     /// The sums are counted again.
     Sums,

@@ -25,7 +25,7 @@ type Amounts = BTreeMap<String, i64>;
 struct Records {
     /// Sums by row.
     sums: BTreeMap<String, Amounts>,
-    /// Rows that one entity has put: they are no sums.
+    /// Rows that one entity has put: they are not sums.
     put: BTreeSet<String>,
 }
 
@@ -93,7 +93,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Whether something was written; `None` if somebody got between.
+    /// Whether something was written; `None` if another writer got between.
     async fn correct(
         &self,
         place: &PartitionKey,

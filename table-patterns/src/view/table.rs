@@ -230,7 +230,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         self.apply_all(&sources).await?;
         let kind = upsert(record::write_cursor(&last.cursor)?, found.map(|found| found.etag));
-        // IMPORTANT: after the changes. If somebody else has moved it, he has applied them too.
+        // IMPORTANT: after the changes. A process that has moved it has applied them, too.
         self.submit(&key.partition_key, vec![(key.row_key, kind)]).await?;
         Ok(CaughtUp { changes: entries.len(), applied: sources.len(), is_behind: entries.len() == most })
     }

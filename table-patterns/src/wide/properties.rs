@@ -58,7 +58,7 @@ impl WideWriter {
         write(&mut part.row)
     }
 
-    /// Appends what is no property of the type: the header's own.
+    /// Appends what is not a property of the type: the header's own.
     pub(super) fn append(&mut self, header: &Row) -> Result<()> {
         for property in header.view().properties() {
             let property = property?;
@@ -104,7 +104,7 @@ impl<'a> WideReader<'a> {
     /// A property.
     ///
     /// # Errors
-    /// `InvalidInput` for a name that is in no part; `EntityMismatch` if it is absent, and `T` is no `Option`, or of another
+    /// `InvalidInput` for a name that is in no part; `EntityMismatch` if it is absent, and `T` is not an `Option`, or of another
     /// type.
     pub fn get<T: Property>(&self, name: &str) -> Result<T> {
         self.take(name, T::from_value)

@@ -9,7 +9,7 @@
 //!
 //! # Guarantee
 //! The copy is written before the source is deleted, and the source is deleted only in the version that was copied: whatever dies when,
-//! and whoever writes the source meanwhile, the entity is in one table at least, and in the end in the archive alone, in its last
+//! and whichever writer changes the source meanwhile, the entity is in one table at least, and in the end in the archive alone, in its last
 //! version. Between the steps a reader finds it in both (PAT-EC-6).
 //!
 //! # Cost

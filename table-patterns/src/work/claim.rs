@@ -107,7 +107,7 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
             let to = if pending.not_before <= now || is_ours { &mut free } else { &mut taken };
             to.push(pending);
         }
-        // Whoever has the others has a message that comes back, but for the one that had this message.
+        // The workers that have the others have a message that comes back, but for the one that had this message.
         if self.is_repeated {
             for pending in &taken {
                 self.wait_until(pending.not_before);
@@ -186,7 +186,7 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
         self.worker.put_aside(hand, &entry).await
     }
 
-    /// Ends a row, and begins the next of the portion that nobody else has taken.
+    /// Ends a row, and begins the next of the portion that no other worker has taken.
     async fn next(
         &mut self,
         ended: &Pending,
@@ -211,7 +211,7 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
                     next
                 }));
             }
-            // Somebody has taken one of the two.
+            // Another worker has taken one of the two.
             if let Some(end) = end.take_if(|_| has_next) {
                 match self.submit(&ended.place, vec![end.clone()]).await? {
                     Some(_) => self.count(ended, Some(&end)),

@@ -107,7 +107,7 @@ impl Call<'_> {
     /// Extends the lease of the work if half of it is over.
     ///
     /// # Errors
-    /// `MessageNotFound`, `PopReceiptMismatch` if the work is somebody else's by now: stop.
+    /// `MessageNotFound`, `PopReceiptMismatch` if another worker has the work by now: stop.
     pub async fn keep(&self) -> Result<()> {
         self.lease.keep().await
     }

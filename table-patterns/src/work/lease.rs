@@ -22,7 +22,7 @@ pub(crate) struct Held<'a, Q> {
     until: Mutex<(Lease, u64)>,
 }
 
-/// Whether an error of a queue says that the message is somebody else's, or nobody's, by now; or ours, under a receipt whose answer was
+/// Whether an error of a queue says that another worker has the message, or none, by now; or ours, under a receipt whose answer was
 /// lost (CON-11), which is as good as another's.
 pub(crate) fn is_lost(error: &Error) -> bool {
     matches!(
@@ -64,7 +64,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
 
     /// Hides the message for another lease if half of this one is over; whether it did.
     pub(crate) async fn extend(&self) -> Result<bool> {
-        // A lease that is over may still be renewed, unless somebody else has received the message (QUE-11).
+        // A lease that is over may still be renewed, unless another worker has received the message (QUE-11).
         let is_due = self.until().saturating_sub(self.pace.now()) * 2 <= ticks_of(self.hidden);
         if is_due {
             self.hide(self.hidden, None).await?;
@@ -72,7 +72,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         Ok(is_due)
     }
 
-    /// Deletes the message; that it is gone, or somebody else's, is no failure (QUE-22).
+    /// Deletes the message; that it is gone, or another worker's, is not a failure (QUE-22).
     pub(crate) async fn finish(&self) -> Result<()> {
         let lease = self.lease();
         match self.queues.delete(self.queue, &lease.message.id, &lease.receipt).await {

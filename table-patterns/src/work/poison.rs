@@ -66,7 +66,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
-    /// At most `count` entries of the poison, 1 to 32, which stay where they are. A message that is no entry is shown as one: its text
+    /// At most `count` entries of the poison, 1 to 32, which stay where they are. A message that is not an entry is shown as one: its text
     /// is the work, and its error says so.
     ///
     /// # Errors

@@ -53,7 +53,7 @@ pub struct SweepReport {
     pub poisoned: u64,
     /// Partitions taken out of the registry.
     pub forgotten: u64,
-    /// Rows of the registry that are no entries, and partitions and rows that could not be swept. The others were.
+    /// Rows of the registry that are not entries, and partitions and rows that could not be swept. The others were.
     pub failed: u64,
     /// The errors of the first of these, with table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,

@@ -1,4 +1,4 @@
-//! Strange rows and messages: told, and in nobody's way.
+//! Strange rows and messages: reported, and in the way of no other work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -128,7 +128,7 @@ fn con_11_a_claim_whose_answer_is_lost_is_known_by_its_identifier() {
         let worker = Worker::new(faulty).handler(Nothing);
         block_on(worker.run_until_idle()).unwrap();
         let left = block_on(Sweep::new(outbox.clone()).registered()).unwrap().pending;
-        // The beginning of an attempt that nobody heard of is over when its claim is, and its message comes back.
+        // The beginning of an attempt without an answer is over when its claim is, and its message comes back.
         let waiting = block_on(outbox.depth()).unwrap().waiting;
         assert!(left == 0 || (left == 1 && waiting > 0), "request {lost}: {left} left, {waiting} messages");
     }

@@ -101,7 +101,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
     /// Receives once and works off what came; how many messages that were.
     ///
-    /// What fails is counted, and left to come again after a while; it is no error of this call.
+    /// What fails is counted, and left to come again after a while; it is not an error of this call.
     ///
     /// # Errors
     /// Those of receiving: `QueueNotFound`.
@@ -149,7 +149,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let place = (outbox.queues(), outbox.queue());
         let held = Held::new(place, outbox.pace(), self.options.lease, (lease, received));
         if held.extend().await.is_err() {
-            // It waited behind others until it was somebody else's.
+            // It waited behind others until another worker had it.
             self.count(|metrics| metrics.lost += 1);
             return;
         }

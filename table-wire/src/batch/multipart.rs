@@ -29,12 +29,12 @@ pub struct Split<'a> {
 /// Splits a body at the delimiters of a boundary, each of which has a line for itself, ended by CRLF or LF (EGT-39).
 ///
 /// ```
-/// use table_wire::batch::split;
+/// use table_wire::batch::{Split, split};
 ///
 /// let body = b"--b\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--\r\n";
-/// let split = split(body, "b");
-/// assert!(split.closed);
-/// assert_eq!(split.parts, [b"\r\none\r\n", b"\r\ntwo\r\n"]);
+/// let Split { parts, closed } = split(body, "b");
+/// assert!(closed);
+/// assert_eq!(parts, [b"\r\none\r\n", b"\r\ntwo\r\n"]);
 /// ```
 #[must_use]
 pub fn split<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {

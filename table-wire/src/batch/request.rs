@@ -28,7 +28,7 @@ pub struct NewRequest<'a> {
 /// (EGT-22); `id` is part of its boundaries and so must be new each time.
 ///
 /// ```
-/// use table_wire::batch::{Batch, NewRequest, read_requests, write_requests};
+/// use table_wire::batch::{Batch, NewRequest, RequestPart, read_requests, write_requests};
 ///
 /// let path = "/Employee(PartitionKey='Sales',RowKey='1')";
 /// let delete =
@@ -36,7 +36,8 @@ pub struct NewRequest<'a> {
 /// let body = write_requests("https://contoso.table.core.windows.net", &[delete], "7");
 ///
 /// let Batch::ChangeSet(parts) = read_requests("multipart/mixed; boundary=batch_7", body.as_bytes())? else { unreachable!() };
-/// assert_eq!((parts[0].method, parts[0].target(), parts[0].header("if-match")), ("DELETE", path, "*"));
+/// let delete: &RequestPart<'_> = &parts[0];
+/// assert_eq!((delete.method, delete.target(), delete.header("if-match")), ("DELETE", path, "*"));
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[must_use]

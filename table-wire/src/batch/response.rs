@@ -28,11 +28,11 @@ impl<'a> ResponsePart<'a> {
 /// know (EGT-37).
 ///
 /// ```
-/// use table_wire::batch::{NewResponse, read_responses, write_responses};
+/// use table_wire::batch::{NewResponse, ResponsePart, read_responses, write_responses};
 ///
 /// let done = NewResponse { status: 204, headers: vec![("ETag", "W/\"1\"".to_owned())], body: String::new() };
 /// let body = write_responses("7", &[done]);
-/// let parts = read_responses("multipart/mixed; boundary=batchresponse_7", body.as_bytes()).unwrap();
+/// let parts: Vec<ResponsePart<'_>> = read_responses("multipart/mixed; boundary=batchresponse_7", body.as_bytes()).unwrap();
 /// assert_eq!((parts[0].status, parts[0].header("etag")), (204, "W/\"1\""));
 /// ```
 ///

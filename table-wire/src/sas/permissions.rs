@@ -129,6 +129,12 @@ letters! {
 }
 
 /// Over which protocols a token may be used (SAS-1).
+///
+/// ```
+/// use table_wire::sas::Protocol;
+///
+/// assert_eq!([Protocol::Unsaid, Protocol::Https].map(Protocol::as_str), ["", "https"]);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
     /// The default of the service: both.

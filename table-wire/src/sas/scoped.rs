@@ -32,7 +32,7 @@ impl Authority {
     /// use std::time::Duration;
     /// use chrono::Utc;
     /// use table_wire::auth::AccountKey;
-    /// use table_wire::sas::{Authority, TablePermissions, TableSas};
+    /// use table_wire::sas::{Authority, Scoped, TablePermissions, TableSas};
     /// use table_core::{Engine, EntityKey, ErrorCode, TableName, TableStoreExt};
     ///
     /// let key = AccountKey::new("contoso", "a2V5")?;
@@ -41,7 +41,7 @@ impl Authority {
     ///
     /// let sales = TableSas::table(TableName::new("Employee")?).partition("Sales")?.allow(TablePermissions::READ);
     /// let token = sales.lasting(Utc::now(), Duration::from_hours(1)).sign(&key)?;
-    /// let reader = Authority::new(key).scoped(engine, &token);
+    /// let reader: Scoped<Engine> = Authority::new(key).scoped(engine, &token);
     /// let other = reader.untyped("Employee")?.get(&EntityKey::new("Marketing", "1")?).await;
     /// let refused = other.unwrap_err();
     /// assert_eq!(refused.code(), ErrorCode::AuthorizationFailure); // SAS-8

@@ -156,7 +156,7 @@ mod tests {
         assert!(SERVICES.iter().all(|service| connects(&server, service)));
         // What the system does when this process dies.
         drop(server.process.stdin.take());
-        // What has ended listens no more. That nobody does is not asked: its ports may be another's by now.
+        // What has ended listens no more. Whether another process does is not asked: its ports may be another's by now.
         assert!(server.process.wait().unwrap().success());
     }
 

@@ -3,121 +3,15 @@
 //! Writes take effect in the order in which they were asked for, each whole or not at all. What became of one without an answer is not
 //! known: the model keeps every world that agrees with all that is known, and a history is wrong when there is none left.
 
-use std::collections::{BTreeMap, VecDeque};
+mod state;
+
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use table_core::ErrorCode;
-
-/// A partition and a row, by number.
-pub(super) type Place = (u8, u8);
-/// What a row holds: the number of the operation that wrote it. Those of one transaction have the eight numbers from a multiple of
-/// eight on, and give their rows one version.
-pub(super) type Number = u32;
-
-/// Numbers that one transaction has.
-pub(super) const NUMBERS: Number = 8;
-
-/// One table: which creation of it, and its rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Table {
-    pub(super) made: Number,
-    pub(super) rows: BTreeMap<Place, Number>,
-}
-
-/// A message of the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Message {
-    /// The operation that put it.
-    pub(super) number: Number,
-    /// The operation whose receipt is good.
-    pub(super) receipt: Number,
-    /// Whether it can be received; what is hidden once is so for longer than a history lasts.
-    pub(super) shows: bool,
-}
-
-/// All tables, by number, and a queue.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct State {
-    pub(super) tables: BTreeMap<u8, Table>,
-    /// The messages, in the order in which they came to show.
-    pub(super) queue: Option<Vec<Message>>,
-}
-
-/// What an operation does to its row, and on which condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
-    Insert,
-    /// Replace or merge: both write all properties.
-    Update(Condition),
-    Upsert,
-    Delete(Condition),
-}
-
-/// What the row must hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Condition {
-    Any,
-    /// The version that this operation wrote.
-    Version(Number),
-}
-
-/// One operation of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Operation {
-    pub(super) row: u8,
-    pub(super) verb: Verb,
-    pub(super) number: Number,
-}
-
-/// A write, as it is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Write {
-    Create {
-        table: u8,
-        number: Number,
-    },
-    Drop {
-        table: u8,
-    },
-    Submit {
-        table: u8,
-        partition: u8,
-        operations: Vec<Operation>,
-    },
-    CreateQueue,
-    Put {
-        number: Number,
-    },
-    /// Receives the first message that shows, and hides it.
-    Receive {
-        number: Number,
-    },
-    /// Hides a message, or lets it show, by the receipt that an operation gave.
-    Update {
-        message: Number,
-        receipt: Number,
-        shows: bool,
-        number: Number,
-    },
-    Delete {
-        message: Number,
-        receipt: Number,
-    },
-}
-
-/// Why a write is refused: the code, and the position of the operation.
-pub(super) type Refusal = (ErrorCode, Option<usize>);
-
-/// What is known of the outcome of a write.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// It has its effect; and which message was received, if any.
-    Done(Option<Number>),
-    Refused(Refusal),
-    /// Something kept it from being tried: it has no effect.
-    NotDone,
-}
+pub(super) use state::{
+    Condition, NUMBERS, Number, Operation, Outcome, Place, Refusal, State, Table, Verb, Write,
+};
 
 /// What became of a write in one world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,84 +19,6 @@ enum Fate {
     Done(Option<Number>),
     Refused(Refusal),
     Skipped,
-}
-
-fn missing(code: ErrorCode) -> Refusal {
-    (code, None)
-}
-
-impl State {
-    /// The state after a write and the message that it received, or why it is refused.
-    fn after(&self, write: &Write) -> Result<(Self, Option<Number>), Refusal> {
-        let mut state = self.clone();
-        let mut received = None;
-        match write {
-            Write::Create { table, number } => {
-                if state.tables.contains_key(table) {
-                    return Err(missing(ErrorCode::TableAlreadyExists));
-                }
-                state.tables.insert(*table, Table { made: *number, rows: BTreeMap::new() });
-            }
-            Write::Drop { table } => {
-                state.tables.remove(table).ok_or(missing(ErrorCode::ResourceNotFound))?;
-            }
-            Write::Submit { table, partition, operations } => {
-                let table = state.tables.get_mut(table).ok_or(missing(ErrorCode::TableNotFound))?;
-                for (index, operation) in operations.iter().enumerate() {
-                    let place = (*partition, operation.row);
-                    let refuse = |code| Err((code, Some(index)));
-                    let there = table.rows.get(&place).copied();
-                    match (operation.verb, there) {
-                        (Verb::Insert, Some(_)) => return refuse(ErrorCode::EntityAlreadyExists),
-                        (Verb::Update(_) | Verb::Delete(_), None) => {
-                            return refuse(ErrorCode::ResourceNotFound);
-                        }
-                        (
-                            Verb::Update(Condition::Version(wanted))
-                            | Verb::Delete(Condition::Version(wanted)),
-                            Some(number),
-                        ) if wanted / NUMBERS != number / NUMBERS => {
-                            return refuse(ErrorCode::UpdateConditionNotSatisfied);
-                        }
-                        (Verb::Delete(_), _) => drop(table.rows.remove(&place)),
-                        _ => drop(table.rows.insert(place, operation.number)),
-                    }
-                }
-            }
-            // One that is there is no error.
-            Write::CreateQueue => drop(state.queue.get_or_insert_default()),
-            Write::Put { number } => {
-                state.messages()?.push(Message { number: *number, receipt: *number, shows: true });
-            }
-            Write::Receive { number } => {
-                if let Some(message) = state.messages()?.iter_mut().find(|message| message.shows) {
-                    (message.receipt, message.shows) = (*number, false);
-                    received = Some(message.number);
-                }
-            }
-            Write::Update { message, receipt, shows, number } => {
-                let taken = state.take(*message, *receipt)?;
-                state.messages()?.push(Message { receipt: *number, shows: *shows, ..taken });
-            }
-            Write::Delete { message, receipt } => drop(state.take(*message, *receipt)?),
-        }
-        Ok((state, received))
-    }
-
-    fn messages(&mut self) -> Result<&mut Vec<Message>, Refusal> {
-        self.queue.as_mut().ok_or(missing(ErrorCode::QueueNotFound))
-    }
-
-    /// Takes a message out by a receipt.
-    fn take(&mut self, message: Number, receipt: Number) -> Result<Message, Refusal> {
-        let messages = self.messages()?;
-        let place = messages.iter().position(|there| there.number == message);
-        let place = place.ok_or(missing(ErrorCode::MessageNotFound))?;
-        if messages[place].receipt != receipt {
-            return Err(missing(ErrorCode::PopReceiptMismatch));
-        }
-        Ok(messages.remove(place))
-    }
 }
 
 /// A write without an answer so far.

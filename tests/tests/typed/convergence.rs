@@ -347,7 +347,7 @@ fn pat_inter_3_an_old_answer_about_the_entity_ends_no_settling() {
             block_on(world.engine.get(&TableName::new("Company").unwrap(), &key, &Select::All)).unwrap();
         block_on(alive.insert_or_replace(&after)).unwrap();
         for answers in [vec![old], vec![None]] {
-            // All that a lying store has to say is what was before.
+            // All that a lying store answers is what was before.
             for lies in 0..6 {
                 *world.answers.lock().unwrap() = HashMap::from([(key.clone(), answers.clone())]);
                 block_on(world.worker(&Control::default(), Some(lies)).run_until_idle()).unwrap();

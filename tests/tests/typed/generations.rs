@@ -171,7 +171,7 @@ fn a_running_program_writes_on_until_its_lease_is_over_and_the_backfill_waits_fo
         let layout = old.stored_layout().await.unwrap().unwrap();
         assert_eq!((layout.generation, layout.superseded.len()), (2, 1));
 
-        // Unless somebody says that this is meant.
+        // Unless the program confirms that this is meant.
         old.accept_layout("back to the version before").await.unwrap();
         old.insert(&before::employee(4, "ada")).await.unwrap();
         time.pass(LEASE * 2);

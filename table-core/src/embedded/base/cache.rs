@@ -49,7 +49,7 @@ impl Block {
 /// The number of a run, and of a block in it.
 type Place = (u64, u32);
 
-/// Mixes the two numbers of a place: they are no one's choice.
+/// Mixes the two numbers of a place: no program chooses them.
 #[derive(Default)]
 struct PlaceHasher(u64);
 

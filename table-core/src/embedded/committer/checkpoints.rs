@@ -226,7 +226,7 @@ impl Committer {
             Ok(done) => Ok(Some(done)),
             Err(TryRecvError::Empty) => Ok(None),
             Err(TryRecvError::Disconnected) if !Mend::TellEndOfCheckpoints.is_in() => Ok(None),
-            // Whoever waits for a checkpoint would wait for ever.
+            // A caller that waits for a checkpoint would wait for ever.
             Err(TryRecvError::Disconnected) => Err(stopped()),
         }
     }

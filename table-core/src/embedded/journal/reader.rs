@@ -89,7 +89,7 @@ fn read_frames(
         if head.sequence != end.sequence || !head.accepts(&record, salt) {
             break;
         }
-        // A checksum that holds over bytes that are no record: written by something else.
+        // A checksum that holds over bytes that are not a record: written by something else.
         apply(Record::read(&record).ok_or_else(|| corrupted(path, end.offset))?)?;
         // The first frame after a sync says that all before it is durable.
         if head.durable == head.sequence {

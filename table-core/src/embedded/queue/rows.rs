@@ -26,14 +26,14 @@ pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (
     (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
 }
 
-/// The key that a receipt stands for; `None` for a text that is no receipt.
+/// The key that a receipt stands for; `None` for a text that is not a receipt.
 pub(crate) fn key_of_receipt(table: u32, receipt: &PopReceipt) -> Option<Key> {
     let digits = receipt.as_str();
     let legal = digits.len() == 2 * TICKS + PLACE && digits.bytes().all(|byte| byte.is_ascii_digit());
     legal.then(|| key_of(table, &format!("v{digits}")))
 }
 
-/// The key of a message by its id; `None` for a text that is no id.
+/// The key of a message by its id; `None` for a text that is not an id.
 pub(crate) fn message_key(table: u32, id: &MessageId) -> Option<Key> {
     let id = Uuid::parse_str(id.as_str()).ok()?;
     Some(key_of(table, &format!("m{}", id.simple())))

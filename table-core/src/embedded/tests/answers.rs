@@ -37,7 +37,7 @@ fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::
         Hook::new(move |at| {
             if at == step && armed.load(Ordering::SeqCst) {
                 stopped.send(()).unwrap();
-                // Once nobody can tell any more, all goes on.
+                // Once no test can tell any more, all goes on.
                 let _ = told.lock().unwrap().recv();
             }
             Action::Continue
@@ -123,7 +123,7 @@ fn a_waker_that_panics_stops_no_one_else() {
     let waker = Waker::from(Arc::new(Panics));
     for _ in 0..3 {
         let mut submit = Box::pin(engine.submit(&table, transaction("Sales", vec![("1", upsert(1))])));
-        // By chance the answer is there already, and nobody is woken.
+        // By chance the answer is there already, and no caller is woken.
         let _ = poll(&mut submit, &waker);
         let other = engine.submit(&table, transaction("Sales", vec![("2", upsert(2))]));
         assert!(answered("the next write", other).is_ok());

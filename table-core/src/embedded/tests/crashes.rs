@@ -141,7 +141,7 @@ fn f4_a_failure_at_any_step_poisons_at_most_the_writes_and_reopening_recovers() 
             note(compacted);
         }
         note(wait(engine.checkpoint()));
-        // A file that could not be deleted is no reason to stop.
+        // A file that could not be deleted is not a reason to stop.
         let harmless = [Step::JournalDelete, Step::MergeWrite, Step::RunDelete].contains(&step);
         assert_eq!(failed, !harmless, "{step:?}");
         // What is published stays readable.

@@ -1,4 +1,4 @@
-//! Does a reader beside a writer see a state that was, with all that was acknowledged before; does it write nothing, and keep nobody from writing?
+//! Does a reader beside a writer see a state that was, with all that was acknowledged before; does it write nothing, and keep no writer waiting?
 
 use super::images::ImagingDisk;
 use super::sim::SimDisk;

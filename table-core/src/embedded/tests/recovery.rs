@@ -142,7 +142,7 @@ fn a_broken_frame_of_one_unsynced_write_is_torn_although_later_frames_of_that_wr
 fn bytes_inside_a_value_are_never_taken_for_a_frame() {
     let (folder, journal) = folder_with(5);
     let engine = on_disk(folder.path());
-    // What whoever writes a value may know: everything about frames but the salt of the file.
+    // What the author of a value may know: everything about frames but the salt of the file.
     let mut value = vec![b'x'; 10_000];
     for sequence in 1..200 {
         value.extend(frame_of(Salt { head: 0, record: 0 }, 40 * sequence, 40 * sequence));

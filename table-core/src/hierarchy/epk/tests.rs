@@ -198,7 +198,7 @@ fn map_6_bounds_of_any_width_are_compared_in_one_way() {
             assert_eq!(bound(from).cmp(&bound(to)), Ordering::Equal, "{from} {to}");
         }
     }
-    // The end of a prefix is no row of zeros, and stays.
+    // The end of a prefix is not a row of zeros, and stays.
     let prefix = EpkRange::of_prefix(&[t("Microsoft")]);
     assert!(prefix.start() < prefix.end());
     for text in ["0", "0g", "é", "ÿÿ"] {

@@ -29,7 +29,7 @@ use crate::key::codec::{
 /// #     }
 /// #     fn decode(text: &str) -> Result<u8> {
 /// #         ('a'..='l').zip(0..).find(|(letter, _)| text == letter.to_string()).map(|(_, month)| month).ok_or_else(
-/// #             || Error::new(ErrorCode::EntityMismatch, format!("'{text}' is no month")),
+/// #             || Error::new(ErrorCode::EntityMismatch, format!("'{text}' is not a month")),
 /// #         )
 /// #     }
 /// # }

@@ -13,7 +13,7 @@ pub enum Verdict {
     Compatible,
     /// Old rows are read; a new index, or a filter on a widened property, misses them until they have been gone over once.
     NeedsBackfill,
-    /// The new design keeps less than the stored one promises, as an older program would: somebody has to say that this is meant.
+    /// The new design keeps less than the stored one promises, as an older program would: the program has to confirm that this is meant.
     NeedsAcceptance,
     /// Old rows are not read, or not found, until each has been written anew; all that takes is in them.
     NeedsRewrite,

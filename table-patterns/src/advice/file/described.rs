@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 
-use crate::advice::distribution::invalid;
+use crate::advice::fault::WorkloadFault;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -117,34 +117,32 @@ impl Described {
         for layout in &self.layouts {
             let pieces = layout.partition_key.iter().chain(&layout.row_key);
             for field in pieces.filter_map(Piece::field) {
-                self.check_field(field, &format_args!("layout `{}`", layout.name))?;
+                self.check_field(field, "layout", &layout.name)?;
             }
         }
         for pattern in &self.patterns {
-            let place = format_args!("pattern `{}`", pattern.name);
             if pattern.read.is_some() == pattern.write.is_some() {
-                return Err(invalid(format!("{place} has to be either a `read` or a `write`")));
+                return Err(Error::of(WorkloadFault::Kind(pattern.name.clone())));
             }
             for field in pattern.read.iter().flat_map(|read| &read.given) {
-                self.check_field(field, &place)?;
+                self.check_field(field, "pattern", &pattern.name)?;
             }
         }
         self.started().map(drop)
     }
 
-    fn check_field(&self, field: &str, place: &std::fmt::Arguments<'_>) -> Result<()> {
+    fn check_field(&self, field: &str, place: &'static str, name: &str) -> Result<()> {
         if self.fields.contains_key(field) {
             return Ok(());
         }
-        Err(invalid(format!("{place} names the field `{field}`: describe it under `fields`")))
+        let (name, field) = (name.to_owned(), field.to_owned());
+        Err(Error::of(WorkloadFault::UnknownField { place, name, field }))
     }
 
     pub(super) fn started(&self) -> Result<DateTime<Utc>> {
         let Some(text) = &self.start else { return Ok(DateTime::UNIX_EPOCH) };
-        let parsed = DateTime::parse_from_rfc3339(text).map_err(|error| {
-            invalid(format!("`start` is a time like 2014-04-23T15:00:00Z, and not `{text}`"))
-                .with_source(error)
-        })?;
+        let parsed = DateTime::parse_from_rfc3339(text)
+            .map_err(|error| Error::of(WorkloadFault::Start { text: text.clone(), source: error }))?;
         Ok(parsed.to_utc())
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use chrono::{DateTime, Utc};
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 use table_core::query::QueryClass;
 use table_core::ticks;
 
-use crate::advice::distribution::invalid;
+use crate::advice::fault::WorkloadFault;
 use crate::advice::file::described::{Form, Layout, Piece};
 
 /// Digits of the largest number that is drawn.
@@ -31,7 +31,7 @@ pub(super) fn text(pieces: &[Piece], values: &BTreeMap<String, Drawn>) -> Result
             Piece::Form(form) => {
                 let field = piece.field().unwrap_or_default();
                 let value =
-                    values.get(field).ok_or_else(|| invalid(format!("no field is named `{field}`")))?;
+                    values.get(field).ok_or_else(|| Error::of(WorkloadFault::NoField(field.to_owned())))?;
                 push(&mut key, field, form, value)?;
             }
         }
@@ -46,13 +46,13 @@ fn push(key: &mut String, field: &str, form: &Form, value: &Drawn) -> Result<()>
         (Form::Field { digits, .. }, Drawn::Number(number)) => {
             let width = digits.unwrap_or_default();
             if width > MOST_DIGITS {
-                return Err(invalid(format!(
-                    "field `{field}`: a number has at most {MOST_DIGITS} digits, and not {width}"
-                )));
+                let field = field.to_owned();
+                return Err(Error::of(WorkloadFault::Digits { field, digits: width, most: MOST_DIGITS }));
             }
             let written = write!(key, "{number:0width$}");
             if width > 0 && key.len() - before > width {
-                return Err(invalid(format!("field `{field}`: {number} has more than {width} digits")));
+                let (field, number) = (field.to_owned(), *number);
+                return Err(Error::of(WorkloadFault::Number { field, number, digits: width }));
             }
             written
         }
@@ -66,11 +66,7 @@ fn push(key: &mut String, field: &str, form: &Form, value: &Drawn) -> Result<()>
             write!(key, "{:019}", ticks::MAX - ticks_of(field, *time)?)
         }
         _ => {
-            let message = format!(
-                "field `{field}` has no such form: a time is written by `hour`, `day`, `ticks` or `inverted_ticks`, a number by \
-                 `field` with `digits`, a text by `field` alone"
-            );
-            return Err(invalid(message));
+            return Err(Error::of(WorkloadFault::Form(field.to_owned())));
         }
     };
     Ok(())
@@ -78,7 +74,7 @@ fn push(key: &mut String, field: &str, form: &Form, value: &Drawn) -> Result<()>
 
 fn ticks_of(field: &str, time: DateTime<Utc>) -> Result<u64> {
     let ticks = ticks::from_datetime(time).filter(|ticks| *ticks <= ticks::MAX);
-    ticks.ok_or_else(|| invalid(format!("field `{field}`: no count of ticks has the time {time}")))
+    ticks.ok_or_else(|| Error::of(WorkloadFault::Ticks { field: field.to_owned(), time }))
 }
 
 /// What a question costs in a layout when these fields are given (CLS-1).

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 use table_core::query::QueryClass;
 
-use crate::advice::distribution::{Distribution, invalid};
+use crate::advice::distribution::Distribution;
 use crate::advice::draw::Draw;
+use crate::advice::fault::WorkloadFault;
 use crate::advice::file::described::{Described, Field, Layout, Read, Write};
 use crate::advice::file::key::{self, Drawn};
 use crate::advice::step::{Step, load, pages};
@@ -26,7 +27,7 @@ type Sources = BTreeMap<String, Source>;
 pub(super) fn workload(described: &Described, layout: &Layout) -> Result<Workload> {
     let mut sources = Sources::new();
     for (name, field) in &described.fields {
-        let found = source(field).map_err(|wrong| invalid(format!("field `{name}`: {wrong}")))?;
+        let found = source(field).map_err(|fault| Error::of(fault.of_field(name)))?;
         sources.insert(name.clone(), found);
     }
     let (sources, layout) = (Arc::new(sources), Arc::new(layout.clone()));
@@ -36,20 +37,20 @@ pub(super) fn workload(described: &Described, layout: &Layout) -> Result<Workloa
         .start(described.started()?);
     for pattern in &described.patterns {
         let (sources, layout, entities) = (sources.clone(), layout.clone(), described.entities);
-        let (write, read) = (pattern.write.clone(), pattern.read.clone());
+        let (write, read, name) = (pattern.write.clone(), pattern.read.clone(), pattern.name.clone());
         workload = workload.pattern(&pattern.name, pattern.per_second, move |draw| {
             let values = draw_all(&sources, draw);
             match (&write, &read) {
                 (Some(write), _) => written(&layout, write, &values),
                 (_, Some(read)) => asked(&layout, read, entities, &values),
-                (None, None) => Err(invalid("a pattern has to be either a `read` or a `write`")),
+                (None, None) => Err(Error::of(WorkloadFault::Kind(name.clone()))),
             }
         });
     }
     Ok(workload)
 }
 
-fn source(field: &Field) -> Result<Source, String> {
+fn source(field: &Field) -> Result<Source, WorkloadFault> {
     Ok(match field {
         Field::Uniform(values) => Source::Number(Distribution::try_uniform(*values)?),
         Field::Zipf { values, exponent } => Source::Number(Distribution::try_zipf(*values, *exponent)?),

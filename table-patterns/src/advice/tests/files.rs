@@ -76,7 +76,7 @@ fn cls_1_the_layout_decides_the_class_of_a_question() {
 fn a_bad_file_is_told_where_it_is_read() {
     for (good, bad, expected) in [
         ("\"fields\"", "\"felds\"", "unknown field `felds`"),
-        ("\"seconds\": 6", "\"seconds\": -6", "the workload is not to be read"),
+        ("\"seconds\": 6", "\"seconds\": -6", "the workload cannot be read"),
         (
             "\"hour\": \"at\"",
             "\"hour\": \"when\"",

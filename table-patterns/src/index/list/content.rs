@@ -39,7 +39,7 @@ pub(crate) fn encode<'k>(
 /// The members of the list that is named at a key.
 ///
 /// # Errors
-/// `Corrupted` if it is no list, or another's; `FormatTooNew` if it is of another version.
+/// `Corrupted` if it is not a list, or another's; `FormatTooNew` if it is of another version.
 pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Result<BTreeSet<EntityKey>> {
     let (of, lines) = head(bytes)?;
     if of != (table.clone(), list.clone()) {

@@ -35,7 +35,7 @@ impl Lists<'_> {
     /// Who is in a list, as it was found.
     ///
     /// # Errors
-    /// `EntityMismatch` or `Corrupted` if it is no list of this index; `BlobNotFound` if its blob is gone: read the entity again;
+    /// `EntityMismatch` or `Corrupted` if it is not a list of this index; `BlobNotFound` if its blob is gone: read the entity again;
     /// `InvalidInput` if it is in a blob and no store of blobs was given.
     pub(crate) async fn read<E: Entity>(
         &self,
@@ -129,7 +129,7 @@ impl Lists<'_> {
     }
 }
 
-/// Whether what was found is no list, or one without its members: what a repair begins anew.
+/// Whether what was found is not a list, or one without its members: what a repair begins anew.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::EntityMismatch | ErrorCode::Corrupted | ErrorCode::BlobNotFound)
 }

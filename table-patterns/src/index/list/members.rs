@@ -26,7 +26,7 @@ impl Members {
     /// The members that an entity holds.
     ///
     /// # Errors
-    /// `EntityMismatch` if it is no list of this index.
+    /// `EntityMismatch` if it is not a list of this index.
     pub(crate) fn of_entity(owner_of: OwnerOf, form: &ListForm, key: &EntityKey, row: &Row) -> Result<Self> {
         let mut members = Self::default();
         for member in form.read(row.view())? {

@@ -178,7 +178,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
             return self.table.settle(&change).await.map(drop);
         }
         if kind != FindingKind::Stale {
-            // What is in the way belongs to nobody.
+            // The row in the way has no owner.
             self.clear(&entry.key, key).await?;
         }
         let batch = Batch::of::<E>(joining(schema, key.clone(), current.etag, entry))?;
@@ -188,7 +188,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Removes what lies where an entity has its copy and is of nobody: of an owner that has no such entry, or unreadable.
+    /// Removes what lies where an entity has its copy and has no owner: of an entity that has no such entry, or unreadable.
     async fn clear(&self, at: &EntityKey, owner: &EntityKey) -> Result<()> {
         let table = self.table.table_of(self.schema())?;
         let Some(found) = self.store().get(&table, at, &Select::All).await? else { return Ok(()) };

@@ -70,7 +70,7 @@ impl Packs {
 impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
     /// Writes each of the transactions, several at a time, and gives the positions of the entities that have their entry now.
     ///
-    /// What was written needs no other confirmation: the version of each entity was a condition, and so was that nobody had the
+    /// What was written needs no other confirmation: the version of each entity was a condition, and so was that no other entity had the
     /// key of a unique copy, or that a list was as it was read. One that was refused is not among them: a live writer was
     /// faster with one of its entities, and each is to be looked at by itself.
     pub(super) async fn write(&self, packs: Packs) -> Result<BTreeSet<usize>> {

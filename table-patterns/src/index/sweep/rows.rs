@@ -1,4 +1,4 @@
-//! From the rows of an index to their entities: what belongs to nobody is found, and taken out.
+//! From the rows of an index to their entities: rows without an owner are found, and taken out.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::Entity;
@@ -20,7 +20,7 @@ use crate::index::remote::{Left, RemoteChange};
 use crate::index::sweep::{Item, Sweep};
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
-    /// Rows of the index, several at a time: is each of somebody?
+    /// Rows of the index, several at a time: has each an owner?
     pub(super) async fn rows(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
         let rows = (0..items.len()).map(|position| async move {
             match items.get(position) {
@@ -32,7 +32,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// One row of the index: does it belong to somebody?
+    /// One row of the index: has it an owner?
     async fn row(&self, table: &TableName, key: &EntityKey, mut found: StoredRow) -> Result<Vec<Finding>> {
         let mut race = self.table.retry.race(RACE);
         let at = |error: Error| {

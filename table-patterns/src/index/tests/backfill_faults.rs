@@ -158,7 +158,7 @@ fn pat_intra_4_a_repair_that_dies_at_any_submit_is_made_whole_by_the_next() {
     }
 }
 
-/// What somebody does beside a backfill.
+/// What another writer does beside a backfill.
 #[derive(Clone, Debug)]
 enum Live {
     Put(Staff),

@@ -1,4 +1,4 @@
-//! A store that dies at a submit, has somebody come in between, and counts what is asked of it.
+//! A store that dies at a submit, lets another writer in between, and counts what is asked of it.
 
 use std::fmt;
 use std::future::poll_fn;

@@ -41,7 +41,7 @@ fn pat_intra_4_a_death_at_any_submit_leaves_all_or_nothing() {
                 let applied = at + usize::from(fault == Fault::After);
                 assert_eq!(seen, expected(&states[applied]), "{fault:?} {at}");
 
-                // Whoever comes next finds nothing to recover.
+                // The next process finds nothing to recover.
                 store.live();
                 for staff in &states[applied] {
                     table.delete(Staff::key("Sales", staff.id), IfMatch::Any).await?;
@@ -54,7 +54,7 @@ fn pat_intra_4_a_death_at_any_submit_leaves_all_or_nothing() {
     }
 }
 
-/// Somebody writes between the read and the write of another: by the engine itself, as a store that is elsewhere would see it.
+/// A writer between the read and the write of another: by the engine itself, as a store that is elsewhere would see it.
 #[test]
 fn con_3_what_happens_in_between_is_seen() {
     block_on(async {

@@ -188,7 +188,7 @@ pub(super) async fn records<E: Entity, S: TableStore + Clone>(
     bags.into_iter().map(read).collect()
 }
 
-/// A pace whose time goes only while somebody waits, and that time, in ticks.
+/// A pace whose time goes only while a caller waits, and that time, in ticks.
 pub(super) fn waiting() -> (Pace, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(0));
     let (now, later) = (Arc::clone(&time), Arc::clone(&time));

@@ -15,7 +15,7 @@ enum Verb {
     Delete(Employee),
     /// Delivers one of all changes that ever were.
     Settle(prop::sample::Index),
-    /// Time goes by, and what nobody names is collected.
+    /// Time goes by, and blobs that no entity names are collected.
     Collect,
 }
 

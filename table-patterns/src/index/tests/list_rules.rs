@@ -25,7 +25,7 @@ const BEYOND: [usize; 3] = [usize::MAX, 0, 20];
 
 #[test]
 fn pat_ix_1_writers_and_workers_of_one_list_lose_no_member_wherever_it_is() {
-    // Each lost attempt is another's success, and there are fewer of them than attempts: nobody runs out.
+    // Each lost attempt is another's success, and there are fewer of them than attempts: no writer runs out.
     const WRITERS: u32 = 8;
     const EACH: u32 = 6;
     for beyond in BEYOND {
@@ -132,7 +132,7 @@ fn pat_ix_3_a_look_up_is_the_list_its_blob_and_a_point_each() {
             let names = || Employee::namesakes("Jones");
             let page = people.look_up_page(names(), None, 2).await?;
             assert_eq!(page.entities.len(), 2);
-            // One of the next page got another name, and nobody has told the list: he is dropped, the page goes on.
+            // One of the next page got another name, and the list was not updated: that one is dropped, the page goes on.
             people.update(Employee::key("Sales", 2), |now| now.last_name = "Cao".to_owned()).await?;
             let (page, gets, _) =
                 scene.store.count(people.look_up_page(names(), page.next.as_ref(), 2)).await;
@@ -240,7 +240,7 @@ fn pat_ix_6_a_writer_touches_its_own_partition_and_no_blob_of_a_list_elsewhere()
     .unwrap();
 }
 
-/// Values that are no keys, or the same to a careless store.
+/// Values that are not keys, or the same to a careless store.
 fn hostile() -> Vec<String> {
     let texts = [
         "jones",

@@ -98,7 +98,7 @@ impl Scene {
         self.now.fetch_add(ticks_of(GRACE), Ordering::SeqCst);
     }
 
-    /// Collects what nobody names, until nothing is left to be.
+    /// Collects blobs that no entity names, until nothing is left to be.
     pub(super) async fn collect_all(&self) -> Result<()> {
         for _ in 0..3 {
             self.wait();

@@ -119,7 +119,7 @@ fn pat_inter_3_a_death_at_any_submit_of_the_settling_is_made_good() {
     }
 }
 
-/// A worker sleeps before any of its requests until all is settled, makes that one, and dies: nobody comes after it.
+/// A worker sleeps before any of its requests until all is settled, makes that one, and dies: no other process comes after it.
 #[test]
 fn pat_inter_3_a_settling_that_wakes_up_late_and_dies_leaves_nothing_behind() {
     type Act = fn(&Entities<Employee, Engine, Records>);

@@ -23,7 +23,7 @@ use crate::index::{EntityStore, FindingKind};
 /// What another tool does to a table.
 #[derive(Clone, Debug)]
 enum Damage {
-    /// Deletes the row at a place among all rows that are no entities.
+    /// Deletes the row at a place among all rows that are not entities.
     Delete(prop::sample::Index),
     /// Sets a property of it to something else.
     Change(prop::sample::Index),

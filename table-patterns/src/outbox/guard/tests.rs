@@ -1,4 +1,4 @@
-//! Do guarded steps converge, whatever the order and number of deliveries, and whoever of several sources has the target?
+//! Do guarded steps converge, whatever the order and number of deliveries, and whichever of several sources has the target?
 
 use pollster::block_on;
 use proptest::prelude::*;

@@ -134,7 +134,7 @@ fn imp_6_who_wakes_up_late_undoes_nothing() {
                     }
                 });
                 scene(&company);
-                // And nobody comes after it.
+                // And no other process comes after it.
                 company.assert_right(&format!("{name}, {event} at request {number}"));
             }
         }

@@ -174,7 +174,7 @@ fn imp_6_a_rebuild_mends_what_others_left_wrong() {
         company.hire("Sales", id, "Ada", "London", 36);
     }
     company.catch_up();
-    // A sum that somebody set, entities that came and went without a word, and one whose change was trimmed.
+    // A sum set by hand, entities that came and went without an entry, and one whose change was trimmed.
     block_on(
         company.engine.table::<Headcount>().update(Headcount::key("London", "all"), |row| row.years = 7),
     )

@@ -53,7 +53,7 @@ fn pat_wide_4_a_part_that_the_declaration_does_not_have_is_an_error() {
     let error = block_on(store.wide::<Shorter>().get(Shorter::key(123, 2014))).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
     assert!(error.to_string().contains("part 02") && error.key() == Some(("000123", "2014")), "{error}");
-    // A row of somebody else's that is only called like a part is none.
+    // A foreign row with the name of a part is not a part.
     let raw = store.untyped("MessageCounts").unwrap();
     block_on(raw.insert(&TableEntity::new("000123", "2014_03").unwrap().with("Day001", 1))).unwrap();
     assert_eq!(days(&counts), vec![Some(1); 366]);
@@ -219,7 +219,7 @@ fn pat_wide_2_a_resize_that_fails_changes_nothing() {
     });
     let grown = store.wide::<Grown>().with_retry(counts.retry().clone());
     assert!(block_on(grown.resize(Grown::key(123, 2014), 2)).is_err());
-    // The look whether it was done before is no answer if it fails.
+    // The look whether it was done before is not an answer if it fails.
     store.script(|_, at| if at == 1 { Fault::Before(ErrorCode::ServerBusy) } else { Fault::None });
     let error = block_on(grown.resize(Grown::key(123, 2014), 1)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::ServerBusy);

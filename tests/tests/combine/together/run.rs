@@ -203,7 +203,7 @@ impl Run {
                 let after = after.unwrap_or_else(|| panic!("{verb:?} of {number} was done"));
                 assert_eq!(bare(&stored), bare(&after), "{verb:?} of {number}");
                 for number in touched {
-                    // A comment is no change of its ticket.
+                    // A comment is not a change of its ticket.
                     let is_change = !matches!(verb, Verb::Comment(_));
                     *self.changes.entry(number).or_default() += usize::from(is_change);
                 }

@@ -14,5 +14,5 @@ struct Employee {
 }
 
 fn main() {
-    let _ = Employee::AGE; // the columns are there, so that this is no mistake
+    let _ = Employee::AGE; // the columns are there, so that this is not a mistake
 }

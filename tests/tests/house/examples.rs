@@ -1,0 +1,107 @@
+//! Every public type is shown by a runnable example: its own, or one of its module (CONTRIBUTING, "What must hold").
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::files::{below, root};
+
+const PACKAGES: [&str; 6] =
+    ["table-azure", "table-core", "table-cosmos", "table-patterns", "table-server", "table-wire"];
+
+#[test]
+fn every_public_type_has_an_example_or_is_in_the_list() {
+    let found: BTreeSet<String> = PACKAGES.into_iter().flat_map(without).collect();
+    let list = include_str!("without_example.txt");
+    let listed: BTreeSet<String> =
+        list.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+    let new: Vec<_> = found.difference(&listed).collect();
+    assert!(new.is_empty(), "public types without an example: show each, or make it private:\n{new:#?}");
+    let shown: Vec<_> = listed.difference(&found).collect();
+    assert!(
+        shown.is_empty(),
+        "these have an example by now, or are gone: strike them from the list:\n{shown:#?}"
+    );
+}
+
+/// The public types of a package that no example shows, as `package::Type`.
+///
+/// An example shows the types that it names, in the file that it is in, in the folder of its module, and everywhere if it is on the front
+/// page of the package; and the type whose docs or methods it stands at.
+fn without(package: &str) -> Vec<String> {
+    let public = public_types(package);
+    let files: BTreeMap<String, String> = below(&format!("{package}/src"), &[".rs"]).into_iter().collect();
+    let (mut found, front) = (Vec::new(), format!("{package}/src/lib.rs"));
+    for (path, text) in files.iter().filter(|(path, _)| !path.contains("/tests")) {
+        let module = path.rsplit_once('/').map(|(folder, _)| format!("{folder}.rs")).unwrap_or_default();
+        let mut samples = samples(text);
+        for page in [module, front.clone()] {
+            samples.push_str(&files.get(&page).map(|text| self::samples(text)).unwrap_or_default());
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let Some(name) = declared(line).filter(|name| public.contains(*name)) else { continue };
+            if !names(&samples, name) && !has_own_docs(&lines[..at]) && !methods_have(&lines, name) {
+                found.push(format!("{package}::{name}"));
+            }
+        }
+    }
+    found
+}
+
+/// The names of the types that the snapshot of the public API has.
+fn public_types(package: &str) -> BTreeSet<String> {
+    let snapshot = root().join(format!("docs/api/{package}.txt"));
+    let text = std::fs::read_to_string(snapshot).expect("the snapshot is there");
+    let is_type =
+        |line: &&str| ["struct ", "enum ", "trait ", "type "].iter().any(|kind| line.starts_with(kind));
+    let name = |line: &str| {
+        let path = line.split_whitespace().nth(1)?.split('<').next()?.trim_end_matches(':');
+        path.rsplit("::").next().map(str::to_owned)
+    };
+    text.lines().filter_map(|line| line.strip_prefix("pub ")).filter(is_type).filter_map(name).collect()
+}
+
+/// The type that a line declares for the public.
+fn declared(line: &str) -> Option<&str> {
+    let rest = ["pub struct ", "pub enum ", "pub trait ", "pub type "]
+        .iter()
+        .find_map(|kind| line.strip_prefix(kind))?;
+    rest.split(|character: char| !character.is_alphanumeric()).next()
+}
+
+/// The code of all samples in the docs of a file.
+fn samples(text: &str) -> String {
+    let (mut code, mut inside) = (String::new(), false);
+    for line in text.lines().map(str::trim_start) {
+        let Some(doc) = line.strip_prefix("///").or_else(|| line.strip_prefix("//!")) else { continue };
+        if doc.trim_start().starts_with("```") {
+            inside = !inside;
+        } else if inside {
+            code.push_str(doc);
+            code.push('\n');
+        }
+    }
+    code
+}
+
+fn names(code: &str, name: &str) -> bool {
+    code.split(|character: char| !character.is_alphanumeric() && character != '_').any(|word| word == name)
+}
+
+/// Whether the docs that end these lines have a sample, or are those of a file.
+fn has_own_docs(before: &[&str]) -> bool {
+    let docs = before.iter().rev().take_while(|line| !line.trim().is_empty() && !line.starts_with('}'));
+    docs.into_iter().any(|line| line.contains("/// ```") || line.contains("include_str!"))
+}
+
+/// Whether a method of the type has a sample.
+fn methods_have(lines: &[&str], name: &str) -> bool {
+    let mut inside = false;
+    lines.iter().any(|line| {
+        if line.starts_with("impl") {
+            inside = names(line, name);
+        } else if line.starts_with('}') {
+            inside = false;
+        }
+        inside && line.trim_start().starts_with("/// ```")
+    })
+}
