@@ -75,6 +75,18 @@ impl Comparison {
 }
 
 /// One step of a [`Filter`] in postfix order: `A and not B` is `A`, `B`, [`Not`](Self::Not), [`And`](Self::And).
+///
+/// ```
+/// use table_core::filter::{Filter, Term};
+///
+/// let filter = Filter::parse("Age ge 18 and not Retired")?;
+/// let names = filter.terms().iter().filter_map(|term| match term {
+///     Term::Compare { name, .. } | Term::Flag(name) => Some(name.as_ref()),
+///     Term::And | Term::Or | Term::Not => None,
+/// });
+/// assert_eq!(names.collect::<Vec<_>>(), ["Age", "Retired"]);
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Term {
     /// A property, `PartitionKey`, `RowKey` or `Timestamp` compared with a constant (FIL-3).

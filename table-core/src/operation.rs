@@ -5,15 +5,32 @@ use crate::key::RowKey;
 use crate::row::Row;
 
 /// One write of one entity of a transaction's partition.
+///
+/// ```
+/// use table_core::{IfMatch, Operation, OperationKind, RowKey};
+///
+/// let delete = Operation { row_key: RowKey::new("000223")?, kind: OperationKind::Delete(IfMatch::Any) };
+/// assert_eq!(delete.row_key.as_str(), "000223");
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// The entity's row.
     pub row_key: RowKey,
-    /// The remedy.
+    /// The write.
     pub kind: OperationKind,
 }
 
 /// The kind of a write. On the wire, `If-Match` alone distinguishes replace and insert-or-replace (UPS-1).
+///
+/// ```
+/// use table_core::row::RowWriter;
+/// use table_core::{IfMatch, OperationKind};
+///
+/// let row = RowWriter::new().finish();
+/// assert_eq!(OperationKind::Insert(row.clone()).name(), "insert");
+/// assert!(OperationKind::Replace(row, IfMatch::Any) != OperationKind::Delete(IfMatch::Any));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperationKind {
     /// The entity must not exist (INS-1).

@@ -25,6 +25,25 @@ pub use layout::{begins, disjoint, fits, same};
 pub const ENTITY_TYPE: &str = "EntityType";
 
 /// The design of one entity type.
+///
+/// ```
+/// use table_core::Entity;
+/// use table_core::schema::EntitySchema;
+///
+/// #[derive(Entity, Clone)]
+/// #[entity(table = "Employee")]
+/// #[partition_key(department)]
+/// #[row_key(id)]
+/// struct Employee {
+///     department: String,
+///     #[digits(6)]
+///     id: u32,
+///     age: i32,
+/// }
+///
+/// let schema: &EntitySchema = Employee::SCHEMA;
+/// assert_eq!((schema.table, schema.properties.len()), ("Employee", 1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntitySchema {
     /// The name of the Rust type.
@@ -58,6 +77,20 @@ impl EntitySchema {
 }
 
 /// One piece of a key.
+///
+/// ```
+/// use table_core::schema::KeyPiece;
+///
+/// /// The pattern of a key, for people: `empid_{id}`.
+/// fn pattern(pieces: &[KeyPiece]) -> String {
+///     let text = |piece: &KeyPiece| match piece {
+///         KeyPiece::Literal(literal) => (*literal).to_owned(),
+///         KeyPiece::Field { field, .. } => format!("{{{field}}}"),
+///     };
+///     pieces.iter().map(text).collect()
+/// }
+/// assert_eq!(pattern(&[KeyPiece::Literal("empid_")]), "empid_");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPiece {
     /// A text that is always there.
@@ -85,6 +118,14 @@ impl KeyPiece {
 }
 
 /// One property.
+///
+/// ```
+/// use table_core::EdmType;
+/// use table_core::schema::PropertySchema;
+///
+/// let age = PropertySchema { name: "Age", field: "age", edm: EdmType::Int32, optional: true };
+/// assert_eq!((age.name, age.edm.name()), ("Age", "Edm.Int32"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PropertySchema {
     /// The name in the store.
@@ -163,6 +204,19 @@ impl IndexSchema {
 }
 
 /// The kind of an index.
+///
+/// ```
+/// use table_core::schema::IndexKind;
+///
+/// /// Requests of a look-up that finds one entity.
+/// const fn requests(kind: IndexKind) -> u32 {
+///     match kind {
+///         IndexKind::Copies => 1,
+///         IndexKind::List => 2,
+///     }
+/// }
+/// assert_eq!(requests(IndexKind::List), 2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexKind {
     /// A copy of each entity (PAT-INTRA, PAT-INTER).

@@ -50,6 +50,16 @@ impl Capabilities {
 }
 
 /// An encoded row with the `ETag` it was read at.
+///
+/// ```
+/// use table_core::store::StoredRow;
+/// use table_core::{IfMatch, OperationKind, Row};
+///
+/// /// The replace of what was read, refused if another writer was faster.
+/// fn replaced(read: StoredRow, new: Row) -> OperationKind {
+///     OperationKind::Replace(new, IfMatch::ETag(read.etag))
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRow {
     /// Timestamp and properties.
@@ -59,6 +69,17 @@ pub struct StoredRow {
 }
 
 /// The `ETag`s that a transaction gave its entities, in the order of its operations; `None` for a delete (ETAG-3, DEL-2).
+///
+/// ```
+/// use table_core::ETag;
+/// use table_core::store::Committed;
+///
+/// /// The version that the first operation of a transaction gave its entity.
+/// fn first(committed: Committed) -> Option<ETag> {
+///     committed.into_iter().next().flatten()
+/// }
+/// assert_eq!(first(vec![None]), None); // a delete
+/// ```
 pub type Committed = Vec<Option<ETag>>;
 
 /// The version that an acknowledged write of one entity must have given (ETAG-3).
@@ -83,6 +104,16 @@ pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
 }
 
 /// One page of table names.
+///
+/// ```
+/// use table_core::store::TablePage;
+///
+/// /// Whether all names have been listed.
+/// fn is_last(page: &TablePage) -> bool {
+///     page.next.is_none()
+/// }
+/// assert!(is_last(&TablePage::default()));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TablePage {
     /// Names in the case they were created with, in order (OPT-5).

@@ -17,6 +17,21 @@ const FEW: usize = 16;
 ///
 /// Checked while it is built, so that a violation is reported before anything is sent: at most 100 operations (EGT-2), 4 MiB
 /// (EGT-3, ENG-17), each entity once (EGT-4), every entity within its limits.
+///
+/// ```
+/// use table_core::limits::Limits;
+/// use table_core::row::RowWriter;
+/// use table_core::{Operation, OperationKind, PartitionKey, RowKey, Transaction};
+///
+/// let mut sales = Transaction::new(PartitionKey::new("Sales")?, Limits::PORTABLE)?;
+/// let insert = |row_key| -> table_core::Result<Operation> {
+///     Ok(Operation { row_key: RowKey::new(row_key)?, kind: OperationKind::Insert(RowWriter::new().finish()) })
+/// };
+/// sales.push(insert("000223")?)?;
+/// assert_eq!(sales.push(insert("000223")?).unwrap_err().rule(), Some("EGT-4"));
+/// assert_eq!(sales.operations().len(), 1);
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Transaction {
     partition_key: PartitionKey,

@@ -55,6 +55,16 @@ use table_core::error::Result;
 pub const PARTITION_TARGET: f64 = 2_000.0;
 
 /// The partition that took the largest share of a run of writes.
+///
+/// ```
+/// use table_patterns::spread::Peak;
+///
+/// /// Whether one partition takes more than its share of writes that are spread over so many.
+/// fn is_hot(peak: &Peak, partitions: u32) -> bool {
+///     peak.share > 2.0 / f64::from(partitions)
+/// }
+/// assert!(is_hot(&Peak { partition_key: "2024-01-01".to_owned(), share: 1.0 }, 16));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Peak {
     /// Its PartitionKey.

@@ -6,6 +6,16 @@ use crate::query::{Continuation, Rows};
 ///
 /// Only [`continuation`](Self::continuation) says whether more may come: a page may be short, or empty, and still have one
 /// (PAGE-4).
+///
+/// ```
+/// use table_core::query::Page;
+///
+/// /// Whether the answer ends here: an empty page alone does not say so.
+/// fn is_last(page: &Page) -> bool {
+///     page.continuation.is_none()
+/// }
+/// assert!(is_last(&Page::default()));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// The entities, in key order (QRY-3).

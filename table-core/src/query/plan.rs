@@ -45,6 +45,15 @@ pub struct Plan {
 }
 
 /// One range of keys that is asked for.
+///
+/// ```
+/// use table_core::query::Lookup;
+///
+/// /// Whether the store returns all entities that it reads.
+/// fn is_exact(lookup: &Lookup) -> bool {
+///     lookup.filter.is_none()
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lookup {
     /// The range.
@@ -80,6 +89,15 @@ impl Requests {
 }
 
 /// Something about a query that its author should know, with the rule that says it.
+///
+/// ```
+/// use table_core::query::Warning;
+///
+/// /// Warnings for a log.
+/// fn lines(warnings: &[Warning]) -> Vec<String> {
+///     warnings.iter().map(|warning| format!("{}: {}", warning.rule, warning.message)).collect()
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// The rule.

@@ -6,6 +6,13 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 /// The identity of a message, given by the backend: a GUID's text on the service (QUE-5).
+///
+/// ```
+/// use table_core::queue::MessageId;
+///
+/// let id = MessageId::new("5974b586-0df3-4e2d-ad0c-18e3892bfca2");
+/// assert_eq!(id.as_str().len(), 36);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId(String);
 
@@ -30,6 +37,13 @@ impl fmt::Display for MessageId {
 }
 
 /// The receipt of a received message: valid until it is received again or updated (QUE-11). Opaque.
+///
+/// ```
+/// use table_core::queue::PopReceipt;
+///
+/// let receipt = PopReceipt::new("AgAAAAMAAAAAAAAA"); // from another process
+/// assert_eq!(receipt.as_str(), "AgAAAAMAAAAAAAAA");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PopReceipt(String);
 

@@ -4,6 +4,15 @@ use crate::etag::ETag;
 use crate::row::RowView;
 
 /// One entity of a page or a look-up, borrowed: its key, its encoded row, its `ETag`.
+///
+/// ```
+/// use table_core::query::EntityRef;
+/// use table_core::row::RowWriter;
+///
+/// let row = RowWriter::new().finish();
+/// let entity = EntityRef::new("Sales", "000223", row.view());
+/// assert_eq!((entity.partition_key, entity.row_key), ("Sales", "000223"));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct EntityRef<'a> {
     /// The `PartitionKey`.

@@ -25,6 +25,18 @@ pub struct RowView<'a> {
 }
 
 /// One property of a row.
+///
+/// ```
+/// use table_core::ValueRef;
+/// use table_core::row::{Property, RowWriter};
+///
+/// let mut writer = RowWriter::new();
+/// writer.property("Age", ValueRef::Int32(34));
+/// let row = writer.finish();
+/// let all: Vec<Property<'_>> = row.view().properties().collect::<table_core::Result<_>>()?;
+/// assert_eq!(all, [Property { name: "Age", value: ValueRef::Int32(34) }]);
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Property<'a> {
     /// The name.

@@ -69,6 +69,18 @@ pub enum StoredPiece {
 }
 
 /// The source of the value of a part of a key.
+///
+/// ```
+/// use table_core::schema::Source;
+///
+/// /// The name that a report of changes shows.
+/// fn name(source: &Source) -> &str {
+///     match source {
+///         Source::Property(name) | Source::Key(name) => name,
+///     }
+/// }
+/// assert_eq!(name(&Source::Key("id".to_owned())), "id");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     /// A property of this name.
@@ -78,6 +90,14 @@ pub enum Source {
 }
 
 /// One property.
+///
+/// ```
+/// use table_core::EdmType;
+/// use table_core::schema::StoredProperty;
+///
+/// let age = StoredProperty { name: "Age".to_owned(), edm: EdmType::Int32, optional: false };
+/// assert_ne!(age, StoredProperty { optional: true, ..age.clone() });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredProperty {
     /// The name in the store.

@@ -6,6 +6,15 @@ use crate::advice::distribution::Distribution;
 use crate::advice::random::Random;
 
 /// Where one operation gets its values from.
+///
+/// ```
+/// use table_patterns::advice::{Distribution, Draw};
+///
+/// /// The customer of an operation: few take most.
+/// fn customer(draw: &mut Draw<'_>, customers: &Distribution) -> String {
+///     format!("customer{:05}", draw.of(customers))
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Draw<'a> {
     pub(super) random: &'a mut Random,

@@ -16,6 +16,16 @@ pub(super) struct Touch {
 }
 
 /// Entities written and pages read a second, by partition and time: the sixteen hottest partitions, in key order.
+///
+/// ```
+/// use table_patterns::advice::HeatMap;
+///
+/// /// The hottest cell of all.
+/// fn hottest(map: &HeatMap) -> f64 {
+///     let shown = map.rows.iter().flat_map(|(_, cells)| cells).copied();
+///     shown.fold(map.hottest_other, f64::max)
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
     /// Seconds in a column; the last can have fewer.

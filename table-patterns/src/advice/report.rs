@@ -102,6 +102,17 @@ pub struct Throttling {
 }
 
 /// What a run found. Text by `Display`, a picture by [`svg`](Self::svg).
+///
+/// ```
+/// use table_patterns::Result;
+/// use table_patterns::advice::Report;
+///
+/// /// What the test of a design holds.
+/// fn hold(report: &Report) -> Result<()> {
+///     report.no_throttling()?;
+///     report.max_requests("an order by its number", 1)
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Report {
     pub(super) name: String,

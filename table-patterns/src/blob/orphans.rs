@@ -12,6 +12,16 @@ use table_core::pace::ticks_of;
 use crate::blob::InBlobs;
 
 /// What a collection found and did.
+///
+/// ```
+/// use table_patterns::large::Collected;
+///
+/// /// Whether another collection, after the grace period, has something to remove.
+/// fn is_due_again(collected: Collected) -> bool {
+///     collected.marked > 0
+/// }
+/// assert!(!is_due_again(Collected::default()));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
     /// Blobs that an entity names, and blobs too young to be judged.

@@ -14,6 +14,18 @@ use crate::blob::fault::ReadFault;
 use crate::blob::{InBlobs, blob_error};
 
 /// A value that has been asked for, not read yet.
+///
+/// ```
+/// use table_patterns::large::LargeReader;
+///
+/// /// A value, if it is not too large to be held in memory.
+/// async fn small(reader: LargeReader) -> table_patterns::Result<Option<Vec<u8>>> {
+///     if reader.len() > 1 << 20 {
+///         return Ok(None);
+///     }
+///     Ok(Some(reader.bytes().await?.to_vec()))
+/// }
+/// ```
 pub struct LargeReader {
     blob: BlobRef,
     content: BoxStream<'static, object_store::Result<Bytes>>,

@@ -9,6 +9,16 @@ use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema};
 
 /// One change of one index: of the copy, or of the list, at this key.
+///
+/// ```
+/// use table_patterns::index::{Change, ChangeKind};
+///
+/// /// The keys of copies and lists that go.
+/// fn removed(changes: &[Change]) -> Vec<String> {
+///     let gone = changes.iter().filter(|change| matches!(change.kind, ChangeKind::Remove));
+///     gone.map(|change| format!("{} of {}", change.key, change.index.name)).collect()
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The index.

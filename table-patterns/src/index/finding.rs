@@ -3,6 +3,16 @@
 use table_core::key::EntityKey;
 
 /// What can be wrong with an index.
+///
+/// ```
+/// use table_patterns::index::FindingKind;
+///
+/// /// Whether a repair makes it good: of duplicates a person says which one stays.
+/// fn is_repairable(kind: FindingKind) -> bool {
+///     kind != FindingKind::Duplicate
+/// }
+/// assert!(is_repairable(FindingKind::Missing));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FindingKind {
     /// An entity is not in the index.
@@ -18,6 +28,16 @@ pub enum FindingKind {
 }
 
 /// One thing that is wrong with an index, confirmed by reading again.
+///
+/// ```
+/// use table_patterns::index::Finding;
+///
+/// /// The line of a report.
+/// fn line(finding: &Finding) -> String {
+///     let done = if finding.repaired { "repaired" } else { "left as it is" };
+///     format!("{}: {:?} at {}, {done}", finding.index, finding.kind, finding.at)
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The index.

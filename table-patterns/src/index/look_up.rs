@@ -16,6 +16,15 @@ use crate::index::outbox::IndexOutbox;
 use crate::index::table::Entities;
 
 /// A page of the entities that a list names.
+///
+/// ```
+/// use table_patterns::index::ListPage;
+///
+/// /// Whether there is another page to ask for.
+/// fn is_last<E>(page: &ListPage<E>) -> bool {
+///     page.next.is_none()
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListPage<E> {
     /// The entities, in key order.

@@ -48,6 +48,15 @@ pub trait IndexOutbox: Clone + Debug + Send + Sync {
 }
 
 /// No outbox: enough for indexes in the partition of their entities.
+///
+/// ```
+/// use table_patterns::index::{Entities, NoOutbox};
+/// use table_patterns::Engine;
+///
+/// /// A handle whose indexes are all in the partition of their entities.
+/// type Local<E> = Entities<E, Engine, NoOutbox>;
+/// # fn handle<E>(_: Local<E>) {}
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoOutbox;
 

@@ -12,6 +12,20 @@ use table_core::table::{StoredLayout, Table};
 use crate::index::fault::IndexFault;
 
 /// Where an index is in its life. It is maintained in every state; the state says whether it answers.
+///
+/// ```
+/// use table_patterns::index::IndexState;
+///
+/// /// What an operator does about an index.
+/// fn remedy(state: IndexState) -> &'static str {
+///     match state {
+///         IndexState::Building => "run its backfill to the end",
+///         IndexState::Ready => "nothing",
+///         IndexState::Disabled => "enable it, which builds it anew",
+///     }
+/// }
+/// assert_eq!(remedy(IndexState::Ready), "nothing");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IndexState {
     /// It was declared over rows that were there already, and not all of them are in it yet.

@@ -29,6 +29,19 @@ use crate::index::pace::Pacer;
 use crate::index::table::Entities;
 
 /// What a pass goes over first, and what then. Rows first: rows without an owner are out of the way before others take its place.
+///
+/// ```
+/// use table_patterns::index::Phase;
+///
+/// /// The line of a progress bar.
+/// fn title(phase: Phase) -> &'static str {
+///     match phase {
+///         Phase::Rows => "rows of the index",
+///         Phase::Entities => "entities",
+///     }
+/// }
+/// assert_eq!(title(Phase::Rows), "rows of the index");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// The rows of the index, each compared with the entity that it belongs to.

@@ -41,6 +41,15 @@ impl LogKind {
 }
 
 /// One line of a log.
+///
+/// ```
+/// use table_patterns::log_blobs::LogLine;
+///
+/// /// A line for a terminal.
+/// fn shown(line: &LogLine) -> String {
+///     format!("{} {:?}: {}", line.at.format("%H:%M:%S"), line.kind, line.fields.join(" "))
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
     /// When it was appended, in ticks of 100 ns.

@@ -29,6 +29,18 @@ impl WholePartitions for Partition {}
 impl WholePartitions for FanOut {}
 
 /// Events of a log, the newest first, and where the older ones begin.
+///
+/// ```
+/// use table_patterns::log_tail::LogSlice;
+///
+/// /// What a page of a log says at its end.
+/// fn footer<E>(slice: &LogSlice<E>) -> String {
+///     match slice.cut_at {
+///         Some(stamp) => format!("{} events; older ones before {stamp}", slice.items.len()),
+///         None => format!("{} events, and these are all", slice.items.len()),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogSlice<E> {
     /// The events.

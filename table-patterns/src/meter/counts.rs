@@ -7,6 +7,16 @@ use std::ops::{AddAssign, Deref};
 use table_core::query::QueryClass;
 
 /// Sums over some requests.
+///
+/// ```
+/// use table_patterns::meter::Counts;
+///
+/// /// Requests that read.
+/// fn reads(counts: &Counts) -> u64 {
+///     counts.points + counts.ranges + counts.partition_scans + counts.partition_ranges + counts.table_scans
+/// }
+/// assert_eq!(reads(&Counts { points: 2, ranges: 1, ..Counts::default() }), 3);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Calls of the store, each page one: round trips to a service.
@@ -105,6 +115,16 @@ impl fmt::Display for Counts {
 }
 
 /// What a [`Meter`](crate::meter::Meter) has counted since the last reading. It is read like its [`Counts`] in all.
+///
+/// ```
+/// use table_patterns::meter::Reading;
+///
+/// /// How many requests one answer took, on the average.
+/// fn requests_an_answer(reading: &Reading, answers: u64) -> u64 {
+///     reading.requests.checked_div(answers).unwrap_or_default()
+/// }
+/// assert_eq!(requests_an_answer(&Reading::default(), 10), 0);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     pub(super) total: Counts,

@@ -205,6 +205,16 @@ impl<S, Q> Outbox<S, Q> {
 }
 
 /// How much waits.
+///
+/// ```
+/// use table_patterns::outbox::Depth;
+///
+/// /// Whether workers fall behind, or work was put aside.
+/// fn is_alarming(depth: Depth) -> bool {
+///     depth.waiting > 10_000 || depth.poison > 0
+/// }
+/// assert!(is_alarming(Depth { waiting: 0, poison: 1 }));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
     /// Messages in the queue, hidden ones included.

@@ -16,6 +16,18 @@ use table_core::store::TableStore;
 use table_core::{Table, Transaction};
 
 /// How far a delete in batches has come.
+///
+/// ```
+/// use table_patterns::EntityKey;
+/// use table_patterns::periods::DeleteProgress;
+///
+/// /// The line of a log after a part of a delete.
+/// fn line(progress: &DeleteProgress) -> String {
+///     let place = progress.position.as_ref().map_or_else(|| "the start".to_owned(), EntityKey::to_string);
+///     format!("{} deleted, {} left to judge anew; up to {place}", progress.deleted, progress.changed)
+/// }
+/// assert_eq!(line(&DeleteProgress::default()), "0 deleted, 0 left to judge anew; up to the start");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteProgress {
     /// Entities deleted.
@@ -27,6 +39,15 @@ pub struct DeleteProgress {
 }
 
 /// A delete that stopped, and what it had done.
+///
+/// ```
+/// use table_patterns::periods::BatchedDeleteError;
+///
+/// /// Whether it is worth going on from where it stopped.
+/// fn goes_on(stopped: &BatchedDeleteError) -> bool {
+///     stopped.error.is_throttled() && stopped.progress.position.is_some()
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct BatchedDeleteError {
     /// Why it stopped.

@@ -11,6 +11,15 @@ use crate::series::Series;
 use crate::series::fault::SeriesFault;
 
 /// An entity with its slots. A projection of `E`: whatever reads `E` from a table can read this.
+///
+/// ```
+/// use table_patterns::series::{Series, SeriesRow};
+///
+/// /// How many slots hold a value.
+/// fn filled<E: Series>(row: &SeriesRow<E>) -> usize {
+///     row.slots().iter().filter(|slot| slot.is_some()).count()
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesRow<E: Series> {
     /// The entity without its slots.

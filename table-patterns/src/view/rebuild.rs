@@ -24,6 +24,14 @@ pub struct Rebuild<'a, V: View, S> {
 }
 
 /// How far a rebuild has come. It can be stored, as JSON for example, and resumed by another process.
+///
+/// ```
+/// use table_patterns::view::RebuildPosition;
+///
+/// let stored = serde_json::to_string(&RebuildPosition::default())?;
+/// assert_eq!(serde_json::from_str::<RebuildPosition>(&stored)?, RebuildPosition::default());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RebuildPosition {
     phase: Phase,

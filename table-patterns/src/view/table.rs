@@ -47,6 +47,16 @@ struct Memory {
 }
 
 /// Whether a view can be read.
+///
+/// ```
+/// use table_patterns::view::ViewState;
+///
+/// /// Whether a page that reads the view can be shown.
+/// fn may_be_shown(state: ViewState) -> bool {
+///     state == ViewState::Ready
+/// }
+/// assert!(!may_be_shown(ViewState::Building));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewState {
     /// It has not been built: rows from before the view may be missing.

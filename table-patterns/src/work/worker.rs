@@ -17,6 +17,14 @@ use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;
 
 /// How a worker works.
+///
+/// ```
+/// use std::time::Duration;
+/// use table_patterns::work::WorkerOptions;
+///
+/// let options = WorkerOptions { lease: Duration::from_secs(60), poison_after: 10, ..WorkerOptions::default() };
+/// assert_eq!(options.poison_after, 10);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
     /// How long a message is hidden from others while it is worked on, and by how much that is extended (QUE-21). Whole seconds.

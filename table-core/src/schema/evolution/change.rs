@@ -6,6 +6,16 @@ use crate::schema::evolution::rules::{OPTIONAL_ADDED, REMOVED, Rule, Verdict};
 use crate::schema::stored::StoredSchema;
 
 /// One difference between two designs.
+///
+/// ```
+/// use table_core::schema::Change;
+///
+/// /// What has to be done before the new design is whole.
+/// fn pending(changes: &[Change]) -> Vec<&str> {
+///     changes.iter().filter_map(|change| change.pending.as_deref()).collect()
+/// }
+/// assert!(pending(&[]).is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The rule that judges it.

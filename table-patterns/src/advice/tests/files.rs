@@ -88,7 +88,7 @@ fn a_bad_file_is_told_where_it_is_read() {
     ] {
         let error = WorkloadFile::parse(&LOG_INS.replace(good, bad)).unwrap_err();
         assert_eq!(error.code(), table_core::ErrorCode::InvalidWorkload);
-        assert!(error.to_string().contains(expected), "{error}");
+        assert!(format!("{error:?}").contains(expected), "{error:?}");
     }
 }
 
