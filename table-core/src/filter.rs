@@ -79,9 +79,9 @@ impl Comparison {
 /// ```
 /// use table_core::filter::{Filter, Term};
 ///
-/// let filter = Filter::parse("Age ge 18 and not Retired")?;
+/// let filter = Filter::parse("Age ge 18 and not Retired")?.expect("the text is not empty");
 /// let names = filter.terms().iter().filter_map(|term| match term {
-///     Term::Compare { name, .. } | Term::Flag(name) => Some(name.as_ref()),
+///     Term::Compare { name, .. } | Term::Flag(name) => Some(&**name),
 ///     Term::And | Term::Or | Term::Not => None,
 /// });
 /// assert_eq!(names.collect::<Vec<_>>(), ["Age", "Retired"]);
