@@ -90,7 +90,7 @@ impl Answer {
             headers.insert(CLIENT_REQUEST_ID, id.clone());
         }
         for (name, value) in self.headers {
-            // Names are ours; a value that is no header's, such as a table's name with a control character, is left out.
+            // Names are ours; a value that is not a header's, such as a table's name with a control character, is left out.
             if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
                 headers.insert(name, value);
             }
