@@ -123,6 +123,7 @@
 //! # }).unwrap();
 //! ```
 
+mod admission;
 mod chunk;
 mod holder;
 mod io;

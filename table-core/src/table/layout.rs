@@ -152,6 +152,39 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
+    /// A table of another entity type in the same store, for handles that write its entities beside those of this one. Its stored design is
+    /// [asked for](Self::admit) where that of this handle is: where this one was opened.
+    ///
+    /// ```
+    /// use table_core::{Engine, Entity, TableName, TableStoreExt};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Desk")]
+    /// # #[partition_key(tenant)]
+    /// # #[row_key("agent_", id)]
+    /// # struct Agent { tenant: String, id: u32 }
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Desk")]
+    /// # #[partition_key(tenant)]
+    /// # #[row_key("ticket_", number)]
+    /// # struct Ticket { tenant: String, number: u32 }
+    ///
+    /// # pollster::block_on(async {
+    /// let agents = Engine::in_memory().table::<Agent>().create_if_missing().await?;
+    /// let tickets = agents.peer::<Ticket>(TableName::new("Desk")?);
+    /// tickets.admit(0).await?; // no design of `Ticket` is stored yet
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn peer<P: Entity>(&self, name: TableName) -> Table<P, S>
+    where
+        S: Clone,
+    {
+        let unasked = || Standing::unasked(StoredSchema::of(P::SCHEMA).in_table(name.as_str()));
+        let standing = self.standing.as_ref().map(|_| Arc::new(unasked()));
+        Table { standing, retry: self.retry.clone(), ..Table::new(self.store.clone(), name) }
+    }
+
     /// Whether rows may be replaced as a whole: not where a newer design has properties that this one does not know, as
     /// [`admit`](Self::admit) learned.
     ///

@@ -14,7 +14,7 @@ use table_core::queue::QueueStore;
 use table_core::store::{StoredRow, TableStore};
 
 use crate::denormal::io;
-use crate::denormal::reference::StoredReference;
+use crate::denormal::reference::{Reference, StoredReference};
 use crate::denormal::relation::{HolderType, Refreshed};
 use crate::denormal::source::SourceTable;
 use crate::feed::FeedChange;
@@ -98,13 +98,25 @@ pub(super) fn dropped(found: StoredReference) -> (RowKey, OperationKind) {
 
 impl<E: Entity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
     /// What each holder needs to be as its source is, of which `None` says that it is gone.
-    pub(super) fn steps(
+    pub(super) async fn steps(
         &self,
         key: &EntityKey,
         source: Option<&E>,
         groups: Vec<(Group, Option<StoredRow>)>,
     ) -> Result<Vec<HolderStep>> {
+        for found in groups.iter().flat_map(|(group, _)| &group.references) {
+            self.admit_holders(found).await?;
+        }
         groups.into_iter().map(|(group, stored)| self.step(key, source, group, stored)).collect()
+    }
+
+    /// Whether the holder that a reference names may be written.
+    async fn admit_holders(&self, found: &StoredReference) -> Result<()> {
+        let Reference { relation, holder_table, .. } = &found.reference;
+        match self.admissions.iter().find(|admission| admission.relation == relation) {
+            Some(admission) => admission.admit(holder_table, self.entities.retry.pace().now()).await,
+            None => Ok(()),
+        }
     }
 
     fn step(

@@ -141,6 +141,8 @@ impl<H: Entity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
         before: Option<(&StoredRow, &H)>,
         mut after: Option<H>,
     ) -> Result<Attempt<H>> {
+        // Before a reference is written in another partition.
+        self.entities.admit(false).await?;
         let store = self.table().store();
         if let Some(after) = &after
             && after.key_of()? != *key

@@ -47,6 +47,7 @@ pub(super) async fn commit<E: Entity, S: TableStore, O: IndexOutbox>(
     batch: &Batch,
     feed: bool,
 ) -> Result<Committed> {
+    entities.admit(false).await?;
     let (store, outbox) = (entities.table.store(), &entities.outbox);
     let feed = (feed || entities.records).then_some(&entities.feed);
     let way = Way { store, outbox, feed, lists: entities.lists(table) };

@@ -80,7 +80,7 @@ impl<E: Entity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, S, Q>
         let stored = store.get(table, key, &Select::All).await?;
         let source = stored.as_ref().map(|stored| E::from_entity(io::entity(key, stored))).transpose()?;
         let (mut batch, mut drops, mut feed) = (Batch::new(holder.partition_key.clone()), Vec::new(), false);
-        for step in self.steps(key, source.as_ref(), read)? {
+        for step in self.steps(key, source.as_ref(), read).await? {
             if let Some(write) = step.write {
                 feed |= write.push(&mut batch)?;
             }

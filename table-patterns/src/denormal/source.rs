@@ -16,6 +16,7 @@ use table_core::row::rewrite;
 use table_core::selection::{Point, Selection};
 use table_core::store::{StoredRow, TableStore};
 
+use crate::denormal::admission::Admission;
 use crate::denormal::chunk::{self, Group};
 use crate::denormal::reference::{self, StoredReference};
 use crate::denormal::relation::{Outgoing, Refreshed};
@@ -28,6 +29,8 @@ use crate::outbox::{Outbox, Step};
 pub struct SourceTable<E, S, Q> {
     pub(super) entities: Entities<E, S, Outbox<S, Q>>,
     pub(super) relations: Vec<Outgoing<E>>,
+    /// Of each relation, whether its holders may be written.
+    pub(super) admissions: Vec<Admission>,
 }
 
 /// What became of the copies of a source that changed.
@@ -44,13 +47,17 @@ impl<E: Entity, S, Q> SourceTable<E, S, Q> {
     /// The sources of a handle; of an outbox, those in the table that the design of `E` names, in its store.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, Outbox<S, Q>>>) -> Self {
-        Self { entities: entities.into(), relations: Vec::new() }
+        Self { entities: entities.into(), relations: Vec::new(), admissions: Vec::new() }
     }
 
     /// Registers a relation. Which holders are written by a change is known from their references; how, from here.
     #[must_use]
-    pub fn copied<D: Denormal<Source = E>>(mut self) -> Self {
+    pub fn copied<D: Denormal<Source = E>>(mut self) -> Self
+    where
+        S: TableStore + Clone + 'static,
+    {
         self.relations.push(Outgoing::of::<D>());
+        self.admissions.push(Admission::of::<D, S>(self.entities.table()));
         self
     }
 
@@ -198,13 +205,13 @@ impl<E: Entity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
             let (mut own, mut feed) = (own.clone(), false);
             own.steps.extend(copies.follow.then(follow));
             let mut batch = Batch::of::<E>(own)?;
-            for step in self.steps(key, after, chunk::read(store, chunk::group(here)).await?)? {
+            for step in self.steps(key, after, chunk::read(store, chunk::group(here)).await?).await? {
                 if let Some(write) = step.write {
                     copies.in_transaction += 1;
                     feed |= write.push(&mut batch)?;
                 }
                 for (row_key, kind) in step.drop.into_iter().map(chunk::dropped) {
-                    batch.beside.push(Beside { by: "references", operation: Operation { row_key, kind } });
+                    batch.add(Beside { by: "references", operation: Operation { row_key, kind } })?;
                 }
             }
             if batch.operations() <= most {
@@ -268,7 +275,11 @@ fn own<E: Entity>(
 
 impl<E, S: Clone, Q> Clone for SourceTable<E, S, Q> {
     fn clone(&self) -> Self {
-        Self { entities: self.entities.clone(), relations: self.relations.clone() }
+        Self {
+            entities: self.entities.clone(),
+            relations: self.relations.clone(),
+            admissions: self.admissions.clone(),
+        }
     }
 }
 

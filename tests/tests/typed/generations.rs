@@ -11,6 +11,7 @@ use table_core::embedded::{Clock, Engine, EngineOptions};
 use table_core::retry::Retry;
 use table_core::table::LEASE;
 use table_core::{Entity, ErrorCode, IfMatch, QueueName, Result, Table, TableStoreExt};
+use table_patterns::denormal::{HolderTable, SourceTable};
 use table_patterns::index::{EntityStore, IndexState};
 use table_patterns::outbox::Outbox;
 use table_patterns::wide::{Wide, WideStore};
@@ -328,5 +329,117 @@ fn workers_of_an_older_program_leave_what_a_newer_one_recorded() {
         }
         let report = new.check().run().await.unwrap();
         assert!(report.is_clean(), "{report:?}");
+    });
+}
+
+/// A desk of agents and tickets that show their names, by an older program and by a newer one, which finds tickets by them.
+mod desk {
+    use table_core::Selection;
+    use table_core::selection::Point;
+    use table_patterns::denormal::{Denormal, OnDelete};
+
+    #[derive(table_core::Entity, Clone, Debug)]
+    #[entity(table = "Desk")]
+    #[partition_key(tenant)]
+    #[row_key("agent_", id)]
+    pub(super) struct Agent {
+        pub tenant: String,
+        #[digits(4)]
+        pub id: u32,
+        pub name: String,
+    }
+
+    macro_rules! tickets {
+        ($version:ident, $(#[$index:meta])?) => {
+            pub(in super::super) mod $version {
+                #[derive(table_core::Entity, Clone, Debug)]
+                #[entity(table = "Desk")]
+                #[partition_key(tenant)]
+                #[row_key("ticket_", number)]
+                $(#[$index])?
+                pub(in super::super) struct Ticket {
+                    pub tenant: String,
+                    #[digits(6)]
+                    pub number: u32,
+                    pub agent: Option<i32>,
+                    pub agent_name: Option<String>,
+                }
+            }
+
+            impl Denormal for $version::Ticket {
+                type Source = Agent;
+                type Holder = Self;
+                type Copied = String;
+                const NAME: &'static str = "assignee";
+                const ON_DELETE: OnDelete = OnDelete::Clear;
+
+                fn reference(ticket: &Self) -> Option<Selection<Agent, Point>> {
+                    Some(Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
+                }
+                fn copied(agent: &Agent) -> String {
+                    agent.name.clone()
+                }
+                fn set(ticket: &mut Self, name: String) {
+                    ticket.agent_name = Some(name);
+                }
+                fn clear(ticket: &mut Self) {
+                    (ticket.agent, ticket.agent_name) = (None, None);
+                }
+            }
+        };
+    }
+
+    tickets!(before,);
+    tickets!(indexed, #[index(ByAgent, row_key("named_", number, "_", agent_name))]);
+}
+
+#[test]
+fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holders() {
+    block_on(async {
+        let time = Time::new();
+        let store = time.engine();
+        let queue = QueueName::new("copies").unwrap();
+        let outbox = Outbox::with_pace(store.clone(), store.clone(), queue, time.pace());
+        outbox.create_queues().await.unwrap();
+        let agents = store.entities_through::<desk::Agent, _>(outbox.clone()).with_pace(time.pace());
+        let agents = SourceTable::new(agents.create_if_missing().await.unwrap());
+        let agents = agents.copied::<desk::before::Ticket>();
+        let old = store.entities_through::<desk::before::Ticket, _>(outbox.clone()).with_pace(time.pace());
+        let old = HolderTable::new(old.create_if_missing().await.unwrap()).copies::<desk::before::Ticket>();
+        let ada = desk::Agent { tenant: "contoso".into(), id: 9, name: "Ada".into() };
+        agents.insert(&ada).await.unwrap();
+        let ticket = |number| desk::before::Ticket {
+            tenant: "contoso".into(),
+            number,
+            agent: Some(9),
+            agent_name: None,
+        };
+        old.insert(&ticket(17)).await.unwrap();
+        let (key, agent) = (|| desk::before::Ticket::key("contoso", 17), || desk::Agent::key("contoso", 9));
+        agents.update(agent(), |ada| ada.name = "Byron".into()).await.unwrap();
+
+        let new = store.entities_through::<desk::indexed::Ticket, _>(outbox.clone()).with_pace(time.pace());
+        let new = new.create_if_missing().await.unwrap();
+        new.backfill::<desk::indexed::TicketByAgent>().run().await.unwrap();
+        time.pass(LEASE * 2);
+        assert!(refused(old.insert(&ticket(18)).await));
+        assert!(refused(old.update(key(), |ticket| ticket.agent = None).await));
+        assert!(refused(old.delete(key()).await));
+        // The design of the source is the same; that of the holders which it would write is not.
+        assert!(refused(agents.update(agent(), |ada| ada.name = "Lovelace".into()).await));
+        assert!(refused(agents.delete(agent()).await));
+        assert!(refused(agents.propagate(agent()).await));
+        let report = new.check().run().await.unwrap();
+        assert!(report.is_clean(), "{report:?}");
+        let found = new.get(desk::indexed::Ticket::key("contoso", 17)).await.unwrap().unwrap();
+        assert_eq!(found.agent_name.as_deref(), Some("Byron"));
+
+        // The newer program takes them along.
+        let agents = store.entities_through::<desk::Agent, _>(outbox).with_pace(time.pace());
+        let agents = SourceTable::new(agents.create_if_missing().await.unwrap());
+        let agents = agents.copied::<desk::indexed::Ticket>();
+        agents.update(agent(), |ada| ada.name = "Lovelace".into()).await.unwrap();
+        let found = new.get(desk::indexed::Ticket::by_agent("contoso", 17, "Lovelace")).await.unwrap();
+        assert_eq!(found.unwrap().number, 17);
     });
 }

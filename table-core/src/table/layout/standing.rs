@@ -30,6 +30,11 @@ impl Standing {
         Self { design, asked: AtomicU64::new(now), lacks: AtomicBool::new(lacks) }
     }
 
+    /// The standing of a handle that was not opened itself: its first write asks.
+    pub(super) const fn unasked(design: StoredSchema) -> Self {
+        Self { design, asked: AtomicU64::new(0), lacks: AtomicBool::new(false) }
+    }
+
     /// Whether a write may begin at an instant. Asks the store if the last answer is too old for that.
     pub(crate) async fn admit<S: TableStore>(&self, store: &S, table: &TableName, now: u64) -> Result<()> {
         if now.abs_diff(self.asked.load(Ordering::Relaxed)) <= LEASE_TICKS {
