@@ -171,7 +171,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// # pollster::block_on(async {
     /// let agents = Engine::in_memory().table::<Agent>().create_if_missing().await?;
     /// let tickets = agents.peer::<Ticket>(TableName::new("Desk")?);
-    /// tickets.admit(0).await?; // no design of `Ticket` is stored yet
+    /// tickets.admit(639_307_584_000_000_000).await?; // no design of `Ticket` is stored, so none is newer
     /// # Ok::<(), table_core::Error>(())
     /// # }).unwrap();
     /// ```
