@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, SubsecRound, Timelike, Utc};
 
 use crate::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
 use crate::xml::{self, Record};
@@ -27,20 +27,24 @@ pub fn write(policies: &[StoredAccessPolicy]) -> String {
             let _ = write!(xml, "<{name}>{text}</{name}>");
         }
     };
-    let instant = |instant: Option<DateTime<Utc>>| {
-        instant.map(|instant| instant.to_rfc3339_opts(SecondsFormat::Secs, true))
-    };
     for stored in policies {
         let policy = stored.policy();
         xml.push_str("<SignedIdentifier>");
         element(&mut xml, "Id", Some(xml::content(stored.id())));
         xml.push_str("<AccessPolicy>");
-        element(&mut xml, "Start", instant(policy.start));
-        element(&mut xml, "Expiry", instant(policy.expiry));
+        element(&mut xml, "Start", policy.start.map(instant));
+        element(&mut xml, "Expiry", policy.expiry.map(instant));
         element(&mut xml, "Permission", policy.permissions.map(|permissions| permissions.to_string()));
         xml.push_str("</AccessPolicy></SignedIdentifier>");
     }
     xml + "</SignedIdentifiers>"
+}
+
+/// With seven digits of a second, as the service keeps them, where it is not whole.
+fn instant(instant: DateTime<Utc>) -> String {
+    let ticks = instant.nanosecond() % 1_000_000_000 / 100;
+    let fraction = if ticks == 0 { String::new() } else { format!(".{ticks:07}") };
+    format!("{}{fraction}Z", instant.format("%Y-%m-%dT%H:%M:%S"))
 }
 
 /// Reads a list; `None` if it is not one, or a policy of it cannot be one. How many there may be, and that each has a name of its own, is
@@ -63,7 +67,11 @@ pub fn read(text: &str) -> Option<Vec<StoredAccessPolicy>> {
 fn policy(record: &Record) -> Option<StoredAccessPolicy> {
     let said = |name: &str| record.get(name).map(|text| text.trim()).filter(|text| !text.is_empty());
     let instant = |name: &str| match said(name) {
-        Some(text) => DateTime::parse_from_rfc3339(text).ok().map(|instant| Some(instant.to_utc())),
+        Some(text) => {
+            let instant = DateTime::parse_from_rfc3339(text).ok()?.to_utc().trunc_subsecs(7);
+            // An offset may lead out of the years that can be written.
+            (1..=9999).contains(&instant.year()).then_some(Some(instant))
+        }
         None => Some(None),
     };
     let permissions = said("Permission").map(TablePermissions::read).transpose().ok()?;
@@ -91,5 +99,21 @@ mod tests {
         ));
         assert_eq!(read(&xml).unwrap(), policies);
         assert_eq!(read(&write(&[])), Some(Vec::new()));
+    }
+
+    #[test]
+    fn acl_2_parts_of_a_second_are_kept() {
+        let policy = |expiry: &str| {
+            let identifier = "<SignedIdentifier><Id>a</Id><AccessPolicy>";
+            let list = format!(
+                "<SignedIdentifiers>{identifier}<Expiry>{expiry}</Expiry></AccessPolicy></SignedIdentifier></SignedIdentifiers>"
+            );
+            read(&list)
+        };
+        let read_before = policy("2030-01-01T00:00:00.123456789Z").unwrap();
+        let xml = write(&read_before);
+        assert!(xml.contains("<Expiry>2030-01-01T00:00:00.1234567Z</Expiry>"), "{xml}");
+        assert_eq!(read(&xml), Some(read_before));
+        assert_eq!(policy("9999-12-31T23:59:59-01:00"), None);
     }
 }
