@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
+mod diagnostics;
+mod messaging;
+
 use chrono::{DateTime, Utc};
 use pollster::block_on;
 use table_core::query::QueryClass;

@@ -1,0 +1,129 @@
+//! Layouts of diagnostics: events of log4net, and the tables of the diagnostics of cloud services and virtual machines.
+
+use chrono::{DateTime, Utc};
+use pollster::block_on;
+use table_core::query::QueryClass;
+use table_core::{Engine, Entity, TableStoreExt};
+use uuid::Uuid;
+
+use super::{both_ways, instant};
+
+/// Events of `log4net.Appender.Azure`: a partition for each logger, `{ticks:D19}.{guid}` counted down (`LoggingEventExtensions`).
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "testLoggingTable")]
+#[partition_key(logger)]
+#[row_key(desc(at), ".", id)]
+struct AppenderEvent {
+    logger: String,
+    at: DateTime<Utc>,
+    id: Uuid,
+    level: String,
+}
+
+#[test]
+fn the_events_of_log4net() {
+    let of = |at: &str, id| AppenderEvent {
+        logger: "Shop.Orders".to_owned(),
+        at: instant(at),
+        id: Uuid::from_u128(id),
+        level: "WARN".to_owned(),
+    };
+    let event = of("2024-02-28T09:05:07Z", 0xABC);
+    both_ways(&event, ("Shop.Orders", "2516931896929999999.00000000-0000-0000-0000-000000000abc"));
+    block_on(async {
+        let events = Engine::in_memory().table::<AppenderEvent>().create_if_missing().await.unwrap();
+        for (at, id) in [("2024-02-28T09:05:07Z", 0xABC), ("2024-02-28T10:00:00Z", 1)] {
+            events.insert(&of(at, id)).await.unwrap();
+        }
+        let newest = events.query(AppenderEvent::rows("Shop.Orders")).top(1).page().await.unwrap();
+        assert_eq!(newest.items[0].id.as_u128(), 1);
+        let hour = instant("2024-02-28T09:00:00Z")..instant("2024-02-28T10:00:00Z");
+        let query = events.query(AppenderEvent::rows("Shop.Orders").at(hour));
+        assert_eq!(query.plan().unwrap().class, QueryClass::Range);
+        assert_eq!(query.collect().await.unwrap(), [event]);
+    });
+}
+
+/// Trace logs of cloud services: the ticks of the minute in 19 digits, and where the event happened, with a number of 19 digits
+/// (`WADLogsTable`; the `PartitionKey`, the deployment and the ticks of the event are those of G. Mantri's page of 17 February 2012).
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "WADLogsTable", allow(hot_partition, reason = "the layout of another program"))]
+#[partition_key(minute)]
+#[row_key(deployment_id, "___", role, "___", role_instance, "___", digits(19, sequence))]
+struct TraceLog {
+    minute: DateTime<Utc>,
+    event_tick_count: i64,
+    #[property(also)]
+    #[without('_')]
+    deployment_id: String,
+    #[property(also)]
+    #[without('_')]
+    role: String,
+    #[property(also)]
+    role_instance: String,
+    sequence: u64,
+    level: i32,
+}
+
+#[test]
+fn the_trace_logs_of_cloud_services() {
+    let of = |minute: &str, sequence| TraceLog {
+        minute: instant(minute),
+        event_tick_count: 634_012_319_404_982_640,
+        deployment_id: "43b7f32f389648639f16b55c6dcd7c4b".to_owned(),
+        role: "WorkerRole1".to_owned(),
+        role_instance: "WorkerRole1_IN_0".to_owned(),
+        sequence,
+        level: 5,
+    };
+    let log = of("2010-02-08T13:19:00Z", 1_652_031_489);
+    let row_key = "43b7f32f389648639f16b55c6dcd7c4b___WorkerRole1___WorkerRole1_IN_0___0000000001652031489";
+    both_ways(&log, ("0634012319400000000", row_key));
+    block_on(async {
+        let logs = Engine::in_memory().table::<TraceLog>().create_if_missing().await.unwrap();
+        let later = of("2010-02-08T13:24:00Z", 7);
+        for log in [&log, &later, &of("2010-02-08T14:00:00Z", 8)] {
+            logs.insert(log).await.unwrap();
+        }
+        // The page's question: the last minutes, by ranges of partitions and not by `Timestamp`.
+        let minutes = instant("2010-02-08T13:19:00Z")..=instant("2010-02-08T13:24:00Z");
+        let found = logs.query(TraceLog::partitions_by_minute(minutes)).collect().await.unwrap();
+        assert_eq!(found, [log, later]);
+    });
+}
+
+/// Metrics of virtual machines: a partition for each resource, the hour counted down, and the counter with other characters as `:005C`
+/// (`WADMetricsPT1H…`).
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "WADMetricsPT1HP10DV2S20190808")]
+#[partition_key(resource)]
+#[row_key(desc(at), "__", counter)]
+struct Metric {
+    resource: String,
+    at: DateTime<Utc>,
+    counter: String,
+    average: f64,
+}
+
+#[test]
+fn the_metrics_of_virtual_machines() {
+    let of = |at: &str| Metric {
+        resource: ":002Fsubscriptions:002F1".to_owned(),
+        at: instant(at),
+        counter: ":005CProcessor:0020Information:0028:005FTotal:0029:005C:0025:0020User:0020Time".to_owned(),
+        average: 0.5,
+    };
+    let metric = of("2019-08-15T21:00:00Z");
+    let row_key =
+        "2518363979999999999__:005CProcessor:0020Information:0028:005FTotal:0029:005C:0025:0020User:0020Time";
+    both_ways(&metric, (":002Fsubscriptions:002F1", row_key));
+    block_on(async {
+        let metrics = Engine::in_memory().table::<Metric>().create_if_missing().await.unwrap();
+        for at in ["2019-08-15T21:00:00Z", "2019-08-15T22:00:00Z", "2019-08-16T00:00:00Z"] {
+            metrics.insert(&of(at)).await.unwrap();
+        }
+        let day = instant("2019-08-15T00:00:00Z")..instant("2019-08-16T00:00:00Z");
+        let of_day = metrics.query(Metric::rows(":002Fsubscriptions:002F1").at(day)).collect().await.unwrap();
+        assert_eq!(of_day, [of("2019-08-15T22:00:00Z"), metric]);
+    });
+}

@@ -1,0 +1,100 @@
+//! Layouts of message-driven programs: commits and heads of an event store, and sagas.
+
+use pollster::block_on;
+use table_core::{Engine, Entity, TableStoreExt};
+use uuid::Uuid;
+
+use super::both_ways;
+
+/// Commits of `EventStore.Persistence.AzureTablesPersistence`: a partition for each stream, and the sequence without zeros in front, which
+/// has no order (`CommitExtensions`).
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Commits")]
+#[partition_key(stream)]
+#[row_key(unpadded(commit_sequence))]
+struct Commit {
+    stream: Uuid,
+    commit_sequence: i32,
+    stream_revision: i32,
+    dispatched: bool,
+}
+
+/// The head of a stream there: the halves of its identifier as two signed numbers (`StreamHeadExtensions`).
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "StreamHeads")]
+#[partition_key(unpadded(first_half))]
+#[row_key(unpadded(second_half))]
+struct CommittedHead {
+    first_half: i64,
+    second_half: i64,
+    head_revision: i32,
+    snapshot_revision: i32,
+}
+
+#[test]
+fn the_commits_and_heads_of_an_event_store() {
+    let stream = Uuid::from_u128(0x00112233_4455_6677_8899_aabbccddeeff);
+    let of = |commit_sequence| Commit {
+        stream,
+        commit_sequence,
+        stream_revision: 2 * commit_sequence,
+        dispatched: true,
+    };
+    both_ways(&of(10), ("00112233-4455-6677-8899-aabbccddeeff", "10"));
+    // The halves as the bytes of a GUID of .NET have them.
+    let [first, second] = [0, 8].map(|at| {
+        let bytes: [u8; 8] = std::array::from_fn(|byte| stream.to_bytes_le()[at + byte]);
+        i64::from_le_bytes(bytes)
+    });
+    let head =
+        CommittedHead { first_half: first, second_half: second, head_revision: 20, snapshot_revision: 0 };
+    both_ways(&head, ("7383445245961249331", "-4822678189205112"));
+    block_on(async {
+        let commits = Engine::in_memory().table::<Commit>().create_if_missing().await.unwrap();
+        for sequence in [1, 2, 10] {
+            commits.insert(&of(sequence)).await.unwrap();
+        }
+        assert_eq!(commits.get(Commit::key(stream, 2)).await.unwrap().unwrap().stream_revision, 4);
+        let all = commits.query(Commit::partition(stream)).collect().await.unwrap();
+        assert_eq!(all.iter().map(|commit| commit.commit_sequence).collect::<Vec<_>>(), [1, 10, 2]);
+    });
+}
+
+/// A saga of `MassTransit`, as one partition for all (`ConstPartitionSagaKeyFormatter`).
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Sagas", allow(hot_partition, reason = "the layout of another program"))]
+#[partition_key("OrderState")]
+#[row_key(correlation_id)]
+struct Saga {
+    #[property(also)]
+    correlation_id: Uuid,
+    current_state: String,
+}
+
+/// The same as a partition for each (`ConstRowSagaKeyFormatter`).
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "SagasApart")]
+#[partition_key(correlation_id)]
+#[row_key("OrderState")]
+struct SagaApart {
+    correlation_id: Uuid,
+    current_state: String,
+}
+
+#[test]
+fn the_sagas_of_mass_transit() {
+    let id = Uuid::from_u128(0xABC);
+    let saga = Saga { correlation_id: id, current_state: "Placed".to_owned() };
+    both_ways(&saga, ("OrderState", "00000000-0000-0000-0000-000000000abc"));
+    let apart = SagaApart { correlation_id: id, current_state: "Placed".to_owned() };
+    both_ways(&apart, ("00000000-0000-0000-0000-000000000abc", "OrderState"));
+    block_on(async {
+        let sagas = Engine::in_memory().table::<Saga>().create_if_missing().await.unwrap();
+        let etag = sagas.insert(&saga).await.unwrap();
+        let next = Saga { current_state: "Paid".to_owned(), ..saga.clone() };
+        sagas.replace(&next, etag.clone()).await.unwrap();
+        // Of two messages for one saga the one that comes second reads again.
+        assert!(sagas.replace(&saga, etag).await.unwrap_err().is_conflict());
+        assert_eq!(sagas.get(Saga::key(id)).await.unwrap().unwrap().value(), &next);
+    });
+}
