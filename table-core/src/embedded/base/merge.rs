@@ -18,7 +18,7 @@ use crate::embedded::key::{self, Span};
 use crate::error::{Error, ErrorCode, Result};
 
 /// Layers of a segment, at most: a look-up asks the filter of each.
-const LAYERS: usize = 12;
+const LAYERS: usize = 11;
 /// The part of the oldest layers that newer ones may amount to, as a divisor: a fifth.
 const NEWER_SHARE: u64 = 5;
 /// Neighbouring segments that are worth joining once they fit a run together.
