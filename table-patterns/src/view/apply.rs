@@ -1,6 +1,6 @@
 //! Application of the states of entities to a view: idempotent, in any order, many in one transaction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, FromEntity};
@@ -24,6 +24,21 @@ pub(super) const CONCURRENCY: usize = 16;
 /// Entities that are applied together, and held in memory.
 const TOGETHER: usize = 256;
 
+/// An entity to be applied.
+pub(super) struct Applied {
+    pub(super) source: EntityKey,
+    /// The partitions of the view that it had something for when it was last read. It is read again once they are recorded: what is
+    /// missing here costs a request, and nothing else.
+    pub(super) places: BTreeSet<String>,
+}
+
+impl From<EntityKey> for Applied {
+    /// One that was not read.
+    fn from(source: EntityKey) -> Self {
+        Self { source, places: BTreeSet::new() }
+    }
+}
+
 /// An entity and the partitions of the view that it ever had something in.
 struct Known {
     source: EntityKey,
@@ -42,6 +57,11 @@ impl Looked {
     fn has_new_places(&self) -> bool {
         self.wanted.keys().any(|place| !self.known.places.0.contains(place.as_str()))
     }
+
+    fn with_new_places(mut self) -> Known {
+        self.known.places.0.extend(self.wanted.keys().map(|place| place.as_str().to_owned()));
+        self.known
+    }
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
@@ -53,31 +73,39 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Those of [`View::project`]; `OutOfRangeInput` if a sum does not fit; `InvalidInput` (EGT-2) if the entity has more in one partition of the view than
     /// a transaction takes; `UpdateConditionNotSatisfied` if others changed the same rows during all attempts. The partitions before are written then.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
-        self.apply_all(std::slice::from_ref(source)).await
+        self.apply_all([source.clone().into()]).await
     }
 
     /// The same for several, in shared transactions.
-    pub(super) async fn apply_all(&self, sources: &[EntityKey]) -> Result<()> {
-        for some in sources.chunks(TOGETHER) {
+    pub(super) async fn apply_all(&self, entities: impl IntoIterator<Item = Applied>) -> Result<()> {
+        let mut entities = entities.into_iter();
+        loop {
+            let mut left: Vec<_> = entities.by_ref().take(TOGETHER).collect();
+            if left.is_empty() {
+                return Ok(());
+            }
             let mut race = self.retry.race("the same rows of the view");
-            let (mut left, mut together) = (some.to_vec(), usize::MAX);
+            let mut together = usize::MAX;
             loop {
-                left = self.attempt(left, together).await?;
-                let Some(first) = left.first() else { break };
+                let lost = self.attempt(left, together).await?;
+                let Some(first) = lost.first() else { break };
                 race.lost(None).await.map_err(|error| self.at(error, first))?;
+                left = lost.into_iter().map(Applied::from).collect();
                 // Another process is at work on the same rows: those of one entity at a time, so that not all are lost with one.
                 together = 1;
             }
         }
-        Ok(())
     }
 
     /// Applies entities, so many in one transaction at most; gives those where another writer got between.
-    async fn attempt(&self, sources: Vec<EntityKey>, together: usize) -> Result<Vec<EntityKey>> {
-        let known = sources.into_iter().map(|source| self.known(source));
-        let known: Vec<Known> = stream::iter(known).buffered(CONCURRENCY).try_collect().await?;
-        let (new, mut ready): (Vec<_>, Vec<_>) =
-            self.look(known).await?.into_iter().partition(Looked::has_new_places);
+    async fn attempt(&self, entities: Vec<Applied>, together: usize) -> Result<Vec<EntityKey>> {
+        let known = entities.into_iter().map(|entity| self.known(entity));
+        let known: Vec<(Known, bool)> = stream::iter(known).buffered(CONCURRENCY).try_collect().await?;
+        let (new, known): (Vec<_>, Vec<_>) = known.into_iter().partition(|(_, has_new)| *has_new);
+        let mut new: Vec<_> = new.into_iter().map(|(known, _)| known).collect();
+        let looked = self.look(known.into_iter().map(|(known, _)| known).collect()).await?;
+        let (unplaced, mut ready): (Vec<_>, Vec<_>) = looked.into_iter().partition(Looked::has_new_places);
+        new.extend(unplaced.into_iter().map(Looked::with_new_places));
         // IMPORTANT: before anything is there, so that a process that takes the entity out finds it; and before it is looked at again.
         let (placed, mut lost) = self.place(new, together).await?;
         for looked in self.look(placed).await? {
@@ -104,12 +132,16 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(lost)
     }
 
-    async fn known(&self, source: EntityKey) -> Result<Known> {
+    /// The places of an entity, and whether some of them are not recorded.
+    async fn known(&self, Applied { source, places: seen }: Applied) -> Result<(Known, bool)> {
         let key = record::places_key(&source)?;
         let found = self.get(&key).await?;
         let places = found.as_ref().map(|found| Places::read(found.row.view())).transpose();
-        let places = places.map_err(|error| self.at(error, &key))?.unwrap_or_default();
-        Ok(Known { source, places, etag: found.map(|found| found.etag) })
+        let mut places = places.map_err(|error| self.at(error, &key))?.unwrap_or_default();
+        let recorded = places.0.len();
+        places.0.extend(seen);
+        let has_new = places.0.len() > recorded;
+        Ok((Known { source, places, etag: found.map(|found| found.etag) }, has_new))
     }
 
     async fn look(&self, known: Vec<Known>) -> Result<Vec<Looked>> {
@@ -131,18 +163,24 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         if let Some(stored) = &stored {
             let entity =
                 EntityRef::new(source.partition_key.as_str(), source.row_key.as_str(), stored.row.view());
-            let entity =
-                V::Source::from_entity(entity).map_err(|error| error.with_table(V::Source::SCHEMA.table))?;
-            V::project(&entity, &mut projection)?;
+            projection = Self::projected(entity)?;
         }
         Ok(Looked { known, shares, wanted: projection.places })
     }
 
+    /// What the row of a source is to have in the view.
+    pub(super) fn projected(entity: EntityRef<'_>) -> Result<Projection<V::Row>> {
+        let entity =
+            V::Source::from_entity(entity).map_err(|error| error.with_table(V::Source::SCHEMA.table))?;
+        let mut projection = Projection::new();
+        V::project(&entity, &mut projection)?;
+        Ok(projection)
+    }
+
     /// Records the new places of entities; gives what is known now, and those where another writer got between.
-    async fn place(&self, new: Vec<Looked>, together: usize) -> Result<(Vec<Known>, Vec<EntityKey>)> {
+    async fn place(&self, new: Vec<Known>, together: usize) -> Result<(Vec<Known>, Vec<EntityKey>)> {
         let mut by_partition: BTreeMap<PartitionKey, Vec<Known>> = BTreeMap::new();
-        for Looked { mut known, wanted, .. } in new {
-            known.places.0.extend(wanted.keys().map(|place| place.as_str().to_owned()));
+        for known in new {
             by_partition.entry(known.source.partition_key.clone()).or_default().push(known);
         }
         let most = self.rows.store().capabilities().limits.operations.min(together).max(1);

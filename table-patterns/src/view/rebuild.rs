@@ -1,17 +1,18 @@
 //! Building a view from the rows of its source, beside live writers: resumable, page by page.
 
 use std::fmt;
+use std::ops::Bound;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use table_core::error::Result;
-use table_core::key::{EntityKey, PartitionKey};
+use table_core::key::{EntityKey, PartitionKey, order};
 use table_core::name::TableName;
 use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
 use table_core::store::TableStore;
 
 use crate::view::View;
-use crate::view::apply::CONCURRENCY;
+use crate::view::apply::{Applied, CONCURRENCY};
 use crate::view::record::{BY, OF};
 use crate::view::table::ViewTable;
 
@@ -124,28 +125,39 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let next = match position.phase {
             Phase::Sources => {
                 let own = ViewTable::<V, S>::own_rows()?;
-                let page = self.read(self.view.source.name()?, own.clone()).await?;
-                let mut keys = keys(&page)?;
-                keys.retain(|EntityKey { partition_key, row_key }| {
-                    ViewTable::<V, S>::is_own(&own, partition_key.as_str(), row_key.as_str())
-                });
-                self.view.apply_all(&keys).await?;
-                position.progress.applied += u64::try_from(keys.len()).unwrap_or(u64::MAX);
+                let page = self.read(self.view.source.name()?, own.clone(), Select::All).await?;
+                let mut found = Vec::with_capacity(page.rows.len());
+                for row in page.rows.iter() {
+                    let source = EntityKey::new(row.partition_key, row.row_key)?;
+                    if !source.row_key.is_reserved()
+                        && ViewTable::<V, S>::is_own(&own, row.partition_key, row.row_key)
+                    {
+                        let places = ViewTable::<V, S>::projected(row)?.places.into_keys();
+                        found.push(Applied {
+                            source,
+                            places: places.map(|place| place.as_str().to_owned()).collect(),
+                        });
+                    }
+                }
+                position.progress.applied += u64::try_from(found.len()).unwrap_or(u64::MAX);
+                self.view.apply_all(found).await?;
                 (page.continuation, Phase::Gone)
             }
             Phase::Gone => {
-                let page = self.read(self.view.rows.name()?, everywhere(OF)).await?;
-                let gone = reserved_keys(&page)?.into_iter().map(|key| self.gone(key));
-                let gone: Vec<_> = stream::iter(gone).buffered(CONCURRENCY).try_collect().await?;
-                let gone: Vec<_> = gone.into_iter().flatten().collect();
-                self.view.apply_all(&gone).await?;
+                let page = self.read(self.view.rows.name()?, everywhere(OF), keys_only()).await?;
+                let sources = sources_of(&page)?;
+                let runs = sources.chunk_by(|one, next| one.partition_key == next.partition_key);
+                let gone: Vec<_> = runs.map(|run| self.gone(run)).collect();
+                let gone: Vec<Vec<_>> = stream::iter(gone).buffered(CONCURRENCY).try_collect().await?;
+                let gone: Vec<EntityKey> = gone.into_iter().flatten().collect();
                 position.progress.removed += u64::try_from(gone.len()).unwrap_or(u64::MAX);
+                self.view.apply_all(gone.into_iter().map(Applied::from)).await?;
                 (page.continuation, Phase::Sums)
             }
             Phase::Sums => {
-                let page = self.read(self.view.rows.name()?, everywhere(BY)).await?;
-                let mut places: Vec<PartitionKey> =
-                    reserved_keys(&page)?.into_iter().map(|key| key.partition_key).collect();
+                let page = self.read(self.view.rows.name()?, everywhere(BY), keys_only()).await?;
+                let places = page.rows.iter().map(|row| PartitionKey::new(row.partition_key));
+                let mut places = places.collect::<Result<Vec<_>>>()?;
                 places.dedup();
                 for place in places {
                     if position.counted.as_deref() == Some(place.as_str()) {
@@ -170,20 +182,44 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(true)
     }
 
-    /// The source entity that a row of places is of, if it is no more.
-    async fn gone(&self, places: EntityKey) -> Result<Option<EntityKey>> {
-        let row_key = places.row_key.as_str().strip_prefix(OF).unwrap_or_default();
-        let source = EntityKey::new(places.partition_key.as_str(), row_key)?;
-        let (table, select) = (self.view.source.name()?, Select::names(["PartitionKey"]));
-        let found = self.view.source.store().get(table, &source, &select).await?;
-        Ok(found.is_none().then_some(source))
+    /// Those entities of one partition that are no longer there. Both they and the rows of the source are in the order of keys: the
+    /// source is read once from the first of them to the last.
+    async fn gone(&self, sources: &[EntityKey]) -> Result<Vec<EntityKey>> {
+        let (Some(first), Some(last)) = (sources.first(), sources.last()) else { return Ok(Vec::new()) };
+        let rows = TextRange {
+            lower: Bound::Included(first.row_key.as_str().to_owned()),
+            upper: Bound::Included(last.row_key.as_str().to_owned()),
+        };
+        let query =
+            Query { select: keys_only(), ..Query::new(KeyRange::rows(first.partition_key.as_str(), rows)) };
+        let mut sources = sources.iter().peekable();
+        let (mut missing, mut from) = (Vec::new(), None);
+        loop {
+            let page =
+                self.view.source.store().query(self.view.source.name()?, &query, from.as_ref()).await?;
+            for row in page.rows.iter() {
+                let order = |source: &EntityKey| order::compare(source.row_key.as_str(), row.row_key);
+                while let Some(source) = sources.next_if(|source| order(source).is_lt()) {
+                    missing.push(source.clone());
+                }
+                sources.next_if(|source| order(source).is_eq());
+            }
+            from = page.continuation;
+            if from.is_none() {
+                missing.extend(sources.cloned());
+                return Ok(missing);
+            }
+        }
     }
 
-    async fn read(&self, table: &TableName, range: KeyRange) -> Result<Page> {
-        let select = Select::names(["PartitionKey", "RowKey"]);
+    async fn read(&self, table: &TableName, range: KeyRange, select: Select) -> Result<Page> {
         let query = Query { select, top: Some(self.page.clamp(1, 1_000)), ..Query::new(range) };
         self.view.rows.store().query(table, &query, self.position.from.as_ref()).await
     }
+}
+
+fn keys_only() -> Select {
+    Select::names(["PartitionKey", "RowKey"])
 }
 
 /// Rows of all partitions whose keys begin so.
@@ -191,15 +227,10 @@ fn everywhere(prefix: &str) -> KeyRange {
     KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) }
 }
 
-fn reserved_keys(page: &Page) -> Result<Vec<EntityKey>> {
-    page.rows.iter().map(|entity| EntityKey::new(entity.partition_key, entity.row_key)).collect()
-}
-
-/// The keys of a page but for the rows that patterns keep for themselves.
-fn keys(page: &Page) -> Result<Vec<EntityKey>> {
-    let mut keys = reserved_keys(page)?;
-    keys.retain(|key| !key.row_key.is_reserved());
-    Ok(keys)
+/// The entities that rows of places are of.
+fn sources_of(page: &Page) -> Result<Vec<EntityKey>> {
+    let source = |row_key: &str| row_key.strip_prefix(OF).unwrap_or_default().to_owned();
+    page.rows.iter().map(|row| EntityKey::new(row.partition_key, source(row.row_key))).collect()
 }
 
 impl<V: View, S> fmt::Debug for Rebuild<'_, V, S> {

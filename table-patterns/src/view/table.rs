@@ -23,6 +23,7 @@ use table_core::value::ValueRef;
 use crate::feed::{Ahead, Cursor, Feed, FeedEntry};
 use crate::order::{self, Ordered};
 use crate::view::View;
+use crate::view::apply::Applied;
 use crate::view::fault::ViewFault;
 use crate::view::operations::upsert;
 use crate::view::record;
@@ -238,11 +239,12 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                     .push(EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() });
             }
         }
-        self.apply_all(&sources).await?;
+        let applied = sources.len();
+        self.apply_all(sources.into_iter().map(Applied::from)).await?;
         let kind = upsert(record::write_cursor(&last.cursor)?, found.map(|found| found.etag));
         // IMPORTANT: after the changes. A process that has moved it has applied them, too.
         self.submit(&key.partition_key, vec![(key.row_key, kind)]).await?;
-        Ok(CaughtUp { changes: entries.len(), applied: sources.len(), is_behind: entries.len() == most })
+        Ok(CaughtUp { changes: entries.len(), applied, is_behind: entries.len() == most })
     }
 
     /// The next changes of a partition, from what was read ahead as far as it goes.

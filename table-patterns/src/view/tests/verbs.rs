@@ -260,9 +260,12 @@ fn imp_6_a_rebuild_counts_each_partition_once_and_empties_what_no_record_explain
     company.store.heal();
     let progress = block_on(rebuild.run()).unwrap();
     assert_eq!((progress.applied, progress.corrected), (60, 1), "{progress:?}");
-    // Six pages each of entities that are gone and of records, and one look at rows and one at records of the only partition.
-    let queries = company.store.calls().iter().filter(|call| **call == Call::Query).count();
-    assert_eq!(queries, 14);
+    // Six pages each of entities, of their sources and of records, and one look at rows and one at records of the only partition.
+    let calls = company.store.calls();
+    let queries = calls.iter().filter(|call| **call == Call::Query).count();
+    assert_eq!(queries, 20);
+    // No source is looked for by itself.
+    assert_eq!(calls.iter().filter(|call| **call == Call::Get).count(), 0);
     assert!(!company.stored().contains_key(&("ages".to_owned(), "stray".to_owned())));
     assert_eq!(company.stored().len(), 60);
 }
