@@ -1,5 +1,8 @@
 //! Containers: created with the levels that are said of their table, found in any case of its name, compared when opened.
 
+mod difference;
+mod fault;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -13,11 +16,13 @@ use azure_data_cosmos::{CosmosError, Query};
 use futures_util::TryStreamExt;
 use table_core::limits::PAGE_ENTITIES;
 use table_core::store::TablePage;
-use table_core::{Error, ErrorCode, Result, TableName};
+use table_core::{Error, Result, TableName};
 
 use crate::client::CosmosTables;
 use crate::item::NAMES;
 use crate::{failure, key};
+pub use difference::{Difference, Throughput};
+use fault::ContainerFault;
 
 /// Containers that were opened, by the folded name of their table.
 #[derive(Default)]
@@ -53,29 +58,18 @@ fn definition(depth: usize) -> PartitionKeyDefinition {
 fn compare(table: &TableName, depth: usize, found: &ContainerProperties) -> Result<()> {
     let expected = definition(depth);
     let key = &found.partition_key;
-    let refuse = |message: String| {
-        Err(Error::new(ErrorCode::LayoutMismatch, message).with_table(table.as_str()).with_rule("HPK-43"))
-    };
+    let refuse = |fault| Err(Error::of(fault).with_table(table.as_str()));
     let paths = |definition: &PartitionKeyDefinition| definition.paths().join(", ");
     if key.paths() != expected.paths() {
-        return refuse(format!(
-            "the container has the paths {}, and the store was opened for {}: paths cannot be changed, open it with its own levels or \
-             copy it into a new container",
-            paths(key),
-            paths(&expected)
-        ));
+        return refuse(ContainerFault::Paths { found: paths(key), expected: paths(&expected) });
     }
+    // Several levels are a hash each, one level is a hash of all: they are of two kinds, and both of the second version (EPK-9).
     let kind = if depth == 1 { PartitionKeyKind::Hash } else { PartitionKeyKind::MultiHash };
     if key.kind() != kind || key.version() != PartitionKeyVersion::V2 {
-        let (kind, version) = (key.kind(), key.version());
-        return refuse(format!(
-            "the container is of kind {kind:?} in version {version:?}, which other programs made: version 2 is needed"
-        ));
+        return refuse(ContainerFault::Hash { kind: key.kind(), version: key.version(), expected: kind });
     }
     if !found.default_ttl.is_forever() {
-        return refuse(
-            "the container lets items expire, and tables keep them: turn its time to live off".to_owned(),
-        );
+        return refuse(ContainerFault::TimeToLive);
     }
     Ok(())
 }
@@ -95,16 +89,50 @@ impl CosmosTables {
             Err(error) => return Err(failure::error("open the container", error)),
         };
         let Some((client, properties)) = name else {
-            let message = "there is no container of this name";
-            return Err(Error::new(ErrorCode::TableNotFound, message)
-                .with_rule("OPT-6")
-                .with_table(table.as_str()));
+            return Err(Error::of(ContainerFault::NoTable).with_table(table.as_str()));
         };
         let depth = self.options().levels_in(table.as_str());
         compare(table, depth, &properties)?;
         let container = Container { client: self.current(client, &properties.id, depth).await?, depth };
+        // With a token nothing is known of it, and a difference does not keep a container from being used.
+        for difference in self.compared(&container).await.unwrap_or_default() {
+            tracing::warn!(target: "table_cosmos", table = table.as_str(), %difference);
+        }
         self.containers().put(table, container.clone());
         Ok(container)
+    }
+
+    /// What of a table's container is not as the options say, though it can be used. Each is a warning in the log when it is opened.
+    ///
+    /// ```no_run
+    /// # use table_core::{Result, TableName};
+    /// # use table_cosmos::CosmosTables;
+    /// # async fn program(store: CosmosTables) -> Result<()> {
+    /// for difference in store.differences(&TableName::new("Events")?).await? {
+    ///     println!("{difference}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`, `LayoutMismatch`, as for every request; `AuthorizationFailure` with a token, which does not read throughput.
+    pub async fn differences(&self, table: &TableName) -> Result<Vec<Difference>> {
+        let table = table.clone();
+        self.run(|store| async move {
+            let container = store.container(&table).await?;
+            store.compared(&container).await.map_err(|error| error.with_table(table.as_str()))
+        })
+        .await
+    }
+
+    async fn compared(&self, container: &Container) -> Result<Vec<Difference>> {
+        let Some(asked) = self.options().throughput else { return Ok(Vec::new()) };
+        let found = Box::pin(container.client.read_throughput(None)).await;
+        let found = found.map_err(|error| failure::error("read the throughput", error))?;
+        let found = Throughput::of(found.as_ref());
+        let differs = found != Throughput::Manual(asked);
+        Ok(differs.then_some(Difference::Throughput { asked, found }).into_iter().collect())
     }
 
     async fn properties(&self, name: &str) -> Result<(ContainerClient, ContainerProperties), CosmosError> {
@@ -145,10 +173,7 @@ impl CosmosTables {
     /// Creates the container of a table.
     pub(crate) async fn create(&self, table: &TableName) -> Result<()> {
         table.require_creatable()?;
-        let exists = || {
-            let message = "a container of this name is there";
-            Error::new(ErrorCode::TableAlreadyExists, message).with_rule("OPT-2").with_table(table.as_str())
-        };
+        let exists = || Error::of(ContainerFault::Exists).with_table(table.as_str());
         if self.names().await?.contains(table) {
             return Err(exists());
         }
@@ -180,10 +205,7 @@ impl CosmosTables {
 
     /// Deletes the container of a table.
     pub(crate) async fn delete(&self, table: &TableName) -> Result<()> {
-        let missing = || {
-            let message = "there is no container of this name";
-            Error::new(ErrorCode::ResourceNotFound, message).with_rule("OPT-3").with_table(table.as_str())
-        };
+        let missing = || Error::of(ContainerFault::NothingToDelete).with_table(table.as_str());
         // Whatever its levels are: what is deleted need not be read.
         let found = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
@@ -205,9 +227,7 @@ impl CosmosTables {
     /// One page of the names of tables (OPT-5, PAGE-12).
     pub(crate) async fn list(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
         if top > PAGE_ENTITIES {
-            let message =
-                format!("a page of {top} tables was asked for; at most {PAGE_ENTITIES} are allowed");
-            return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("TOP-2"));
+            return Err(Error::of(ContainerFault::Page(top, PAGE_ENTITIES)));
         }
         let (prefix, from) = (prefix.to_ascii_lowercase(), from.map(str::to_ascii_lowercase));
         let mut names: Vec<TableName> = self.names().await?;

@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use azure_core::credentials::Secret;
-use azure_core::http::{Request, Url};
+use azure_core::http::{Method, Request, Url};
 use azure_data_cosmos::options::Region;
 use azure_data_cosmos::{AccountReference, CosmosClient, CosmosRuntimeBuilder, RoutingStrategy};
+use azure_data_cosmos_driver::fault_injection::FaultInjectionRule;
 use azure_data_cosmos_driver::in_memory_emulator::{
     ConsistencyLevel, ContainerConfig, EmulatorStore, InMemoryEmulatorHttpClient, RequestObserver,
     VirtualAccountConfig, VirtualRegion,
@@ -96,10 +97,27 @@ impl Emulator {
     /// # Errors
     /// What the client refuses.
     pub async fn open(&self, options: Options) -> Result<CosmosTables> {
+        self.open_with_faults(options, Vec::new()).await
+    }
+
+    /// A store on it, some of whose requests fail or are answered by these rules of the vendor's, below the client's own retries.
+    ///
+    /// # Errors
+    /// What the client refuses.
+    pub async fn open_with_faults(
+        &self,
+        options: Options,
+        rules: Vec<Arc<FaultInjectionRule>>,
+    ) -> Result<CosmosTables> {
         provide_tls();
         let endpoint = ENDPOINT.parse().map_err(internal)?;
         let account = AccountReference::with_authentication_key(endpoint, Secret::new("dGVzdGtleQ=="));
-        let runtime = CosmosRuntimeBuilder::from(self.client.runtime_builder());
+        let runtime = if rules.is_empty() {
+            self.client.runtime_builder()
+        } else {
+            self.client.runtime_builder_with_fault_rules(rules)
+        };
+        let runtime = CosmosRuntimeBuilder::from(runtime);
         let runtime = runtime.build().await.map_err(internal)?;
         let client = CosmosClient::builder()
             .with_runtime(runtime)
@@ -131,6 +149,39 @@ impl Emulator {
         })?;
         self.store().create_container_with_config(DATABASE, table.as_str(), definition, config);
         Ok(())
+    }
+
+    /// Stores an item as another program might: its text as it is, under a key as its header names it, `["contoso","ada"]`.
+    ///
+    /// # Errors
+    /// `InvalidInput` with the emulator's answer if it refuses the item.
+    pub async fn put(&self, table: &TableName, key: &str, item: &str) -> Result<()> {
+        let url = format!("{ENDPOINT}/dbs/{DATABASE}/colls/{table}/docs");
+        let mut request = Request::new(Url::parse(&url).map_err(internal)?, Method::Post);
+        request.insert_header("x-ms-documentdb-partitionkey", key.to_owned());
+        request.insert_header("x-ms-documentdb-is-upsert", "true");
+        request.set_body(item.to_owned());
+        let answer = self.client.execute_request(&request).await.map_err(internal)?;
+        let answer = answer.try_into_raw_response().await.map_err(internal)?;
+        let status = u16::from(answer.status());
+        if status < 300 {
+            return Ok(());
+        }
+        let message = format!("the emulator refused the item with status {status}");
+        Err(Error::new(ErrorCode::InvalidInput, message))
+    }
+
+    /// The description of a table's container, as the emulator gives it.
+    ///
+    /// # Errors
+    /// What the emulator refuses.
+    pub async fn described(&self, table: &TableName) -> Result<String> {
+        let url = format!("{ENDPOINT}/dbs/{DATABASE}/colls/{table}");
+        let request = Request::new(Url::parse(&url).map_err(internal)?, Method::Get);
+        let answer = self.client.execute_request(&request).await.map_err(internal)?;
+        let answer = answer.try_into_raw_response().await.map_err(internal)?;
+        let text = std::str::from_utf8(answer.body().as_ref()).map_err(internal)?;
+        Ok(text.to_owned())
     }
 
     /// The requests since the last call.

@@ -142,3 +142,23 @@ impl fmt::Display for Explain {
         self.warnings.iter().try_for_each(|warning| write!(f, "\n  warning: {warning}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use table_core::query::{KeyRange, TextRange};
+
+    use super::*;
+
+    #[test]
+    fn lim_9_each_partition_that_is_asked_adds_two_to_three_request_units() {
+        let units = |partition_key, partitions| {
+            let keys = KeyRange { partition_key, row_key: TextRange::ALL };
+            Explain::new(&Query::new(keys), 3, &PartitionMap::even(partitions)).unwrap().units
+        };
+        assert_eq!(units(TextRange::prefix("contoso!"), 64), (2.0, 3.0));
+        assert_eq!(units(TextRange::exactly("contoso!ada!s1!"), 64), (2.0, 3.0));
+        assert_eq!(units(TextRange::ALL, 1), (2.0, 3.0));
+        assert_eq!(units(TextRange::ALL, 64), (128.0, 192.0));
+        assert_eq!(units(TextRange::exactly("contoso!"), 64), (0.0, 0.0), "no whole key: nothing is sent");
+    }
+}

@@ -64,6 +64,7 @@ mod store;
 mod write;
 
 pub use client::CosmosTables;
+pub use container::{Difference, Throughput};
 pub use explain::Explain;
 pub use options::Options;
 pub use price::{read_units, write_units};

@@ -67,7 +67,8 @@ impl Options {
         self.levels(E::SCHEMA.table, if ended && fields > 1 { fields } else { 1 })
     }
 
-    /// Request units a second of containers that are created here; without, that of the database, or the service's default.
+    /// Request units a second of containers that are created here; without, that of the database, or the service's default. A container that has
+    /// another throughput is used as it is, with a warning: [`CosmosTables::differences`](crate::CosmosTables::differences).
     #[must_use]
     pub fn throughput(self, units: u64) -> Self {
         Self { throughput: Some(units), ..self }

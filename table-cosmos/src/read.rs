@@ -47,7 +47,7 @@ impl CosmosTables {
                 Ok(Some(item))
             }
             Err(error) if failure::is_container_gone(&error) => Err(self.gone(table, error)),
-            Err(error) if failure::status(&error).0 == 404 => Ok(None),
+            Err(error) if failure::is_absent(&error) => Ok(None),
             Err(error) => Err(failure::error("get", error)),
         }
     }

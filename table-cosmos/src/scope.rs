@@ -118,6 +118,28 @@ mod tests {
     }
 
     proptest! {
+        /// The client takes any number of levels, and answers 400 with 20100 to 20102 for none, for too many, and for a prefix of one level.
+        #[test]
+        fn rust_4_no_range_makes_a_key_of_a_length_that_the_client_refuses(
+            lower in "[ab!]{0,6}",
+            upper in "[ab!\"]{0,6}",
+            depth in 1..4_usize,
+        ) {
+            let ranges = [
+                TextRange::exactly(&lower),
+                TextRange::prefix(&lower),
+                TextRange { lower: Bound::Included(lower.clone()), upper: Bound::Excluded(upper) },
+                TextRange::ALL,
+            ];
+            for range in ranges {
+                match Scope::of(&range, depth) {
+                    Scope::Key(levels) => prop_assert_eq!(levels.len(), depth),
+                    Scope::Prefix(levels) => prop_assert!((1..depth).contains(&levels.len()), "{levels:?} of {depth}"),
+                    Scope::Nothing | Scope::All => {}
+                }
+            }
+        }
+
         #[test]
         fn rt_5_no_key_of_a_range_is_outside_of_its_scope(
             key in "[ab ]{0,2}![ab]{0,2}!",

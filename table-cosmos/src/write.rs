@@ -17,8 +17,9 @@ use planned::Planned;
 /// How a request ended that was not acknowledged.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// The operation at this place was refused with this status; nothing was written.
-    At(usize, u16, Option<CosmosError>),
+    /// The operation at this place was refused with this status; nothing was written, unless it was the client's own repetition that was
+    /// refused.
+    At { at: usize, status: u16, repeated: bool, cause: Option<CosmosError> },
     /// The request as a whole.
     Whole(CosmosError),
     /// Nothing was sent.
@@ -53,8 +54,7 @@ impl CosmosTables {
             };
             match refused {
                 Refused::Before(error) => return Err(error),
-                Refused::At(at, status, cause) => {
-                    let repeated = cause.as_ref().is_some_and(failure::was_repeated);
+                Refused::At { at, status, repeated, cause } => {
                     if repeated
                         && let Some(committed) =
                             self.look(table, &container, &levels, &planned, &write).await?
@@ -64,6 +64,9 @@ impl CosmosTables {
                     let error = refusal(&transaction, at, status, cause);
                     if planned.get(at).is_some_and(|planned| planned.lost_a_race(status)) {
                         race.lost(error).await?;
+                    } else if repeated {
+                        // What was done first, and then undone by another writer or by itself as a delete, leaves nothing to be told by.
+                        return Err(Sent::new(transaction, error).into_error());
                     } else {
                         return Err(error);
                     }

@@ -87,6 +87,7 @@ impl CosmosTables {
         }
         let send = || container.client.execute_transactional_batch(batch.clone(), None);
         let answer = self.options().while_moving(send).await.map_err(Refused::Whole)?;
+        let repeated = failure::was_repeated(&answer.diagnostics());
         let results = answer.into_model().map_err(Refused::Whole)?;
         let results = results.results();
         // A batch that was rolled back is an answer like any other: 207, and all but one of its operations failed with it.
@@ -94,7 +95,8 @@ impl CosmosTables {
             .iter()
             .position(|result| !result.is_success() && result.status_code() != FAILED_DEPENDENCY);
         if let Some((at, result)) = failed.and_then(|at| results.get(at).map(|result| (at, result))) {
-            return Err(Refused::At(at, result.status_code(), None));
+            let status = result.status_code();
+            return Err(Refused::At { at, status, repeated, cause: None });
         }
         if results.len() != planned.len() || results.iter().any(|result| !result.is_success()) {
             let message = format!("the batch of {} operations has {} results", planned.len(), results.len());
@@ -110,11 +112,10 @@ impl CosmosTables {
 
 fn refused(error: CosmosError) -> Refused {
     let (status, _) = failure::status(&error);
-    if matches!(status, 404 | 409 | 412 | 413)
-        && !failure::leaves_doubt(&error)
-        && !failure::is_container_gone(&error)
-    {
-        Refused::At(0, status, Some(error))
+    let is_plain = failure::is_absent(&error) || matches!(status, 409 | 412 | 413);
+    if is_plain && error.is_from_wire() {
+        let repeated = error.diagnostics().is_some_and(|diagnostics| failure::was_repeated(&diagnostics));
+        Refused::At { at: 0, status, repeated, cause: Some(error) }
     } else {
         Refused::Whole(error)
     }

@@ -4,7 +4,8 @@ use table_core::hierarchy::RouteClass;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
 use table_core::{Engine, Entity, EntityKey, ErrorCode, TableName, TableStore, TableStoreExt};
-use table_cosmos::Options;
+use table_cosmos::emulator::Emulator;
+use table_cosmos::{Difference, Options, Throughput};
 use table_patterns::migrate::Migration;
 
 use crate::{runtime, store};
@@ -207,5 +208,26 @@ fn dq_12_and_hpk_43_a_table_with_levels_is_copied_to_a_container_and_back() {
         let (from, to) = back.checksums().await.unwrap();
         assert_eq!((from, to.rows()), (to, 250));
         assert_eq!(from, here);
+    });
+}
+
+#[test]
+fn a_container_of_another_throughput_is_used_with_a_warning() {
+    runtime().block_on(async {
+        let emulator = Emulator::new(false).unwrap();
+        let table = TableName::new("Events").unwrap();
+        emulator.create(&table, 3, 1, Some(4_000)).unwrap();
+        for (asked, differs) in [(None, false), (Some(4_000), false), (Some(400), true)] {
+            let options = Options::new().levels_of::<Event>();
+            let options = asked.map_or(options.clone(), |units| options.throughput(units));
+            let store = emulator.open(options).await.unwrap();
+            store.table::<Event>().insert_or_replace(&event("t", "u", "s", 1)).await.unwrap();
+            let expected = Difference::Throughput { asked: 400, found: Throughput::Manual(4_000) };
+            let found = store.differences(&table).await.unwrap();
+            assert_eq!(found, if differs { vec![expected] } else { Vec::new() });
+            if let [difference] = found.as_slice() {
+                assert!(difference.to_string().contains("4000 request units"), "{difference}");
+            }
+        }
     });
 }

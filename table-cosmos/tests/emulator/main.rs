@@ -6,11 +6,14 @@
 mod behaviour;
 mod catalogue;
 mod deviations;
+mod doubts;
+mod foreign;
 mod levels;
 mod moving;
 mod order;
 mod partitioned;
 mod patterns;
+mod recorded;
 mod routing;
 
 use table_cosmos::Options;

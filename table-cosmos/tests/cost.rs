@@ -1,0 +1,31 @@
+//! What the package costs those who do not ask for it: none of the vendor's client is in their tree of dependencies.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+
+use std::path::Path;
+use std::process::Command;
+
+/// The crates that are in the tree of `cargo tree` with these arguments.
+fn tree(arguments: &[&str]) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let output = Command::new(env!("CARGO"))
+        .current_dir(root)
+        .args(["tree", "--offline", "--locked", "--prefix", "none", "--edges", "normal,build,dev"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_vendors_client_is_compiled_by_those_who_ask_for_it_alone() {
+    let asks = |tree: &[String]| {
+        tree.iter().any(|name| name.starts_with("azure_data_cosmos") || name == "table-cosmos")
+    };
+    assert!(asks(&tree(&["--package", "table-cosmos"])));
+    // A build without arguments, and the other packages with all their features.
+    assert!(!asks(&tree(&[])));
+    assert!(!asks(&tree(&["--workspace", "--exclude", "table-cosmos", "--all-features"])));
+}

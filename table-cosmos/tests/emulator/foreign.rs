@@ -1,0 +1,92 @@
+//! Items that another program wrote: an error with their key, whatever reads them, and never an answer.
+
+use table_core::query::{KeyRange, Query, Select, TextRange};
+use table_core::row::RowWriter;
+use table_core::{
+    EntityKey, Error, ErrorCode, IfMatch, Operation, OperationKind, PartitionKey, RowKey, TableName,
+    TableStore, Transaction, ValueRef,
+};
+use table_cosmos::Options;
+
+use crate::partitioned::Partitioned;
+use crate::{runtime, store};
+
+const KEY: &str = r#"["contoso","ada"]"#;
+
+/// Items of others: each lies under the whole key of contoso and ada.
+const FOREIGN: [&str; 6] = [
+    r#"{"id": "7", "l1": "contoso", "l2": "ada", "name": "written by hand"}"#,
+    r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {"A": {"nested": true}}}"#,
+    r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {"A": null}}"#,
+    r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {"A": "x"}, "t": {"A": "Int64"}}"#,
+    r#"{"id": "7", "l1": "contoso", "l2": "ada", "l3": "s1", "p": {}}"#,
+    r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {"not a name": 1}}"#,
+];
+
+async fn with_item(item: &str) -> (Partitioned, TableName) {
+    let store = store(4, Options::new().levels("Events", 2)).await;
+    let table = store.create("Events", 2);
+    store.emulator.put(&table, KEY, item).await.unwrap();
+    (store, table)
+}
+
+fn is_told(error: &Error, item: &str) {
+    assert_eq!((error.code(), error.rule()), (ErrorCode::Corrupted, Some("WIRE-6")), "{item}: {error}");
+    assert_eq!(error.key(), Some(("contoso!ada!", "7")), "{item}: {error}");
+    assert_eq!(error.table(), Some("Events"), "{item}: {error}");
+}
+
+fn write(store: &Partitioned, kind: OperationKind) -> Transaction {
+    let limits = store.capabilities().limits;
+    let mut transaction = Transaction::new(PartitionKey::new("contoso!ada!").unwrap(), limits).unwrap();
+    transaction.push(Operation { row_key: RowKey::new("7").unwrap(), kind }).unwrap();
+    transaction
+}
+
+#[test]
+fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
+    runtime().block_on(async {
+        for item in FOREIGN {
+            let (store, table) = with_item(item).await;
+            let key = EntityKey::new("contoso!ada!", "7").unwrap();
+            is_told(&store.get(&table, &key, &Select::All).await.unwrap_err(), item);
+            let point = KeyRange {
+                partition_key: TextRange::exactly("contoso!ada!"),
+                row_key: TextRange::exactly("7"),
+            };
+            let prefix = KeyRange { partition_key: TextRange::prefix("contoso!"), row_key: TextRange::ALL };
+            for keys in [point, KeyRange::partition("contoso!ada!"), prefix, KeyRange::ALL] {
+                is_told(&store.query(&table, &Query::new(keys), None).await.unwrap_err(), item);
+            }
+            // A merge reads it first; what replaces it, or deletes it, is asked for by its key and does so.
+            let mut row = RowWriter::new();
+            row.property("A", ValueRef::Int32(1));
+            let row = row.finish();
+            for kind in
+                [OperationKind::Merge(row.clone(), IfMatch::Any), OperationKind::InsertOrMerge(row.clone())]
+            {
+                is_told(&store.submit(&table, write(&store, kind)).await.unwrap_err(), item);
+            }
+            store.submit(&table, write(&store, OperationKind::Replace(row, IfMatch::Any))).await.unwrap();
+            assert!(store.get(&table, &key, &Select::All).await.unwrap().is_some());
+        }
+    });
+}
+
+#[test]
+fn wire_6_a_missing_level_is_an_error_and_hides_no_other_row() {
+    runtime().block_on(async {
+        let (store, table) = with_item(r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {}}"#).await;
+        // Without its second level it lies under (contoso, undefined), which no PartitionKey is.
+        store
+            .emulator
+            .put(&table, r#"["contoso",{}]"#, r#"{"id": "8", "l1": "contoso", "p": {}}"#)
+            .await
+            .unwrap();
+        let prefix = KeyRange { partition_key: TextRange::prefix("contoso!"), row_key: TextRange::ALL };
+        let error = store.query(&table, &Query::new(prefix), None).await.unwrap_err();
+        assert_eq!((error.code(), error.key()), (ErrorCode::Corrupted, Some(("contoso", "8"))), "{error}");
+        let whole = Query::new(KeyRange::partition("contoso!ada!"));
+        assert_eq!(store.query(&table, &whole, None).await.unwrap().rows.len(), 1);
+    });
+}

@@ -1,0 +1,191 @@
+//! Answers of the service that the emulator gives otherwise or never, put below the client: each with the page that says so.
+//!
+//! The client, its retries and its errors are the real ones; only the answer is given by a rule.
+
+use azure_core::http::StatusCode;
+use azure_data_cosmos_driver::fault_injection::{
+    CustomResponseBuilder, FaultInjectionErrorType, FaultInjectionResult, FaultInjectionResultBuilder,
+    FaultOperationType,
+};
+use table_core::query::{KeyRange, Query, Select};
+use table_core::row::RowWriter;
+use table_core::{
+    EntityKey, Error, ErrorCode, IfMatch, Operation, OperationKind, PartitionKey, RowKey, TableName,
+    TableStore, Transaction,
+};
+use table_cosmos::emulator::Emulator;
+use table_cosmos::{CosmosTables, Options};
+
+use crate::doubts::rule;
+use crate::runtime;
+
+const EVENTS: &str = "Events";
+
+/// A store with one whole key of two levels, one kind of whose requests is answered so.
+async fn answering(
+    on: FaultOperationType,
+    answer: FaultInjectionResult,
+    options: Options,
+) -> (CosmosTables, TableName) {
+    let emulator = Emulator::new(false).unwrap();
+    let table = TableName::new(EVENTS).unwrap();
+    emulator.create(&table, 2, 1, None).unwrap();
+    let rule = rule(on, answer, u32::MAX);
+    let store = emulator.open_with_faults(options, vec![rule.clone()]).await.unwrap();
+    store.submit(&table, write(&store, "there", OperationKind::InsertOrReplace)).await.unwrap();
+    rule.enable();
+    (store, table)
+}
+
+fn custom(status: StatusCode, sub_status: u16, body: &str) -> FaultInjectionResult {
+    let answer = CustomResponseBuilder::new(status).with_sub_status(sub_status).with_body(body).build();
+    FaultInjectionResultBuilder::new().with_custom_response(answer).build()
+}
+
+fn write(
+    store: &impl TableStore,
+    row: &str,
+    kind: impl FnOnce(table_core::Row) -> OperationKind,
+) -> Transaction {
+    let limits = store.capabilities().limits;
+    let mut transaction = Transaction::new(PartitionKey::new("contoso!ada!").unwrap(), limits).unwrap();
+    let kind = kind(RowWriter::new().finish());
+    transaction.push(Operation { row_key: RowKey::new(row).unwrap(), kind }).unwrap();
+    transaction
+}
+
+fn key(row: &str) -> EntityKey {
+    EntityKey::new("contoso!ada!", row).unwrap()
+}
+
+fn two_levels() -> Options {
+    Options::new().levels(EVENTS, 2)
+}
+
+/// "Troubleshoot Azure Cosmos DB forbidden exceptions": a whole key that has its 20 GB answers writes with 403 and sub-status 1014.
+#[test]
+fn hpk_17_a_whole_key_that_is_full_is_told_with_the_way_out() {
+    runtime().block_on(async {
+        let full = custom(
+            StatusCode::Forbidden,
+            1014,
+            r#"{"code":"Forbidden","message":"Partition key reached maximum size of 20 GB"}"#,
+        );
+        let (store, table) = answering(FaultOperationType::CreateItem, full, two_levels()).await;
+        let error = store.submit(&table, write(&store, "new", OperationKind::Insert)).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
+        assert!(!error.is_ambiguous() && error.to_string().contains("add a level"), "{error}");
+    });
+}
+
+/// "Troubleshoot bad request exceptions in Azure Cosmos DB": the key in the header is not the item's, 400 with sub-status 1001; so is a
+/// prefix in a point read, which the emulator answers with 404. None of ours is sent, and an answer of 400 is never "not there".
+#[test]
+fn wire_5_a_key_that_does_not_fit_is_an_error_and_never_nothing() {
+    runtime().block_on(async {
+        let mismatch = || {
+            custom(StatusCode::BadRequest, 1001, r#"{"code":"BadRequest","message":"PartitionKey mismatch"}"#)
+        };
+        let (store, table) = answering(FaultOperationType::ReadItem, mismatch(), two_levels()).await;
+        let error = store.get(&table, &key("there"), &Select::All).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidInput, "{error}");
+        assert!(
+            error.to_string().contains("400/1001") && error.key() == Some(("contoso!ada!", "there")),
+            "{error}"
+        );
+        let (store, table) = answering(FaultOperationType::CreateItem, mismatch(), two_levels()).await;
+        let error = store.submit(&table, write(&store, "new", OperationKind::Insert)).await.unwrap_err();
+        assert!(error.code() == ErrorCode::InvalidInput && !error.is_ambiguous(), "{error}");
+    });
+}
+
+/// "Troubleshoot Azure Cosmos DB not found exceptions": 404 with sub-status 1002 says that a replica has not caught up with the session,
+/// and nothing about the item.
+#[test]
+fn con_2_a_replica_that_is_behind_is_an_error_and_never_nothing() {
+    runtime().block_on(async {
+        let behind = FaultInjectionResultBuilder::new()
+            .with_error(FaultInjectionErrorType::ReadSessionNotAvailable)
+            .build();
+        let (store, table) = answering(FaultOperationType::ReadItem, behind, two_levels()).await;
+        let error = store.get(&table, &key("there"), &Select::All).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::ServerBusy, "{error}");
+        assert!(!error.is_not_found(), "{error}");
+        // A merge reads first, and must not insert what is there.
+        let merge = write(&store, "there", OperationKind::InsertOrMerge);
+        assert_eq!(store.submit(&table, merge).await.unwrap_err().code(), ErrorCode::ServerBusy);
+    });
+}
+
+/// "Azure Cosmos DB status codes": 449 says that the write was not made, because of another one of the same item.
+#[test]
+fn con_3_a_write_that_met_another_one_is_not_in_doubt() {
+    runtime().block_on(async {
+        let met = FaultInjectionResultBuilder::new().with_error(FaultInjectionErrorType::RetryWith).build();
+        let (store, table) = answering(FaultOperationType::ReplaceItem, met, two_levels()).await;
+        let replace = write(&store, "there", |row| OperationKind::Replace(row, IfMatch::Any));
+        let error = store.submit(&table, replace).await.unwrap_err();
+        assert!(error.code() == ErrorCode::ServerBusy && !error.is_ambiguous(), "{error}");
+    });
+}
+
+/// "Hierarchical partition keys": a partition that is gone, 410 with sub-status 1002, is looked up again; the emulator gives it for the length of a
+/// split alone.
+#[test]
+fn map_12_a_partition_that_stays_gone_is_an_error_that_says_so() {
+    runtime().block_on(async {
+        let gone =
+            FaultInjectionResultBuilder::new().with_error(FaultInjectionErrorType::PartitionIsGone).build();
+        let short = table_core::pace::Backoff {
+            first: std::time::Duration::from_millis(1),
+            most: std::time::Duration::from_millis(1),
+        };
+        let options = two_levels().splits(2, short);
+        let (store, table) = answering(FaultOperationType::QueryItem, gone, options).await;
+        let query = Query::new(KeyRange::partition("contoso!ada!"));
+        let error = store.query(&table, &query, None).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::ServerBusy, "{error}");
+    });
+}
+
+/// Opens a container whose description is the emulator's with another key or more. The emulator keeps no time to live, and makes no container of
+/// the first version.
+async fn opening(partition_key: &str, more: Option<i32>) -> Error {
+    let emulator = Emulator::new(false).unwrap();
+    let table = TableName::new(EVENTS).unwrap();
+    emulator.create(&table, 2, 1, None).unwrap();
+    let mut described: serde_json::Value =
+        serde_json::from_str(&emulator.described(&table).await.unwrap()).unwrap();
+    described["partitionKey"] = serde_json::from_str(partition_key).unwrap();
+    if let Some(seconds) = more {
+        described["defaultTtl"] = seconds.into();
+    }
+    let answer = custom(StatusCode::Ok, 0, &described.to_string());
+    let rule = rule(FaultOperationType::MetadataReadContainer, answer, u32::MAX);
+    let store = emulator.open_with_faults(two_levels(), vec![rule.clone()]).await.unwrap();
+    rule.enable();
+    store.get(&table, &key("there"), &Select::All).await.unwrap_err()
+}
+
+/// "Time to live in Azure Cosmos DB": `defaultTtl` of a container lets its items expire; -1 lets those that say so.
+/// "Create a container with a large partition key": without a version it is the first one (WIRE-7), which the client itself refuses of several levels.
+#[test]
+fn epk_9_wire_7_and_hpk_43_a_container_that_would_lose_or_place_items_otherwise_is_refused() {
+    runtime().block_on(async {
+        let levels = r#"{"paths":["/l1","/l2"],"kind":"MultiHash","version":2}"#;
+        let turned = r#"{"paths":["/l2","/l1"],"kind":"MultiHash","version":2}"#;
+        for (partition_key, more, what) in
+            [(levels, Some(3600), "expire"), (levels, Some(-1), "expire"), (turned, None, "/l2, /l1")]
+        {
+            let error = opening(partition_key, more).await;
+            let refusal = (ErrorCode::LayoutMismatch, Some("HPK-43"));
+            assert_eq!((error.code(), error.rule()), refusal, "{partition_key}: {error}");
+            assert!(error.to_string().contains(what) && error.table() == Some(EVENTS), "{error}");
+        }
+        for version in [r#","version":1"#, ""] {
+            let first = format!(r#"{{"paths":["/l1","/l2"],"kind":"MultiHash"{version}}}"#);
+            let error = opening(&first, None).await;
+            assert!(!error.is_not_found(), "{error}");
+        }
+    });
+}
