@@ -1,6 +1,6 @@
 //! Application of the states of entities to a view: idempotent, in any order, many in one transaction.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, FromEntity};
@@ -13,6 +13,7 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
 use crate::view::View;
+use crate::view::applied::Applied;
 use crate::view::operations::upsert;
 use crate::view::part::Part;
 use crate::view::projection::{Contribution, Projection};
@@ -23,21 +24,6 @@ use crate::view::table::ViewTable;
 pub(super) const CONCURRENCY: usize = 16;
 /// Entities that are applied together, and held in memory.
 const TOGETHER: usize = 256;
-
-/// An entity to be applied.
-pub(super) struct Applied {
-    pub(super) source: EntityKey,
-    /// The partitions of the view that it had something for when it was last read. It is read again once they are recorded: what is
-    /// missing here costs a request, and nothing else.
-    pub(super) places: BTreeSet<String>,
-}
-
-impl From<EntityKey> for Applied {
-    /// One that was not read.
-    fn from(source: EntityKey) -> Self {
-        Self { source, places: BTreeSet::new() }
-    }
-}
 
 /// An entity and the partitions of the view that it ever had something in.
 struct Known {

@@ -12,7 +12,8 @@ use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
 use table_core::store::TableStore;
 
 use crate::view::View;
-use crate::view::apply::{Applied, CONCURRENCY};
+use crate::view::applied::Applied;
+use crate::view::apply::CONCURRENCY;
 use crate::view::record::{BY, OF};
 use crate::view::table::ViewTable;
 

@@ -23,7 +23,7 @@ use table_core::value::ValueRef;
 use crate::feed::{Ahead, Cursor, Feed, FeedEntry};
 use crate::order::{self, Ordered};
 use crate::view::View;
-use crate::view::apply::Applied;
+use crate::view::applied::Applied;
 use crate::view::fault::ViewFault;
 use crate::view::operations::upsert;
 use crate::view::record;
