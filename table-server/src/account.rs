@@ -1,13 +1,11 @@
-//! An account: a name, a key, an engine, and what belongs to the account but not to a table.
+//! An account: a name, a key, an engine, and what belongs to the account besides its tables and queues.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use table_core::{Engine, Result, TableName};
-use table_wire::ServiceProperties;
+use table_core::{Engine, QueueName, Result, TableName};
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
-use table_wire::sas::{Authority, StoredAccessPolicy};
+use table_wire::sas::{Authority, QueuePermissions, StoredAccessPolicy};
+use table_wire::{ServiceProperties, acl};
 
+use crate::settings::{Kind, Settings};
 use crate::traffic::{Throttle, Traffic};
 
 /// An account and the engine that holds its tables and queues.
@@ -17,9 +15,7 @@ pub struct Account {
     pub(crate) engine: Engine,
     pub(crate) authority: Authority,
     pub(crate) traffic: Traffic,
-    policies: Mutex<BTreeMap<String, Vec<StoredAccessPolicy>>>,
-    /// Of tables, and of queues.
-    properties: Mutex<[ServiceProperties; 2]>,
+    pub(crate) settings: Settings,
 }
 
 impl Account {
@@ -27,14 +23,7 @@ impl Account {
     #[must_use]
     pub fn new(key: AccountKey, engine: Engine) -> Self {
         let authority = Authority::new(key.clone());
-        Self {
-            key,
-            engine,
-            authority,
-            traffic: Traffic::default(),
-            policies: Mutex::default(),
-            properties: Mutex::default(),
-        }
+        Self { key, engine, authority, traffic: Traffic::default(), settings: Settings::default() }
     }
 
     /// The emulator's account, with the key that every client knows (AUTH-30).
@@ -58,32 +47,62 @@ impl Account {
         self.key.account()
     }
 
-    pub(crate) fn policies(&self, table: &TableName) -> Vec<StoredAccessPolicy> {
-        lock(&self.policies).get(table.folded()).cloned().unwrap_or_default()
-    }
-
+    /// Reads the settings that the engine holds.
+    ///
     /// # Errors
-    /// Those of [`StoredAccessPolicy::check`].
-    pub(crate) fn set_policies(&self, table: &TableName, policies: Vec<StoredAccessPolicy>) -> Result<()> {
-        let mut all = lock(&self.policies);
-        self.authority.set_policies(table, policies.clone())?;
-        all.insert(table.folded().to_owned(), policies);
+    /// Those of the engine.
+    pub(crate) async fn load(&self) -> Result<()> {
+        self.settings.load(&self.engine).await?;
+        for name in self.settings.names(Kind::TablePolicies) {
+            let table = TableName::new(&name)?;
+            self.authority.set_policies(&table, self.policies(&table))?;
+        }
         Ok(())
     }
 
+    pub(crate) fn policies(&self, table: &TableName) -> Vec<StoredAccessPolicy> {
+        let text = self.settings.get(Kind::TablePolicies, table.folded());
+        text.and_then(|text| acl::read(&text)).unwrap_or_default()
+    }
+
+    /// # Errors
+    /// Those of [`StoredAccessPolicy::check`], and of the engine.
+    pub(crate) async fn set_policies(
+        &self,
+        table: &TableName,
+        policies: Vec<StoredAccessPolicy>,
+    ) -> Result<()> {
+        StoredAccessPolicy::check(&policies)?;
+        let text = (!policies.is_empty()).then(|| acl::write(&policies));
+        let _turn = self.settings.turn.lock().await;
+        self.settings.set(&self.engine, Kind::TablePolicies, table.folded(), text).await?;
+        self.authority.set_policies(table, policies)
+    }
+
+    pub(crate) fn queue_policies(&self, queue: &QueueName) -> Vec<StoredAccessPolicy<QueuePermissions>> {
+        let text = self.settings.get(Kind::QueuePolicies, queue.as_str());
+        text.and_then(|text| acl::read(&text)).unwrap_or_default()
+    }
+
     pub(crate) fn properties(&self, of: Service) -> ServiceProperties {
-        let [tables, queues] = &*lock(&self.properties);
-        if of == Service::Tables { tables.clone() } else { queues.clone() }
+        let text = self.settings.get(Kind::Properties, of.name());
+        text.and_then(|text| ServiceProperties::read(&text)).unwrap_or_default()
     }
 
     /// What the document does not name stays as it is.
-    pub(crate) fn set_properties(&self, of: Service, new: ServiceProperties) {
-        let [tables, queues] = &mut *lock(&self.properties);
-        let own = if of == Service::Tables { tables } else { queues };
-        own.logging = new.logging.or(own.logging.take());
-        own.hour_metrics = new.hour_metrics.or(own.hour_metrics.take());
-        own.minute_metrics = new.minute_metrics.or(own.minute_metrics.take());
-        own.cors = new.cors.or(own.cors.take());
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub(crate) async fn set_properties(&self, of: Service, new: ServiceProperties) -> Result<()> {
+        let _turn = self.settings.turn.lock().await;
+        let old = self.properties(of);
+        let properties = ServiceProperties {
+            logging: new.logging.or(old.logging),
+            hour_metrics: new.hour_metrics.or(old.hour_metrics),
+            minute_metrics: new.minute_metrics.or(old.minute_metrics),
+            cors: new.cors.or(old.cors),
+        };
+        self.settings.set(&self.engine, Kind::Properties, of.name(), Some(properties.to_xml())).await
     }
 }
 
@@ -95,6 +114,13 @@ pub(crate) enum Service {
     Blobs,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+impl Service {
+    /// The word for it in settings and logs.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Tables => "tables",
+            Self::Queues => "queues",
+            Self::Blobs => "blobs",
+        }
+    }
 }

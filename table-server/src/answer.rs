@@ -24,6 +24,8 @@ const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
+    /// Headers whose names are a client's: `x-ms-meta-…`.
+    pub(crate) metadata: Vec<(String, String)>,
     pub(crate) body: String,
     pub(crate) cost: Cost,
 }
@@ -91,6 +93,11 @@ impl Answer {
         }
         for (name, value) in self.headers {
             // Names are ours; a value that is not a header's, such as a table's name with a control character, is left out.
+            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+                headers.insert(name, value);
+            }
+        }
+        for (name, value) in self.metadata {
             if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
                 headers.insert(name, value);
             }

@@ -3,9 +3,9 @@
 use std::slice;
 
 use chrono::Utc;
-use table_core::{Error, ErrorCode};
+use table_core::{Error, ErrorCode, QueueName};
 use table_wire::auth::{Authorization, Scheme, SignedParts};
-use table_wire::sas::{Authority, Caller, SasToken};
+use table_wire::sas::{Authority, Caller, QueuePermissions, QueueToken, SasToken};
 
 use crate::account::{Account, Service};
 use crate::exchange::Exchange;
@@ -18,6 +18,8 @@ pub(crate) enum Access {
     Key,
     /// A token, held against its caller.
     Token(Box<(Authority, SasToken)>),
+    /// A token of the queue that the request is for.
+    Queue(QueuePermissions),
 }
 
 impl Access {
@@ -26,7 +28,7 @@ impl Access {
     pub(crate) fn owner(&self) -> Result<(), Refusal> {
         match self {
             Self::Key => Ok(()),
-            Self::Token(_) => {
+            Self::Token(_) | Self::Queue(_) => {
                 Err(Error::new(ErrorCode::AuthorizationFailure, "this needs the account's key").into())
             }
         }
@@ -51,9 +53,15 @@ pub(crate) fn access(exchange: &Exchange, account: &Account) -> Result<Access, R
         return Ok(Access::Key);
     }
     if exchange.query("sig").is_some() {
-        let token: SasToken = exchange.raw_query.parse()?;
         let caller = Caller { address: exchange.caller.ip(), secure: false };
         let authority = account.authority.clone().caller(caller);
+        if exchange.service == Service::Queues && exchange.query("ss").is_none() {
+            let name = exchange.path.split('/').next().unwrap_or_default();
+            let (queue, token) = (QueueName::new(name)?, exchange.raw_query.parse::<QueueToken>()?);
+            let policies = account.queue_policies(&queue);
+            return Ok(Access::Queue(token.verify(&authority, &queue, &policies)?));
+        }
+        let token: SasToken = exchange.raw_query.parse()?;
         // Verified here, too: a wrong signature is refused before anything else is looked at.
         authority.verify(&token)?;
         return Ok(Access::Token(Box::new((authority, token))));

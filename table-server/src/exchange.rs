@@ -82,6 +82,18 @@ impl Exchange {
         Ok(found.0)
     }
 
+    /// Takes the front off `/account-secondary/account/…`, which the vendor's Python client sends for the secondary in path style: it
+    /// signs the path of the primary, and puts the host and path of the secondary before it. Whether the path has that form.
+    pub(crate) fn undouble(&mut self, account: &str) -> bool {
+        let front = format!("/{account}-secondary");
+        let rest =
+            self.raw_path.strip_prefix(&front).filter(|rest| rest.starts_with(&format!("/{account}/")));
+        let Some(rest) = rest.map(str::to_owned) else { return false };
+        self.raw_path = rest;
+        self.path = self.path.split_once('/').map(|(_, path)| path.to_owned()).unwrap_or_default();
+        true
+    }
+
     /// The method that is meant (REQ-2).
     pub(crate) fn verb(&self) -> Result<&str, Refusal> {
         let mut tunnelled = self.headers.get_all("x-http-method").iter();

@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Policies of tables and the properties of a service last as long as the process; tables, entities and queues are in the engine.
+//! Everything is in the engine, stored policies, metadata of queues and the properties of services included.
 
 mod account;
 mod answer;
@@ -33,6 +33,7 @@ mod queues;
 mod refusal;
 mod request_id;
 mod route;
+mod settings;
 mod tables;
 #[cfg(feature = "testing")]
 #[doc(hidden)]

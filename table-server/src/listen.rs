@@ -69,6 +69,9 @@ impl Server {
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("AUTH-30"));
         }
         let Config { tables, queues, blobs, accounts, limits, observe, latency, .. } = config;
+        for account in &accounts {
+            account.load().await?;
+        }
         let (tables, queues, blobs) = (bind(tables).await?, bind(queues).await?, bind(blobs).await?);
         let observe = match observe {
             Some(address) => Some(bind(address).await?),

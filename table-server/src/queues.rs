@@ -2,8 +2,9 @@
 
 mod allowed;
 mod messages;
+mod whole;
 
-use table_core::{QueueName, QueueStore};
+use table_core::QueueName;
 
 use crate::account::Account;
 use crate::answer::Answer;
@@ -22,47 +23,26 @@ pub(crate) async fn answer(
     let mut parts = path.splitn(3, '/');
     let name = parts.next().unwrap_or_default();
     if name.is_empty() {
-        return Err(Refusal::unsupported("Queues are not listed: the engine does not name them."));
+        if !(verb == "GET" && exchange.query_is("comp", "list")) {
+            return Err(Refusal::nowhere());
+        }
+        allowed::list(access)?;
+        return whole::list(account, exchange);
     }
     let queue = QueueName::new(name)?;
     match (parts.next(), parts.next()) {
         (None, _) => {
-            allowed::queue(access, verb)?;
-            of_queue(account, &queue, verb, exchange).await
+            let settings = exchange.query("comp");
+            if settings.as_deref() == Some("acl") {
+                access.owner()?;
+            }
+            allowed::queue(access, verb, settings.is_some())?;
+            whole::answer(account, &queue, verb, exchange).await
         }
         (Some("messages"), id) => {
             allowed::messages(access, verb, id.is_some(), exchange.query_is("peekonly", "true"))?;
             messages::answer(account, &queue, id, verb, exchange).await
         }
         _ => Err(Refusal::nowhere()),
-    }
-}
-
-async fn of_queue(
-    account: &Account,
-    queue: &QueueName,
-    verb: &str,
-    exchange: &Exchange,
-) -> Result<Answer, Refusal> {
-    let engine = &account.engine;
-    match (verb, exchange.query("comp").as_deref()) {
-        ("PUT", None) => {
-            let has_metadata = exchange.headers.keys().any(|name| name.as_str().starts_with("x-ms-meta-"));
-            if has_metadata {
-                return Err(Refusal::unsupported("Metadata of queues are not kept."));
-            }
-            let created = engine.create_queue(queue).await?;
-            Ok(Answer::new(if created { 201 } else { 204 }))
-        }
-        ("DELETE", None) => {
-            engine.delete_queue(queue).await?;
-            Ok(Answer::new(204))
-        }
-        ("GET" | "HEAD", Some("metadata")) => {
-            let count = engine.approximate_count(queue).await?;
-            Ok(Answer::new(200).header("x-ms-approximate-messages-count", count.to_string()))
-        }
-        (_, Some(_)) => Err(Refusal::unsupported("Metadata and policies of queues are not kept.")),
-        _ => Err(Refusal::method()),
     }
 }

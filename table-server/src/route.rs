@@ -20,7 +20,12 @@ async fn granted(accounts: &[Account], exchange: &mut Exchange) -> Result<Answer
         return Err(Refusal::unsupported("Blobs are not served here: tables and queues are."));
     }
     let account = exchange.locate(accounts)?;
-    let access = authorize::access(exchange, account)?;
+    let access = match authorize::access(exchange, account) {
+        Err(_) if exchange.secondary && exchange.undouble(account.name()) => {
+            authorize::access(exchange, account)
+        }
+        access => access,
+    }?;
     account.traffic.request()?;
     if exchange.secondary && !matches!(exchange.method.as_str(), "GET" | "HEAD") {
         return Err(Refusal::new(
@@ -31,7 +36,7 @@ async fn granted(accounts: &[Account], exchange: &mut Exchange) -> Result<Answer
     }
     if exchange.query_is("restype", "service") {
         access.owner()?;
-        return service(account, exchange);
+        return service(account, exchange).await;
     }
     if exchange.service == Service::Tables {
         tables::answer(account, &access, exchange).await
@@ -41,7 +46,7 @@ async fn granted(accounts: &[Account], exchange: &mut Exchange) -> Result<Answer
 }
 
 /// The properties and the statistics of a service.
-fn service(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
+async fn service(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
     let comp = exchange.query("comp").unwrap_or_default();
     match (exchange.verb()?, comp.as_ref()) {
         ("GET", "properties") => Ok(Answer::xml(200, account.properties(exchange.service).to_xml())),
@@ -49,7 +54,7 @@ fn service(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
             let new = table_wire::ServiceProperties::read(exchange.text()?).ok_or_else(|| {
                 Refusal::new(400, "InvalidXmlDocument", "The body is not the properties of a service.")
             })?;
-            account.set_properties(exchange.service, new);
+            account.set_properties(exchange.service, new).await?;
             Ok(Answer::new(202))
         }
         ("GET", "stats") if exchange.secondary => {

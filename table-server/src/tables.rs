@@ -34,6 +34,7 @@ pub(crate) async fn answer(
     };
     let answer = match access {
         Access::Key => within(&account.engine, account, target, exchange).await,
+        Access::Queue(_) => return Err(Refusal::nowhere()),
         Access::Token(token) => {
             let store = token.0.scoped(account.engine.clone(), &token.1);
             within(&store, account, target, exchange).await
@@ -41,7 +42,7 @@ pub(crate) async fn answer(
     }?;
     // A table that is created again begins without the policies of the one before.
     if let Some(table) = dropped {
-        account.set_policies(&table, Vec::new())?;
+        account.set_policies(&table, Vec::new()).await?;
     }
     Ok(answer)
 }

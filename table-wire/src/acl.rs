@@ -1,13 +1,14 @@
-//! The stored access policies of a table as XML, both ways (ACL rules).
+//! The stored access policies of a table or a queue as XML, both ways (ACL rules).
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
+use std::str::FromStr;
 
 use chrono::{DateTime, Datelike, SubsecRound, Timelike, Utc};
 
-use crate::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
+use crate::sas::{AccessPolicy, StoredAccessPolicy};
 use crate::xml::{self, Record};
 
-/// The list of a table's policies as the body of a request or an answer.
+/// The list of policies of a table or a queue as the body of a request or an answer.
 ///
 /// ```
 /// use table_wire::acl;
@@ -19,7 +20,7 @@ use crate::xml::{self, Record};
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[must_use]
-pub fn write(policies: &[StoredAccessPolicy]) -> String {
+pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
     let mut xml = "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>".to_owned();
     // Writing to a `String` cannot fail.
     let element = |xml: &mut String, name: &str, text: Option<String>| {
@@ -34,7 +35,7 @@ pub fn write(policies: &[StoredAccessPolicy]) -> String {
         xml.push_str("<AccessPolicy>");
         element(&mut xml, "Start", policy.start.map(instant));
         element(&mut xml, "Expiry", policy.expiry.map(instant));
-        element(&mut xml, "Permission", policy.permissions.map(|permissions| permissions.to_string()));
+        element(&mut xml, "Permission", policy.permissions.as_ref().map(P::to_string));
         xml.push_str("</AccessPolicy></SignedIdentifier>");
     }
     xml + "</SignedIdentifiers>"
@@ -52,19 +53,20 @@ fn instant(instant: DateTime<Utc>) -> String {
 ///
 /// ```
 /// use table_wire::acl;
+/// use table_wire::sas::{QueuePermissions, TablePermissions};
 ///
 /// let body = "<SignedIdentifiers><SignedIdentifier><Id>readers</Id><AccessPolicy/></SignedIdentifier></SignedIdentifiers>";
-/// assert_eq!(acl::read(body).unwrap()[0].id(), "readers");
-/// assert_eq!(acl::read("<SignedIdentifiers/>"), Some(Vec::new()));
-/// assert_eq!(acl::read("no list"), None);
+/// assert_eq!(acl::read::<TablePermissions>(body).unwrap()[0].id(), "readers");
+/// assert_eq!(acl::read::<QueuePermissions>("<SignedIdentifiers/>"), Some(Vec::new()));
+/// assert_eq!(acl::read::<TablePermissions>("no list"), None);
 /// ```
 #[must_use]
-pub fn read(text: &str) -> Option<Vec<StoredAccessPolicy>> {
+pub fn read<P: FromStr>(text: &str) -> Option<Vec<StoredAccessPolicy<P>>> {
     xml::read(text, "SignedIdentifiers")?.pop()?;
     xml::read(text, "SignedIdentifier")?.iter().map(policy).collect()
 }
 
-fn policy(record: &Record) -> Option<StoredAccessPolicy> {
+fn policy<P: FromStr>(record: &Record) -> Option<StoredAccessPolicy<P>> {
     let said = |name: &str| record.get(name).map(|text| text.trim()).filter(|text| !text.is_empty());
     let instant = |name: &str| match said(name) {
         Some(text) => {
@@ -74,7 +76,7 @@ fn policy(record: &Record) -> Option<StoredAccessPolicy> {
         }
         None => Some(None),
     };
-    let permissions = said("Permission").map(TablePermissions::read).transpose().ok()?;
+    let permissions = said("Permission").map(P::from_str).transpose().ok()?;
     let policy = AccessPolicy { start: instant("Start")?, expiry: instant("Expiry")?, permissions };
     StoredAccessPolicy::new(record.get("Id")?, policy).ok()
 }
@@ -82,6 +84,7 @@ fn policy(record: &Record) -> Option<StoredAccessPolicy> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sas::TablePermissions;
 
     #[test]
     fn acl_2_what_is_written_is_read() {
@@ -98,7 +101,7 @@ mod tests {
             "<Start>2026-01-01T00:00:00Z</Start><Expiry>2030-01-01T00:00:00Z</Expiry><Permission>rd<"
         ));
         assert_eq!(read(&xml).unwrap(), policies);
-        assert_eq!(read(&write(&[])), Some(Vec::new()));
+        assert_eq!(read(&write::<TablePermissions>(&[])), Some(Vec::<StoredAccessPolicy>::new()));
     }
 
     #[test]
@@ -108,7 +111,7 @@ mod tests {
             let list = format!(
                 "<SignedIdentifiers>{identifier}<Expiry>{expiry}</Expiry></AccessPolicy></SignedIdentifier></SignedIdentifiers>"
             );
-            read(&list)
+            read::<TablePermissions>(&list)
         };
         let read_before = policy("2030-01-01T00:00:00.123456789Z").unwrap();
         let xml = write(&read_before);

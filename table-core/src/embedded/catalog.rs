@@ -153,6 +153,12 @@ impl Catalog {
         self.tables.values()
     }
 
+    /// The folded names from one on, those of the engine's own tables included.
+    pub(crate) fn from(&self, folded: &str) -> impl Iterator<Item = &str> {
+        let range = (Bound::Included(folded), Bound::Unbounded);
+        self.tables.range::<_, str>(range).map(|(name, _)| &**name)
+    }
+
     /// One page of names (OPT-5, PAGE-12). Prefix and position ignore case, as all comparison of table names does (TBL-2).
     pub(crate) fn page(&self, prefix: &str, from: Option<&str>, top: usize) -> TablePage {
         let prefix = prefix.to_ascii_lowercase();

@@ -28,9 +28,12 @@ use crate::ticks;
 
 use fault::StoredQueueFault;
 
+/// What the name of the table of a queue begins with.
+const QUEUE: &str = "queue-";
+
 /// The table of a queue: no program can name it.
 fn table_of(queue: &QueueName) -> TableName {
-    TableName::internal(&format!("queue-{queue}"))
+    TableName::internal(&format!("{QUEUE}{queue}"))
 }
 
 /// An error of the queue's table in the words of queues.
@@ -45,6 +48,52 @@ fn in_queue(queue: &QueueName, error: Error) -> Error {
 }
 
 impl Engine {
+    /// At most `top` names of queues in their order, from a name or the beginning of one on.
+    ///
+    /// ```
+    /// use table_core::{Engine, QueueName, QueueStore};
+    ///
+    /// # pollster::block_on(async {
+    /// let engine = Engine::in_memory();
+    /// for name in ["work", "archive", "work-poison"] {
+    ///     engine.create_queue(&QueueName::new(name)?).await?;
+    /// }
+    /// assert_eq!(engine.queues_from("work", 5)?, [QueueName::new("work")?, QueueName::new("work-poison")?]);
+    /// assert_eq!(engine.queues_from("", 1)?, [QueueName::new("archive")?]);
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `ServerBusy`, as of every call; `Io` of an engine that has failed.
+    pub fn queues_from(&self, from: &str, top: usize) -> Result<Vec<QueueName>> {
+        self.check_busy()?;
+        let state = self.inner.shared.state()?;
+        let first = TableName::internal(&format!("{QUEUE}{from}"));
+        let names =
+            state.catalog.from(first.folded()).map_while(|name| name.strip_prefix('$')?.strip_prefix(QUEUE));
+        names.take(top).map(QueueName::new).collect()
+    }
+
+    /// The name of a table that a program on the engine keeps for itself beside those of its users: it is not listed, and
+    /// [`TableName::new`] refuses it, so that a user cannot name it.
+    ///
+    /// ```
+    /// use table_core::{Engine, TableName, TableStore};
+    ///
+    /// # pollster::block_on(async {
+    /// let (engine, settings) = (Engine::in_memory(), Engine::private_table("settings"));
+    /// engine.create_table(&settings).await?;
+    /// assert!(TableName::new(settings.as_str()).is_err());
+    /// assert!(engine.list_tables("", None, 10).await?.names.is_empty());
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn private_table(name: &str) -> TableName {
+        TableName::internal(&format!("private-{name}"))
+    }
+
     /// Asks the committer for a decision on a queue.
     async fn decide<T: Send + 'static>(
         &self,

@@ -24,7 +24,7 @@ pub(super) async fn answer(
             let policies = policies.ok_or_else(|| {
                 Refusal::new(400, "InvalidXmlDocument", "The body is not a list of access policies.")
             })?;
-            account.set_policies(table, policies)?;
+            account.set_policies(table, policies).await?;
             Ok(Answer::new(204))
         }
         _ => Err(Refusal::method()),

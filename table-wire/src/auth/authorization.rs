@@ -74,10 +74,8 @@ impl<'a> Authorization<'a> {
         let scheme = match (service, self.lite) {
             (Scheme::Table | Scheme::TableLite, true) => Scheme::TableLite,
             (Scheme::Table | Scheme::TableLite, false) => Scheme::Table,
-            (Scheme::Storage, false) => Scheme::Storage,
-            (Scheme::Storage, true) => {
-                return Err(Error::of(AuthFault::ShortForm));
-            }
+            (Scheme::Storage | Scheme::StorageLite, false) => Scheme::Storage,
+            (Scheme::Storage | Scheme::StorageLite, true) => Scheme::StorageLite,
         };
         let text = scheme.string_to_sign(parts, self.account);
         let own = keys.iter().filter(|key| key.account() == self.account);
@@ -135,6 +133,7 @@ mod tests {
             (Scheme::Table, Scheme::Table),
             (Scheme::TableLite, Scheme::Table),
             (Scheme::Storage, Scheme::Storage),
+            (Scheme::StorageLite, Scheme::Storage),
         ] {
             for own in &keys {
                 let header = scheme.authorization(own, parts(&headers));
@@ -156,11 +155,12 @@ mod tests {
                 assert!(read.verify(service, &[], parts(&headers), at(0)).is_err());
             }
         }
+        // The short form of one service is not that of another.
         let lite = Scheme::TableLite.authorization(&keys[0], parts(&headers));
         let lite = Authorization::read(&lite).unwrap();
         assert_eq!(
             lite.verify(Scheme::Storage, &keys, parts(&headers), at(0)).unwrap_err().rule(),
-            Some("AUTH-24")
+            Some("AUTH-1")
         );
     }
 

@@ -1,4 +1,4 @@
-//! Strings to sign: the canonical texts of requests (AUTH-2 to AUTH-7, AUTH-20 to AUTH-23).
+//! Strings to sign: the canonical texts of requests (AUTH-2 to AUTH-7, AUTH-20 to AUTH-24).
 
 use http::header::{HeaderMap, HeaderName};
 
@@ -83,6 +83,17 @@ pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     text.push('\n');
     canonical_headers(parts.headers, &mut text);
     canonical_resource(parts, account, &mut text);
+    text
+}
+
+/// `SharedKeyLite` of the queue and blob services: four lines, the `x-ms-` headers, the resource with `comp` alone (AUTH-24).
+pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
+    let date = if parts.headers.contains_key("x-ms-date") { "" } else { parts.header("date") };
+    let lines = [parts.method, parts.header("content-md5"), parts.header("content-type"), date];
+    let mut text = lines.join("\n");
+    text.push('\n');
+    canonical_headers(parts.headers, &mut text);
+    text.push_str(&parts.resource(account));
     text
 }
 

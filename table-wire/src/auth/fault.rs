@@ -10,8 +10,6 @@ pub(super) enum AuthFault {
     Key(String),
     #[error("the header is neither `SharedKey account:signature` nor `SharedKeyLite account:signature`")]
     Header,
-    #[error("the short form of a signature is for the table service alone")]
-    ShortForm,
     #[error("the signature is not that of this request by a key of the account")]
     Signature,
     #[error("the request has no date, or one that is not in the form of HTTP")]
@@ -25,7 +23,6 @@ impl Fault for AuthFault {
         let rule = match self {
             Self::Key(_) => "AUTH-11",
             Self::Header | Self::Signature => "AUTH-1",
-            Self::ShortForm => "AUTH-24",
             Self::Date | Self::Skew => "AUTH-9",
         };
         (ErrorCode::AuthenticationFailed, Some(rule))

@@ -1,7 +1,7 @@
 //! Authorisation schemes: which string is signed, and the header that carries the signature.
 
 use super::AccountKey;
-use super::canonical::{SignedParts, shared_key, shared_key_table, shared_key_table_lite};
+use super::canonical::{SignedParts, shared_key, shared_key_lite, shared_key_table, shared_key_table_lite};
 
 /// The signature scheme of a service.
 ///
@@ -26,6 +26,8 @@ pub enum Scheme {
     TableLite,
     /// The queue and blob services (AUTH-20).
     Storage,
+    /// The queue and blob services, the short form (AUTH-24).
+    StorageLite,
 }
 
 impl Scheme {
@@ -36,6 +38,7 @@ impl Scheme {
             Self::Table => shared_key_table(parts, account),
             Self::TableLite => shared_key_table_lite(parts, account),
             Self::Storage => shared_key(parts, account),
+            Self::StorageLite => shared_key_lite(parts, account),
         }
     }
 
@@ -50,7 +53,7 @@ impl Scheme {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Table | Self::Storage => "SharedKey",
-            Self::TableLite => "SharedKeyLite",
+            Self::TableLite | Self::StorageLite => "SharedKeyLite",
         }
     }
 }

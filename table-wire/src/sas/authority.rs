@@ -1,6 +1,7 @@
 //! Verification of tokens: an account's keys, its tables' policies, and a clock.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use chrono::{DateTime, Utc};
@@ -12,7 +13,7 @@ use super::fault::SasFault;
 use super::grant::{AccountGrant, Grant, TableGrant};
 use super::instant;
 use super::parameters::Parameters;
-use super::permissions::{AccountPermissions, TablePermissions};
+use super::permissions::AccountPermissions;
 use super::policy::{AccessPolicy, StoredAccessPolicy};
 use super::range::SignedRange;
 use super::token::SasToken;
@@ -98,26 +99,30 @@ impl Authority {
     /// `InvalidInput` for one that is not well formed.
     pub fn verify(&self, token: &SasToken) -> Result<Grant> {
         let parameters = &token.0;
-        let signature = parameters.get("sig");
         let is_table = token.table().is_some();
-        let signed = |key: &AccountKey| -> Result<bool> {
-            let text = if is_table {
-                parameters.string_of_table(key.account())?
-            } else {
-                parameters.string_of_account(key.account())?
-            };
-            Ok(key.verifies(&text, signature))
-        };
-        let verified: Vec<bool> = self.keys.iter().map(signed).collect::<Result<_>>()?;
-        if !verified.contains(&true) {
-            return Err(Error::of(SasFault::Altered));
-        }
-        caller::admit(self.caller, parameters)?;
+        self.signed(parameters, |account| {
+            if is_table { parameters.string_of_table(account) } else { parameters.string_of_account(account) }
+        })?;
         if is_table {
             self.table(parameters).map(Grant::Table)
         } else {
             self.account(parameters).map(Grant::Account)
         }
+    }
+
+    /// Holds a signature against the keys, and the caller against what is signed.
+    pub(super) fn signed(
+        &self,
+        parameters: &Parameters,
+        text: impl Fn(&str) -> Result<String>,
+    ) -> Result<()> {
+        let signature = parameters.get("sig");
+        let signed = |key: &AccountKey| Ok(key.verifies(&text(key.account())?, signature));
+        let verified: Vec<bool> = self.keys.iter().map(signed).collect::<Result<_>>()?;
+        if !verified.contains(&true) {
+            return Err(Error::of(SasFault::Altered));
+        }
+        caller::admit(self.caller, parameters)
     }
 
     fn table(&self, parameters: &Parameters) -> Result<TableGrant> {
@@ -126,19 +131,27 @@ impl Authority {
             None => AccessPolicy::default(),
             Some(id) => self.policy(&table, id)?,
         };
-        let own = AccessPolicy {
-            start: parameters.find("st").map(instant::read).transpose()?,
-            expiry: parameters.find("se").map(instant::read).transpose()?,
-            permissions: parameters.find("sp").map(TablePermissions::read).transpose()?,
-        };
-        let start = one("st", own.start, stored.start)?;
-        let expiry = one("se", own.expiry, stored.expiry)?;
-        let permissions = one("sp", own.permissions, stored.permissions)?;
+        let permissions = self.permissions(parameters, stored)?;
+        Ok(TableGrant { table, range: SignedRange::read(parameters)?, permissions })
+    }
+
+    /// What a token permits at present, from itself and from its policy.
+    pub(super) fn permissions<P: FromStr<Err = Error>>(
+        &self,
+        parameters: &Parameters,
+        stored: AccessPolicy<P>,
+    ) -> Result<P> {
+        let start = parameters.find("st").map(instant::read).transpose()?;
+        let expiry = parameters.find("se").map(instant::read).transpose()?;
+        let permissions = parameters.find("sp").map(P::from_str).transpose()?;
+        let start = one("st", start, stored.start)?;
+        let expiry = one("se", expiry, stored.expiry)?;
+        let permissions = one("sp", permissions, stored.permissions)?;
         let (Some(expiry), Some(permissions)) = (expiry, permissions) else {
             return Err(Error::of(SasFault::Unsupplied));
         };
         self.in_time(start, expiry)?;
-        Ok(TableGrant { table, range: SignedRange::read(parameters)?, permissions })
+        Ok(permissions)
     }
 
     fn account(&self, parameters: &Parameters) -> Result<AccountGrant> {

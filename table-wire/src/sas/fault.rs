@@ -28,6 +28,8 @@ pub(super) enum SasFault {
     Unsigned,
     #[error("the token is for a table, with `tn`, or for an account, with `ss`: one of them")]
     Resource,
+    #[error("the token is for a table or an account, not for a queue")]
+    NotOfQueue,
     #[error("`{0}` of the signature has a control character")]
     ControlCharacter(String),
     #[error("addresses and protocols are not signed before version 2015-04-05")]
@@ -103,6 +105,7 @@ impl Fault for SasFault {
             | Self::Part(_)
             | Self::Twice(_)
             | Self::Unsigned
+            | Self::NotOfQueue
             | Self::Resource => (ErrorCode::InvalidInput, "SAS-1"),
             Self::ControlCharacter(_) => (ErrorCode::InvalidInput, "SAS-2"),
             Self::Version(_) | Self::OldVersion => (ErrorCode::InvalidInput, "SAS-4"),

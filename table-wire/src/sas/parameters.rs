@@ -73,15 +73,29 @@ impl Parameters {
         let table = self.get("tn").to_ascii_lowercase();
         let service = if version.names_service() { "/table" } else { "" };
         let resource = format!("{service}/{account}/{table}");
+        self.string_of(&version, &resource, &["sv", "spk", "srk", "epk", "erk"])
+    }
+
+    /// The same of a queue: its resource begins with `/queue`, and it has no keys.
+    ///
+    /// # Errors
+    /// Those of a table's.
+    pub(super) fn string_of_queue(&self, account: &str, queue: &str) -> Result<String> {
+        let version = self.version()?;
+        let service = if version.names_service() { "/queue" } else { "" };
+        self.string_of(&version, &format!("{service}/{account}/{queue}"), &["sv"])
+    }
+
+    fn string_of(&self, version: &SignedVersion, resource: &str, last: &[&str]) -> Result<String> {
         let mut lines = self.lines(&["sp", "st", "se"])?;
-        lines.push(&resource);
+        lines.push(resource);
         lines.extend(self.lines(&["si"])?);
         if version.signs_address() {
             lines.extend(self.lines(&["sip", "spr"])?);
         } else if self.find("sip").or(self.find("spr")).is_some() {
             return Err(Error::of(SasFault::OldVersion));
         }
-        lines.extend(self.lines(&["sv", "spk", "srk", "epk", "erk"])?);
+        lines.extend(self.lines(last)?);
         Ok(lines.join("\n"))
     }
 

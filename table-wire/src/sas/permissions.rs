@@ -56,6 +56,14 @@ macro_rules! letters {
             }
         }
 
+        impl ::std::str::FromStr for $name {
+            type Err = ::table_core::Error;
+
+            fn from_str(letters: &str) -> ::table_core::Result<Self> {
+                Self::read(letters)
+            }
+        }
+
         impl ::std::fmt::Display for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 let in_it = |letter: &&u8| self.contains(Self::of(**letter));
@@ -86,6 +94,27 @@ letters! {
         UPDATE = b'u',
         /// Delete.
         DELETE = b'd',
+    ]
+}
+
+letters! {
+    /// The operations on messages of a queue (SAS-1).
+    ///
+    /// ```
+    /// use table_wire::sas::QueuePermissions;
+    ///
+    /// assert_eq!(QueuePermissions::PROCESS.and(QueuePermissions::READ).to_string(), "rp");
+    /// assert!(QueuePermissions::read("d").is_err());
+    /// ```
+    QueuePermissions, "SAS-1", "permissions of a queue", [
+        /// Peek, and read metadata.
+        READ = b'r',
+        /// Put.
+        ADD = b'a',
+        /// Update.
+        UPDATE = b'u',
+        /// Receive and delete.
+        PROCESS = b'p',
     ]
 }
 

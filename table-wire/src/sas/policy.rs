@@ -1,4 +1,4 @@
-//! Stored access policies of a table (ACL rules, SAS-10).
+//! Stored access policies of a table or a queue (ACL rules, SAS-10).
 
 use chrono::{DateTime, Utc};
 
@@ -9,13 +9,13 @@ use super::fault::SasFault;
 
 /// The values that a policy supplies; a token must not repeat it and must add what is missing (SAS-10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AccessPolicy {
+pub struct AccessPolicy<P = TablePermissions> {
     /// Valid from here on.
     pub start: Option<DateTime<Utc>>,
     /// No longer valid from here on.
     pub expiry: Option<DateTime<Utc>>,
     /// The permissions.
-    pub permissions: Option<TablePermissions>,
+    pub permissions: Option<P>,
 }
 
 /// A policy under the name that tokens have in `si` (ACL-2).
@@ -29,12 +29,12 @@ pub struct AccessPolicy {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredAccessPolicy {
+pub struct StoredAccessPolicy<P = TablePermissions> {
     id: String,
-    policy: AccessPolicy,
+    policy: AccessPolicy<P>,
 }
 
-impl StoredAccessPolicy {
+impl<P> StoredAccessPolicy<P> {
     /// The most that a table keeps (ACL-2).
     pub const MOST: usize = 5;
 
@@ -42,7 +42,7 @@ impl StoredAccessPolicy {
     ///
     /// # Errors
     /// `InvalidInput` for another length or a control character (ACL-2).
-    pub fn new(id: &str, policy: AccessPolicy) -> Result<Self> {
+    pub fn new(id: &str, policy: AccessPolicy<P>) -> Result<Self> {
         check_id(id)?;
         Ok(Self { id: id.to_owned(), policy })
     }
@@ -55,7 +55,7 @@ impl StoredAccessPolicy {
 
     /// The values that it supplies.
     #[must_use]
-    pub const fn policy(&self) -> &AccessPolicy {
+    pub const fn policy(&self) -> &AccessPolicy<P> {
         &self.policy
     }
 
@@ -97,7 +97,9 @@ mod tests {
 
     #[test]
     fn acl_2_at_most_five_each_once() {
-        let policy = |id: &str| StoredAccessPolicy::new(id, AccessPolicy::default()).unwrap();
+        let policy = |id: &str| -> StoredAccessPolicy {
+            StoredAccessPolicy::new(id, AccessPolicy::default()).unwrap()
+        };
         let five: Vec<_> = ["a", "b", "c", "d", "e"].map(policy).into();
         assert!(StoredAccessPolicy::check(&five).is_ok());
         let six = [five, vec![policy("f")]].concat();
@@ -105,7 +107,7 @@ mod tests {
             assert_eq!(StoredAccessPolicy::check(&refused).unwrap_err().rule(), Some("ACL-2"));
         }
         for id in ["", "a\n", "readers\r"] {
-            assert!(StoredAccessPolicy::new(id, AccessPolicy::default()).is_err(), "{id:?}");
+            assert!(<StoredAccessPolicy>::new(id, AccessPolicy::default()).is_err(), "{id:?}");
         }
     }
 }

@@ -13,7 +13,10 @@ from azure.data.tables import (
     AccountSasPermissions, EdmType, EntityProperty, ResourceTypes, TableAccessPolicy, TableClient, TableSasPermissions,
     TableServiceClient, TableTransactionError, UpdateMode, generate_account_sas, generate_table_sas,
 )
-from azure.storage.queue import QueueServiceClient
+from azure.storage.queue import (
+    AccessPolicy, CorsRule, AccountSasPermissions as QueueAccountSasPermissions, QueueClient, QueueSasPermissions, QueueServiceClient,
+    ResourceTypes as QueueResourceTypes, generate_account_sas as generate_queue_account_sas, generate_queue_sas,
+)
 
 CONNECTION, ACCOUNT, KEY = sys.argv[1:4]
 NOW = datetime.datetime.now(datetime.timezone.utc)
@@ -144,6 +147,11 @@ class Tables(unittest.TestCase):
         listing = TableServiceClient(endpoint, credential=AzureSasCredential(sas))
         self.assertIn(name, [found.name for found in listing.list_tables()])
 
+    def test_the_secondary_has_statistics(self):
+        host = self.service.url.split("//")[1].split("/")[0]
+        service = TableServiceClient.from_connection_string(CONNECTION, secondary_hostname=f"{host}/{ACCOUNT}-secondary")
+        self.assertEqual(service.get_service_stats()["geo_replication"]["status"], "live")
+
     def test_a_wrong_key_is_refused(self):
         stranger = TableServiceClient(self.service.url, credential=AzureNamedKeyCredential(ACCOUNT, "d3Jvbmc="))
         self.assertEqual(self.code(HttpResponseError, lambda: list(stranger.list_tables())), "AuthenticationFailed")
@@ -173,6 +181,82 @@ class Queues(unittest.TestCase):
         self.assertEqual(self.queue.get_queue_properties().approximate_message_count, 40)
         self.queue.clear_messages()
         self.assertEqual(self.queue.peek_messages(32), [])
+
+    def refused(self, call):
+        with self.assertRaises(HttpResponseError) as raised:
+            call()
+        return raised.exception.error_code
+
+    def test_metadata_are_kept_and_tell_a_conflict(self):
+        service, name = QueueServiceClient.from_connection_string(CONNECTION), fresh("py")
+        queue = service.create_queue(name, metadata={"owner": "ada", "stage": "<1 & 2>"})
+        self.addCleanup(queue.delete_queue)
+        self.assertEqual(queue.get_queue_properties().metadata, {"owner": "ada", "stage": "<1 & 2>"})
+        same = service.get_queue_client(name)
+        with self.assertRaises(ResourceExistsError) as raised:  # the client takes 204 for an error
+            same.create_queue(metadata={"owner": "ada", "stage": "<1 & 2>"})
+        self.assertEqual(raised.exception.status_code, 204)
+        self.assertEqual(self.refused(lambda: same.create_queue(metadata={"owner": "bob"})), "QueueAlreadyExists")
+        self.assertEqual(self.refused(same.create_queue), "QueueAlreadyExists")
+        queue.set_queue_metadata({"owner": "bob"})
+        self.assertEqual(queue.get_queue_properties().metadata, {"owner": "bob"})
+        self.assertEqual(self.refused(lambda: queue.set_queue_metadata({"a-b": "c"})), "InvalidMetadata")
+        queue.set_queue_metadata({})
+        self.assertEqual(queue.get_queue_properties().metadata, {})
+
+    def test_metadata_go_with_their_queue(self):
+        service, name = QueueServiceClient.from_connection_string(CONNECTION), fresh("py")
+        service.create_queue(name, metadata={"owner": "ada"}).delete_queue()
+        again = service.create_queue(name)
+        self.addCleanup(again.delete_queue)
+        self.assertEqual(again.get_queue_properties().metadata, {})
+
+    def test_queues_are_listed_in_pages_by_prefix_with_metadata(self):
+        service, stem = QueueServiceClient.from_connection_string(CONNECTION), fresh("list")
+        for number in range(5):
+            queue = service.create_queue(f"{stem}-{number}", metadata={"number": str(number)})
+            self.addCleanup(queue.delete_queue)
+        pages = service.list_queues(name_starts_with=stem, results_per_page=2, include_metadata=True).by_page()
+        pages = [[(queue.name, queue.metadata) for queue in page] for page in pages]
+        self.assertEqual([len(page) for page in pages], [2, 2, 1])
+        self.assertEqual(pages[2], [(f"{stem}-4", {"number": "4"})])
+        self.assertIn(self.queue.queue_name, [queue.name for queue in service.list_queues()])
+        self.assertEqual(list(service.list_queues(name_starts_with=stem + "-9")), [])
+
+    def test_signatures_of_a_queue_bound_what_they_permit(self):
+        name, endpoint = self.queue.queue_name, self.queue.primary_endpoint.rsplit("/", 1)[0]
+        endpoint = endpoint if endpoint.endswith(ACCOUNT) else f"{endpoint}/{ACCOUNT}"
+        client = lambda sas, queue=name: QueueClient(endpoint, queue, credential=sas)
+        self.queue.send_message("x")
+        sas = generate_queue_sas(ACCOUNT, name, KEY, QueueSasPermissions(read=True), NOW + HOUR)
+        self.assertEqual([message.content for message in client(sas).peek_messages()], ["x"])
+        self.assertEqual(client(sas).get_queue_properties().approximate_message_count, 1)
+        self.assertEqual(self.refused(lambda: client(sas).send_message("y")), "AuthorizationPermissionMismatch")
+        self.assertEqual(self.refused(client(sas).delete_queue), "AuthorizationPermissionMismatch")
+        self.assertEqual(self.refused(client(sas, "other").peek_messages), "AuthenticationFailed")
+        self.queue.set_queue_access_policy({"workers": AccessPolicy(permission="rp", expiry=NOW + HOUR, start=NOW - HOUR)})
+        self.assertEqual(self.queue.get_queue_access_policy()["workers"].permission, "rp")
+        worker = client(generate_queue_sas(ACCOUNT, name, KEY, policy_id="workers"))
+        message = worker.receive_message(visibility_timeout=600)
+        worker.delete_message(message)
+        self.queue.set_queue_access_policy({})
+        self.assertEqual(self.refused(worker.peek_messages), "AuthenticationFailed")
+        late = client(generate_queue_sas(ACCOUNT, name, KEY, QueueSasPermissions(read=True), NOW - HOUR))
+        self.assertEqual(self.refused(late.peek_messages), "AuthenticationFailed")
+        kinds = QueueResourceTypes(service=True, container=True, object=True)
+        sas = generate_queue_account_sas(ACCOUNT, KEY, kinds, QueueAccountSasPermissions(list=True), NOW + HOUR)
+        listing = QueueServiceClient(endpoint, credential=sas)
+        self.assertIn(name, [queue.name for queue in listing.list_queues()])
+        self.assertEqual(self.refused(lambda: listing.create_queue(fresh("no"))), "AuthorizationPermissionMismatch")
+
+    def test_properties_of_the_service_are_kept(self):
+        service = QueueServiceClient.from_connection_string(CONNECTION)
+        rule = CorsRule(["https://contoso.com"], ["GET", "PUT"], max_age_in_seconds=60, allowed_headers=["x-ms-*"], exposed_headers=["x-ms-*"])
+        service.set_service_properties(cors=[rule])
+        found = service.get_service_properties()["cors"]
+        self.assertEqual([(one.allowed_origins, one.max_age_in_seconds) for one in found], [("https://contoso.com", 60)])
+        service.set_service_properties(cors=[])
+        self.assertEqual(service.get_service_properties()["cors"], [])
 
     def test_a_missing_queue_is_refused(self):
         missing = QueueServiceClient.from_connection_string(CONNECTION).get_queue_client(fresh("no"))

@@ -43,7 +43,7 @@ pub(super) fn xml(bytes: &[u8]) -> bool {
     drop(ErrorBody::read(bytes));
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let (policies, properties, message) =
-        (acl::read(text), ServiceProperties::read(text), queue::read_text(text));
+        (acl::read::<TablePermissions>(text), ServiceProperties::read(text), queue::read_text(text));
     if let Some(policies) = &policies
         && StoredAccessPolicy::check(policies).is_ok()
     {

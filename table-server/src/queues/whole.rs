@@ -1,0 +1,189 @@
+//! Queues as wholes: create, delete, metadata, policies, and the list of them (QUE-3).
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use http::HeaderMap;
+use table_core::{Error, ErrorCode, QueueName, QueueStore};
+use table_wire::acl;
+use table_wire::sas::{QueuePermissions, StoredAccessPolicy};
+use table_wire::xml::content;
+
+use crate::account::Account;
+use crate::answer::Answer;
+use crate::exchange::{Exchange, bad_parameter};
+use crate::refusal::Refusal;
+use crate::settings::Kind;
+
+/// The most queues of one page.
+const PAGE: usize = 5_000;
+/// The most bytes of a queue's metadata, names and values together.
+const METADATA_BYTES: usize = 8 << 10;
+const PREFIX: &str = "x-ms-meta-";
+
+/// Names in the order of letters, as HTTP gives them: in lower case.
+type Metadata = BTreeMap<String, String>;
+
+pub(super) async fn answer(
+    account: &Account,
+    queue: &QueueName,
+    verb: &str,
+    exchange: &Exchange,
+) -> Result<Answer, Refusal> {
+    match (verb, exchange.query("comp").as_deref()) {
+        ("PUT", None) => create(account, queue, exchange).await,
+        ("DELETE", None) => delete(account, queue).await,
+        ("GET" | "HEAD", Some("metadata")) => {
+            let count = account.engine.approximate_count(queue).await?;
+            let mut answer = Answer::new(200).header("x-ms-approximate-messages-count", count.to_string());
+            let metadata = stored(account, queue).into_iter();
+            answer.metadata = metadata.map(|(name, value)| (format!("{PREFIX}{name}"), value)).collect();
+            Ok(answer)
+        }
+        ("PUT", Some("metadata")) => {
+            let new = sent(&exchange.headers)?;
+            let _turn = account.settings.turn.lock().await;
+            exists(account, queue)?;
+            store(account, queue, &new).await?;
+            Ok(Answer::new(204))
+        }
+        ("GET" | "HEAD", Some("acl")) => {
+            exists(account, queue)?;
+            Ok(Answer::xml(200, acl::write(&account.queue_policies(queue))))
+        }
+        ("PUT", Some("acl")) => {
+            let text = exchange.text()?;
+            let policies: Option<Vec<StoredAccessPolicy<QueuePermissions>>> =
+                if text.trim().is_empty() { Some(Vec::new()) } else { acl::read(text) };
+            let policies = policies.ok_or_else(|| {
+                Refusal::new(400, "InvalidXmlDocument", "The body is not a list of access policies.")
+            })?;
+            StoredAccessPolicy::check(&policies)?;
+            let text = (!policies.is_empty()).then(|| acl::write(&policies));
+            let _turn = account.settings.turn.lock().await;
+            exists(account, queue)?;
+            account.settings.set(&account.engine, Kind::QueuePolicies, queue.as_str(), text).await?;
+            Ok(Answer::new(204))
+        }
+        (_, Some("metadata" | "acl") | None) => Err(Refusal::method()),
+        (_, Some(_)) => Err(bad_parameter("comp")),
+    }
+}
+
+/// Creates a queue; one that is there with the same metadata is no conflict (QUE-3).
+async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
+    let new = sent(&exchange.headers)?;
+    let _turn = account.settings.turn.lock().await;
+    if account.engine.create_queue(queue).await? {
+        store(account, queue, &new).await?;
+        return Ok(Answer::new(201));
+    }
+    if stored(account, queue) == new {
+        return Ok(Answer::new(204));
+    }
+    let message = "the queue exists with other metadata";
+    Err(Error::new(ErrorCode::QueueAlreadyExists, message).into())
+}
+
+async fn delete(account: &Account, queue: &QueueName) -> Result<Answer, Refusal> {
+    let _turn = account.settings.turn.lock().await;
+    account.engine.delete_queue(queue).await?;
+    for kind in [Kind::QueuePolicies, Kind::QueueMetadata] {
+        account.settings.set(&account.engine, kind, queue.as_str(), None).await?;
+    }
+    Ok(Answer::new(204))
+}
+
+/// One page of queues: `prefix`, `marker`, `maxresults`, `include=metadata`.
+pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
+    let prefix = exchange.query("prefix").unwrap_or_default();
+    let marker = exchange.query("marker").unwrap_or_default();
+    let most = exchange.number::<usize>("maxresults")?;
+    if most == Some(0) {
+        return Err(Refusal::new(400, "OutOfRangeQueryParameterValue", "`maxresults` is at least 1."));
+    }
+    let with_metadata = match exchange.query("include").as_deref() {
+        None | Some("") => false,
+        Some("metadata") => true,
+        Some(_) => return Err(bad_parameter("include")),
+    };
+    let page = most.unwrap_or(PAGE).min(PAGE);
+    let mut queues = account.engine.queues_from(prefix.as_ref().max(&marker), page + 1)?;
+    queues.retain(|queue| queue.as_str().starts_with(prefix.as_ref()));
+    let next = queues.get(page).cloned();
+    queues.truncate(page);
+
+    let mut xml = format!(
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?><EnumerationResults ServiceEndpoint=\"{}/\">",
+        content(&exchange.base)
+    );
+    let mut element = |name: &str, text: &str| {
+        // Writing to a `String` cannot fail.
+        let _ = write!(xml, "<{name}>{}</{name}>", content(text));
+    };
+    element("Prefix", &prefix);
+    element("Marker", &marker);
+    if let Some(most) = most {
+        element("MaxResults", &most.to_string());
+    }
+    xml.push_str("<Queues>");
+    for queue in &queues {
+        let _ = write!(xml, "<Queue><Name>{queue}</Name>");
+        if with_metadata {
+            xml.push_str("<Metadata>");
+            for (name, value) in stored(account, queue) {
+                let _ = write!(xml, "<{name}>{}</{name}>", content(&value));
+            }
+            xml.push_str("</Metadata>");
+        }
+        xml.push_str("</Queue>");
+    }
+    xml.push_str("</Queues>");
+    let next = next.as_ref().map(QueueName::as_str).unwrap_or_default();
+    let _ = write!(xml, "<NextMarker>{next}</NextMarker></EnumerationResults>");
+    Ok(Answer::xml(200, xml))
+}
+
+/// The metadata that a request sets: each name one of a program's.
+fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
+    let mut metadata = Metadata::new();
+    for (header, value) in headers {
+        let Some(name) = header.as_str().strip_prefix(PREFIX) else { continue };
+        let legal = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let value = value.to_str().ok().filter(|_| legal);
+        let value = value.ok_or_else(|| {
+            Refusal::new(
+                400,
+                "InvalidMetadata",
+                "The metadata is invalid: names are identifiers, values ASCII.",
+            )
+        })?;
+        metadata.insert(name.to_owned(), value.trim().to_owned());
+    }
+    let bytes: usize = metadata.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if bytes > METADATA_BYTES {
+        return Err(Refusal::new(400, "MetadataTooLarge", "The metadata is larger than 8 KiB."));
+    }
+    Ok(metadata)
+}
+
+fn stored(account: &Account, queue: &QueueName) -> Metadata {
+    let text = account.settings.get(Kind::QueueMetadata, queue.as_str());
+    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+async fn store(account: &Account, queue: &QueueName, metadata: &Metadata) -> Result<(), Refusal> {
+    let text = (!metadata.is_empty()).then(|| serde_json::json!(metadata).to_string());
+    Ok(account.settings.set(&account.engine, Kind::QueueMetadata, queue.as_str(), text).await?)
+}
+
+/// # Errors
+/// `QueueNotFound`.
+fn exists(account: &Account, queue: &QueueName) -> Result<(), Refusal> {
+    let found = account.engine.queues_from(queue.as_str(), 1)?;
+    if found.first() == Some(queue) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::QueueNotFound, "the queue does not exist").into())
+}

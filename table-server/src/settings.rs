@@ -1,0 +1,210 @@
+//! What belongs to an account besides entities and messages: properties of services, stored policies, metadata of queues.
+//!
+//! Each is a text, in memory and as an entity of a table of the server's own, whose name a client cannot reach.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use table_core::etag::IfMatch;
+use table_core::query::{KeyRange, Query};
+use table_core::row::RowWriter;
+use table_core::{
+    Engine, ErrorCode, Operation, OperationKind, PartitionKey, Result, RowKey, TableName, TableStore,
+    Transaction, ValueRef,
+};
+
+/// The property that holds the text.
+const TEXT: &str = "Text";
+
+/// What a text says; its name is the partition key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// The properties of a service, in XML.
+    Properties,
+    /// The stored policies of a table, in XML.
+    TablePolicies,
+    /// The stored policies of a queue, in XML.
+    QueuePolicies,
+    /// The metadata of a queue, a JSON object.
+    QueueMetadata,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Properties, Self::TablePolicies, Self::QueuePolicies, Self::QueueMetadata];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Properties => "properties",
+            Self::TablePolicies => "table-policies",
+            Self::QueuePolicies => "queue-policies",
+            Self::QueueMetadata => "queue-metadata",
+        }
+    }
+}
+
+type Texts = BTreeMap<(Kind, String), Arc<str>>;
+
+/// The settings of one account.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    table: TableName,
+    texts: RwLock<Texts>,
+    /// Held while a setting and what it belongs to change together.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let table = Engine::private_table("server");
+        Self { table, texts: RwLock::default(), turn: tokio::sync::Mutex::default() }
+    }
+}
+
+impl Settings {
+    /// Reads what the engine holds. What belongs to a table or a queue that is gone is left: its deletion was acknowledged, that of its
+    /// settings may have been cut off.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub(crate) async fn load(&self, engine: &Engine) -> Result<()> {
+        let (mut texts, query, mut from) = (Texts::new(), Query::new(KeyRange::ALL), None);
+        loop {
+            let page = match engine.query(&self.table, &query, from.as_ref()).await {
+                Err(error) if error.code() == ErrorCode::TableNotFound => break,
+                page => page?,
+            };
+            for entity in page.rows.iter() {
+                let kind = Kind::ALL.into_iter().find(|kind| kind.name() == entity.partition_key);
+                let text = entity.row.find(TEXT, &mut 0)?;
+                if let (Some(kind), Some(ValueRef::String(text))) = (kind, text) {
+                    texts.insert((kind, entity.row_key.to_owned()), text.into());
+                }
+            }
+            from = page.continuation;
+            if from.is_none() {
+                break;
+            }
+        }
+        let stale: Vec<_> = {
+            let mut stale = Vec::new();
+            for (kind, name) in texts.keys() {
+                if !is_there(engine, *kind, name).await? {
+                    stale.push((*kind, name.clone()));
+                }
+            }
+            stale
+        };
+        *self.texts.write().unwrap_or_else(PoisonError::into_inner) = texts;
+        for (kind, name) in stale {
+            self.set(engine, kind, &name, None).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn get(&self, kind: Kind, name: &str) -> Option<Arc<str>> {
+        let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner);
+        texts.get(&(kind, name.to_owned())).cloned()
+    }
+
+    /// The names that have a text of this kind.
+    pub(crate) fn names(&self, kind: Kind) -> Vec<String> {
+        let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner);
+        texts.keys().filter(|(own, _)| *own == kind).map(|(_, name)| name.clone()).collect()
+    }
+
+    /// Stores a text, or removes it.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub(crate) async fn set(
+        &self,
+        engine: &Engine,
+        kind: Kind,
+        name: &str,
+        text: Option<String>,
+    ) -> Result<()> {
+        if text.is_none() && self.get(kind, name).is_none() {
+            return Ok(());
+        }
+        let operation = match &text {
+            Some(text) => {
+                let mut row = RowWriter::new();
+                row.property(TEXT, ValueRef::String(text));
+                OperationKind::InsertOrReplace(row.finish())
+            }
+            None => OperationKind::Delete(IfMatch::Any),
+        };
+        let write = || -> Result<Transaction> {
+            let partition = PartitionKey::new(kind.name())?;
+            let mut transaction = Transaction::new(partition, engine.capabilities().limits)?;
+            transaction.push(Operation { row_key: RowKey::new(name)?, kind: operation.clone() })?;
+            Ok(transaction)
+        };
+        match engine.submit(&self.table, write()?).await {
+            Err(error) if error.code() == ErrorCode::TableNotFound => {
+                match engine.create_table(&self.table).await {
+                    Err(error) if error.code() != ErrorCode::TableAlreadyExists => return Err(error),
+                    _ => drop(engine.submit(&self.table, write()?).await?),
+                }
+            }
+            done => drop(done?),
+        }
+        let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
+        let key = (kind, name.to_owned());
+        match text {
+            Some(text) => drop(texts.insert(key, text.into())),
+            None => drop(texts.remove(&key)),
+        }
+        Ok(())
+    }
+}
+
+/// Whether what a setting belongs to is there.
+async fn is_there(engine: &Engine, kind: Kind, name: &str) -> Result<bool> {
+    Ok(match kind {
+        Kind::Properties => true,
+        Kind::TablePolicies => {
+            let page = engine.list_tables(name, Some(name), 1).await?;
+            page.names.first().is_some_and(|found| found.folded() == name)
+        }
+        Kind::QueuePolicies | Kind::QueueMetadata => {
+            engine.queues_from(name, 1)?.first().is_some_and(|found| found.as_str() == name)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::{QueueName, QueueStore};
+
+    use super::*;
+
+    /// The texts of queues `work` and `gone` after another server has begun on the engine.
+    #[tokio::test]
+    async fn what_is_set_is_there_for_the_next_server_and_nothing_of_a_queue_that_is_gone() {
+        let engine = Engine::in_memory();
+        let [work, gone] = ["work", "gone"].map(|name| QueueName::new(name).unwrap());
+        let settings = Settings::default();
+        settings.load(&engine).await.unwrap();
+        for queue in [&work, &gone] {
+            engine.create_queue(queue).await.unwrap();
+            settings.set(&engine, Kind::QueueMetadata, queue.as_str(), Some("first".into())).await.unwrap();
+            settings.set(&engine, Kind::QueueMetadata, queue.as_str(), Some("second".into())).await.unwrap();
+        }
+        settings.set(&engine, Kind::Properties, "tables", Some("all".into())).await.unwrap();
+        settings.set(&engine, Kind::QueuePolicies, "work", Some("readers".into())).await.unwrap();
+        settings.set(&engine, Kind::QueuePolicies, "work", None).await.unwrap();
+        // As after a stop between the deletion of a queue and that of its settings.
+        engine.delete_queue(&gone).await.unwrap();
+
+        for _ in 0..2 {
+            let next = Settings::default();
+            next.load(&engine).await.unwrap();
+            let text = |kind, name| next.get(kind, name).map(|text: Arc<str>| text.to_string());
+            assert_eq!(text(Kind::QueueMetadata, "work").as_deref(), Some("second"));
+            assert_eq!(text(Kind::Properties, "tables").as_deref(), Some("all"));
+            assert_eq!((text(Kind::QueuePolicies, "work"), text(Kind::QueueMetadata, "gone")), (None, None));
+        }
+        assert!(engine.list_tables("", None, 10).await.unwrap().names.is_empty());
+    }
+}

@@ -1,0 +1,121 @@
+//! Signatures for one queue: made, read and verified (SAS rules, of the queue service).
+
+use std::fmt;
+use std::str::FromStr;
+
+use table_core::{Error, QueueName, Result};
+
+use super::authority::Authority;
+use super::fault::SasFault;
+use super::instant;
+use super::parameters::Parameters;
+use super::permissions::QueuePermissions;
+use super::policy::{self, AccessPolicy, StoredAccessPolicy};
+use super::version::SignedVersion;
+use crate::auth::AccountKey;
+
+/// A shared access signature of one queue. It does not say of which: the path of the request does, and is signed.
+///
+/// ```
+/// use chrono::{TimeDelta, Utc};
+/// use table_core::{ErrorCode, QueueName};
+/// use table_wire::auth::AccountKey;
+/// use table_wire::sas::{AccessPolicy, Authority, QueuePermissions, QueueToken, StoredAccessPolicy};
+///
+/// let (key, work) = (AccountKey::new("contoso", "a2V5")?, QueueName::new("work")?);
+/// let expiry = Some(Utc::now() + TimeDelta::hours(1));
+/// let workers = AccessPolicy { expiry, permissions: Some(QueuePermissions::PROCESS), start: None };
+/// let authority = Authority::new(key.clone());
+///
+/// let token = QueueToken::sign(&key, &work, workers, None)?;
+/// assert_eq!(token.verify(&authority, &work, &[])?, QueuePermissions::PROCESS);
+/// let other = token.verify(&authority, &QueueName::new("other")?, &[]).unwrap_err();
+/// assert_eq!(other.code(), ErrorCode::AuthenticationFailed);
+///
+/// let stored = [StoredAccessPolicy::new("workers", workers)?];
+/// let token = QueueToken::sign(&key, &work, AccessPolicy::default(), Some("workers"))?;
+/// assert_eq!(token.verify(&authority, &work, &stored)?, QueuePermissions::PROCESS);
+/// assert_eq!(token.verify(&authority, &work, &[]).unwrap_err().rule(), Some("ACL-4"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct QueueToken(Parameters);
+
+impl QueueToken {
+    /// Signs what a policy says, or the name of one that the queue keeps and that says the rest (SAS-10).
+    ///
+    /// # Errors
+    /// `InvalidInput` if neither says permissions and expiry, or the name cannot be one (ACL-2).
+    pub fn sign(
+        key: &AccountKey,
+        queue: &QueueName,
+        policy: AccessPolicy<QueuePermissions>,
+        id: Option<&str>,
+    ) -> Result<Self> {
+        if id.is_none() && (policy.permissions.is_none() || policy.expiry.is_none()) {
+            return Err(Error::of(SasFault::Incomplete));
+        }
+        id.map(policy::check_id).transpose()?;
+        let mut parameters = Parameters::default();
+        parameters.put("sv", SignedVersion::default().as_str());
+        parameters.put("sp", policy.permissions.as_ref().map(ToString::to_string).unwrap_or_default());
+        parameters.put("st", policy.start.map(instant::write).unwrap_or_default());
+        parameters.put("se", policy.expiry.map(instant::write).unwrap_or_default());
+        parameters.put("si", id.unwrap_or_default());
+        let signature = key.sign(&parameters.string_of_queue(key.account(), queue.as_str())?);
+        parameters.put("sig", signature);
+        Ok(Self(parameters))
+    }
+
+    /// What it permits on a queue at present. The policies are those that the queue keeps.
+    ///
+    /// # Errors
+    /// Those of [`Authority::verify`].
+    pub fn verify(
+        &self,
+        authority: &Authority,
+        queue: &QueueName,
+        policies: &[StoredAccessPolicy<QueuePermissions>],
+    ) -> Result<QueuePermissions> {
+        let parameters = &self.0;
+        authority.signed(parameters, |account| parameters.string_of_queue(account, queue.as_str()))?;
+        let stored = match parameters.find("si") {
+            None => AccessPolicy::default(),
+            Some(id) => {
+                let found = policies.iter().find(|policy| policy.id() == id);
+                *found.ok_or_else(|| Error::of(SasFault::NoPolicy))?.policy()
+            }
+        };
+        authority.permissions(parameters, stored)
+    }
+
+    /// The text, to be added to the query of a request (SAS-12): a secret.
+    #[must_use]
+    pub fn query_string(&self) -> String {
+        self.0.write()
+    }
+}
+
+impl FromStr for QueueToken {
+    type Err = Error;
+
+    /// # Errors
+    /// `InvalidInput` if it is not a query string with a version and a signature, or is for a table or an account (SAS-1).
+    fn from_str(text: &str) -> Result<Self> {
+        let parameters = Parameters::read(text)?;
+        parameters.version()?;
+        if parameters.get("sig").is_empty() {
+            return Err(Error::of(SasFault::Unsigned));
+        }
+        if parameters.find("tn").or(parameters.find("ss")).is_some() {
+            return Err(Error::of(SasFault::NotOfQueue));
+        }
+        Ok(Self(parameters))
+    }
+}
+
+impl fmt::Debug for QueueToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "QueueToken {{ expiry: {:?}, sig: *** }}", self.0.get("se"))
+    }
+}
