@@ -70,7 +70,7 @@ pub(super) async fn answer(
     }
 }
 
-/// Creates a queue; one that is there with the same metadata is no conflict (QUE-3).
+/// Creates a queue; one that is there with the same metadata is not a conflict (QUE-3).
 async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
     let new = sent(&exchange.headers)?;
     let _turn = account.settings.turn.lock().await;
