@@ -133,6 +133,7 @@ mod tests {
             (Scheme::Table, Scheme::Table),
             (Scheme::TableLite, Scheme::Table),
             (Scheme::Storage, Scheme::Storage),
+            // AUTH-24: blobs and queues have a short form, too.
             (Scheme::StorageLite, Scheme::Storage),
         ] {
             for own in &keys {
