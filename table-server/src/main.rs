@@ -75,14 +75,37 @@ async fn main() -> Result<(), Error> {
     config.blobs.set_port(arguments.blob_port);
     config.public_key_anywhere = arguments.public_key_anywhere;
     let server = Server::bind(config).await?;
+    let end = asked_to_end();
     println!("tables http://{}  queues http://{}", server.tables(), server.queues());
-    server
-        .serve_until(async {
-            // Where signals cannot be waited for, the server goes on until it is killed, which loses nothing that is acknowledged.
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        })
-        .await;
+    server.serve_until(end).await;
     Ok(())
+}
+
+/// Ends at SIGINT and SIGTERM, which terminals, service managers and containers send; they are caught from the call on.
+///
+/// Where a signal cannot be caught, the server goes on until it is killed, which loses nothing that is acknowledged.
+#[cfg(unix)]
+fn asked_to_end() -> impl Future<Output = ()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+    async {
+        let [interrupt, terminate] = signals.map(|signal| async {
+            match signal {
+                Ok(mut signal) => drop(signal.recv().await),
+                Err(_) => std::future::pending().await,
+            }
+        });
+        tokio::select! {
+            () = interrupt => {}
+            () = terminate => {}
+        }
+    }
+}
+
+/// Ends at Ctrl-C.
+#[cfg(not(unix))]
+async fn asked_to_end() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
 }

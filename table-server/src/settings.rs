@@ -61,8 +61,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads what the engine holds. What belongs to a table or a queue that is gone is left: its deletion was acknowledged, that of its
-    /// settings may have been cut off.
+    /// Reads what the engine holds. What belongs to a table or a queue that is gone is removed: its deletion was acknowledged, and that of
+    /// its settings may have been cut off.
     ///
     /// # Errors
     /// Those of the engine.
