@@ -17,12 +17,12 @@
 //! A [`Denormal`] says what is copied from what into what; [`SourceTable`] writes sources, [`HolderTable`] writes holders.
 //!
 //! # Guarantee
-//! - One point query of the holder answers with the copied properties (PAT-DEN-1). Nobody sets these but this module: a holder is
+//! - One point query of the holder answers with the copied properties (PAT-DEN-1). Only this module sets these: a holder is
 //!   written with what its source says.
 //! - In one partition of one table, source and copies change in one entity group transaction, under the `ETag` of each: never one without
 //!   the other (PAT-DEN-2). A holder that takes up a reference holds its source to the version that it copied.
 //! - Elsewhere copies follow by the [`outbox`](crate::outbox): the intent is in the transaction of the change, and each delivery asks the
-//!   source what is true now. Late, twice, in any order and beside each other, copies end as the source is, whoever dies when. A holder is read before
+//!   source what is true now. Late, twice, in any order and beside each other, copies end as the source is, whichever process dies, and when. A holder is read before
 //!   its source and written under its `ETag`, and each change of a source writes every holder, so that who is slow never writes last.
 //! - A reference to an entity that is not there is refused. A source that is deleted is refused while it is referenced, or its holders are
 //!   [cleared](OnDelete), as is declared.
@@ -125,6 +125,8 @@
 
 mod admission;
 mod chunk;
+mod fault;
+mod group;
 mod holder;
 mod io;
 mod propagate;
@@ -133,6 +135,7 @@ mod relation;
 mod relay;
 mod settle;
 mod source;
+mod steps;
 #[cfg(test)]
 mod tests;
 

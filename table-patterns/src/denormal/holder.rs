@@ -17,10 +17,10 @@ use table_core::row::rewrite;
 use table_core::selection::{Point, Selection};
 use table_core::store::{StoredRow, TableStore};
 
+use crate::denormal::fault::CopyFault;
 use crate::denormal::reference::Reference;
 use crate::denormal::relation::Incoming;
-use crate::denormal::relay::holder_step;
-use crate::denormal::settle::Left;
+use crate::denormal::steps::{Left, holder_step};
 use crate::denormal::{Denormal, io};
 use crate::index::{Batch, Beside, Entities};
 use crate::outbox::{Outbox, Step};
@@ -61,7 +61,7 @@ impl<H: Entity, S, Q> HolderTable<H, S, Q> {
 /// What an attempt came to.
 enum Attempt<H> {
     Done(Option<Versioned<H>>),
-    /// Somebody got between; nothing of the holder was written.
+    /// Another writer got between; nothing of the holder was written.
     Lost(Error),
 }
 
@@ -147,10 +147,7 @@ impl<H: Entity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
         if let Some(after) = &after
             && after.key_of()? != *key
         {
-            let message =
-                "the change altered the key of the holder: insert under the new key, delete the old";
-            let error = Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6");
-            return Err(io::in_place(error, table, key));
+            return Err(io::in_place(Error::of(CopyFault::HolderKey), table, key));
         }
         let (mut beside, mut sources) = (Vec::new(), BTreeMap::new());
         let (mut left, mut follow) = (Left::default(), false);
@@ -168,9 +165,7 @@ impl<H: Entity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
             if let (Some(source), Some(after)) = (new.clone(), after.as_mut()) {
                 let is_new = old.as_ref() != Some(&source);
                 if is_here(&source) && source.row_key == key.row_key {
-                    let message = "a holder cannot be its own source: refer to another entity";
-                    let error = Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-DEN-2");
-                    return Err(io::in_place(error, table, key));
+                    return Err(io::in_place(Error::of(CopyFault::OwnSource), table, key));
                 }
                 let link_key = link.key(&source)?;
                 if is_new && !is_here(&source) {
@@ -253,9 +248,7 @@ impl<H: Entity, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
 }
 
 fn no_source(table: &TableName, source: &EntityKey) -> Error {
-    let message =
-        "the holder refers to a source that is not there: insert it first, or take the reference out";
-    io::in_place(Error::new(ErrorCode::ResourceNotFound, message).with_rule("PAT-DEN-2"), table, source)
+    io::in_place(Error::of(CopyFault::NoSource), table, source)
 }
 
 impl<H, S: Clone, Q> Clone for HolderTable<H, S, Q> {

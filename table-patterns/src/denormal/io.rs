@@ -11,6 +11,7 @@ use table_core::row::RowWriter;
 use table_core::store::{Committed, StoredRow, TableStore, written};
 use table_core::transaction::Transaction;
 
+use crate::denormal::fault::CopyFault;
 use crate::index::{Batch, Entities, IndexOutbox, Way};
 
 /// Writes nothing but another version: who read the entity before fails.
@@ -78,8 +79,7 @@ pub(super) fn entity<'a>(key: &'a EntityKey, stored: &'a StoredRow) -> EntityRef
 
 /// That the entity to change is not there.
 pub(super) fn is_gone(table: &TableName, key: &EntityKey) -> Error {
-    let error = Error::new(ErrorCode::ResourceNotFound, "the entity to change is not there");
-    in_place(error.with_rule("UPD-2"), table, key)
+    in_place(Error::of(CopyFault::Gone), table, key)
 }
 
 /// What others may change while something is tried, in words.

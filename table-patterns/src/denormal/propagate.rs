@@ -9,7 +9,7 @@ use table_core::queue::QueueStore;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 
-use crate::denormal::chunk::{self, Group};
+use crate::denormal::group::{self, Group};
 use crate::denormal::source::SourceTable;
 use crate::denormal::{io, reference};
 use crate::index::Batch;
@@ -36,7 +36,7 @@ impl<E: Entity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, S, Q>
         loop {
             let page = store.query(table, &query, from.as_ref()).await?;
             let found = reference::of_page(key, &page).map_err(|error| error.with_table(table.as_str()))?;
-            let groups = chunk::group(found);
+            let groups = group::group(found);
             let is_together = |one: &Group, next: &Group| {
                 one.table == next.table && one.holder.partition_key == next.holder.partition_key
             };
@@ -71,11 +71,11 @@ impl<E: Entity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, S, Q>
         Ok(written)
     }
 
-    /// Writes some holders of one partition in one transaction; `None` if that was too much, or somebody got between.
+    /// Writes some holders of one partition in one transaction; `None` if that was too much, or another writer got between.
     async fn write(&self, table: &TableName, key: &EntityKey, groups: &[Group]) -> Result<Option<usize>> {
         let Some(Group { table: holders, holder, .. }) = groups.first() else { return Ok(Some(0)) };
         let store = self.table().store();
-        let read = chunk::read(store, groups.to_vec()).await?;
+        let read = group::read(store, groups.to_vec()).await?;
         // IMPORTANT: after the holders. What is written over them is then never older than what they have.
         let stored = store.get(table, key, &Select::All).await?;
         let source = stored.as_ref().map(|stored| E::from_entity(io::entity(key, stored))).transpose()?;
@@ -95,7 +95,7 @@ impl<E: Entity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, S, Q>
             };
         }
         for found in drops {
-            match io::submit(store, table, &key.partition_key, [chunk::dropped(found)]).await {
+            match io::submit(store, table, &key.partition_key, [group::dropped(found)]).await {
                 // Gone, or renewed by a holder that refers to the source again.
                 Err(error) if error.is_conflict() => {}
                 outcome => {

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use crate::denormal::fault::CopyFault;
 use sha2::{Digest, Sha256};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, RowKey};
 use table_core::limits;
@@ -56,11 +57,7 @@ impl Reference {
         let units = text.encode_utf16().count() + DIGITS;
         if units > limits::KEY_UNITS_PORTABLE {
             let most = limits::KEY_UNITS_PORTABLE - DIGITS - REFERENCE_PREFIX.encode_utf16().count() - 1;
-            let message = format!(
-                "the RowKey of a source has at most {most} UTF-16 code units: shorten it, or copy nothing from it"
-            );
-            return Err(Error::new(ErrorCode::PropertyValueTooLarge, message)
-                .with_rule("KEY-8")
+            return Err(Error::of(CopyFault::LongSource(most))
                 .with_key(source.partition_key.as_str(), source.row_key.as_str()));
         }
         for byte in hash.finalize().iter().take(DIGITS / 2) {
@@ -81,7 +78,7 @@ impl Reference {
     fn read(entity: EntityRef<'_>) -> Result<Self> {
         let text = |name| match entity.row.find(name, &mut 0)? {
             Some(ValueRef::String(text)) => Ok(text),
-            _ => Err(Error::new(ErrorCode::Corrupted, "the row is no reference to a holder of copies")
+            _ => Err(Error::of(CopyFault::Reference)
                 .with_property(name)
                 .with_key(entity.partition_key, entity.row_key)),
         };

@@ -1,13 +1,14 @@
 //! A relation as plain functions, so that a handle can have several of different types.
 
 use table_core::entity::{Entity, FromEntity};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
 use table_core::row::{Row, rewrite};
 
+use crate::denormal::fault::CopyFault;
 use crate::denormal::{Denormal, OnDelete};
 use crate::index::{Batch, Write};
 
@@ -107,8 +108,7 @@ fn clear<D: Denormal>(holder: &mut D::Holder) -> Result<()> {
     if D::reference(holder).is_none() {
         return Ok(());
     }
-    let message = format!("`clear` of the relation `{}` leaves the reference: take it out, too", D::NAME);
-    Err(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-DEN-2"))
+    Err(Error::of(CopyFault::Cleared(D::NAME)))
 }
 
 fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
@@ -116,10 +116,7 @@ fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
     if key.partition_key.as_str() == stored.partition_key && key.row_key.as_str() == stored.row_key {
         return Ok(());
     }
-    let message = "a relation changes the key of its holder: only copied properties may change";
-    Err(Error::new(ErrorCode::InvalidInput, message)
-        .with_rule("UPD-6")
-        .with_key(stored.partition_key, stored.row_key))
+    Err(Error::of(CopyFault::CopiedKey).with_key(stored.partition_key, stored.row_key))
 }
 
 /// A relation as those of its holder see it.

@@ -1,4 +1,4 @@
-//! The steps that outboxes record for copies, and the workers that take them.
+//! The workers that take the steps of copies.
 
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
@@ -8,20 +8,10 @@ use table_core::queue::QueueStore;
 use table_core::store::TableStore;
 
 use crate::denormal::holder::HolderTable;
-use crate::denormal::settle::Left;
 use crate::denormal::source::SourceTable;
+use crate::denormal::steps::{Left, holder_step, source_step};
 use crate::work::Worker;
 use crate::work::handler::{Call, Take};
-
-/// The step that takes a change of a source to its holders.
-pub(super) fn source_step<E: Entity>() -> String {
-    format!("copies of {}", E::SCHEMA.entity)
-}
-
-/// The step that brings a holder in line with its sources, and its references with it.
-pub(super) fn holder_step<H: Entity>() -> String {
-    format!("copies in {}", H::SCHEMA.entity)
-}
 
 struct OfSource<E, S, Q>(SourceTable<E, S, Q>);
 

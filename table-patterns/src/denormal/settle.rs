@@ -1,7 +1,7 @@
 //! Settling: brings a holder in agreement with its sources, and references with both. Idempotent, in any order.
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
@@ -16,32 +16,8 @@ use crate::denormal::holder::HolderTable;
 use crate::denormal::io;
 use crate::denormal::reference::Reference;
 use crate::denormal::relation::Incoming;
+use crate::denormal::steps::Left;
 use crate::index::Batch;
-
-/// Sources that a holder may have left, with the names of the relations.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Left(pub(super) Vec<(String, EntityKey)>);
-
-impl Left {
-    /// As the payload of a step.
-    pub(super) fn to_text(&self) -> String {
-        let item = |(relation, key): &(String, EntityKey)| {
-            serde_json::json!([relation, key.partition_key.as_str(), key.row_key.as_str()])
-        };
-        serde_json::Value::Array(self.0.iter().map(item).collect()).to_string()
-    }
-
-    pub(super) fn parse(text: &str) -> Result<Self> {
-        let items: Vec<(String, String, String)> = serde_json::from_str(text).map_err(|error| {
-            let message = format!("`{text}` names no sources that a holder has left");
-            Error::new(ErrorCode::Corrupted, message).with_source(error)
-        })?;
-        let item = |(relation, partition_key, row_key): (String, String, String)| {
-            Ok((relation, EntityKey::new(partition_key, row_key)?))
-        };
-        Ok(Self(items.into_iter().map(item).collect::<Result<_>>()?))
-    }
-}
 
 impl<H: Entity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
     /// Brings a holder in line with its sources as they are now, and sees that their references name it; whether its copies changed. That it is
@@ -154,7 +130,7 @@ impl<H: Entity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, S, Q>
         }
     }
 
-    /// Writes a reference, so that whoever thinks it left over fails; `false` if the source is gone.
+    /// Writes a reference, so that a worker that takes it for left over fails; `false` if the source is gone.
     async fn renew(&self, source_table: &TableName, source: &EntityKey, link: &Reference) -> Result<bool> {
         let renewal = [(link.key(source)?.row_key, io::touch(IfMatch::Any))];
         match io::submit(self.table().store(), source_table, &source.partition_key, renewal).await {
@@ -177,6 +153,6 @@ enum Outcome {
     Settled,
     /// The holder was written; what else there is, another look shows.
     Written,
-    /// Somebody got between.
+    /// Another writer got between.
     Lost,
 }

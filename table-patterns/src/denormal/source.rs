@@ -4,7 +4,7 @@ use std::fmt;
 
 use table_core::Table;
 use table_core::entity::{Entity, Versioned};
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
@@ -17,10 +17,11 @@ use table_core::selection::{Point, Selection};
 use table_core::store::{StoredRow, TableStore};
 
 use crate::denormal::admission::Admission;
-use crate::denormal::chunk::{self, Group};
+use crate::denormal::fault::CopyFault;
+use crate::denormal::group::{self, Group};
 use crate::denormal::reference::{self, StoredReference};
 use crate::denormal::relation::{Outgoing, Refreshed};
-use crate::denormal::relay::source_step;
+use crate::denormal::steps::source_step;
 use crate::denormal::{Denormal, OnDelete, io};
 use crate::index::{Batch, Beside, Entities};
 use crate::outbox::{Outbox, Step};
@@ -75,12 +76,10 @@ impl<E: Entity, S, Q> SourceTable<E, S, Q> {
 
     pub(super) fn relation(&self, found: &StoredReference) -> Result<&Outgoing<E>> {
         let name = &found.reference.relation;
-        self.relations.iter().find(|relation| relation.name == name).ok_or_else(|| {
-            let message = format!(
-                "a holder has copies by the relation `{name}`, which this handle does not know: register it with `copied`"
-            );
-            Error::new(ErrorCode::Unsupported, message).with_rule("PAT-DEN-2")
-        })
+        self.relations
+            .iter()
+            .find(|relation| relation.name == name)
+            .ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.clone())))
     }
 }
 
@@ -93,7 +92,7 @@ struct Plan {
 }
 
 impl<E: Entity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
-    /// Inserts a source. Nobody can refer to it yet.
+    /// Inserts a source. No holder can refer to it yet.
     ///
     /// # Errors
     /// Those of [`Entities::insert`].
@@ -164,7 +163,7 @@ impl<E: Entity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
 
     /// The transaction of a change.
     ///
-    /// IMPORTANT: the source was read before its references are, and is written under that version: whoever adds a reference writes the
+    /// IMPORTANT: the source was read before its references are, and is written under that version: a holder that adds a reference writes the
     /// source, so that none is missed.
     async fn plan(
         &self,
@@ -205,12 +204,12 @@ impl<E: Entity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
             let (mut own, mut feed) = (own.clone(), false);
             own.steps.extend(copies.follow.then(follow));
             let mut batch = Batch::of::<E>(own)?;
-            for step in self.steps(key, after, chunk::read(store, chunk::group(here)).await?).await? {
+            for step in self.steps(key, after, group::read(store, group::group(here)).await?).await? {
                 if let Some(write) = step.write {
                     copies.in_transaction += 1;
                     feed |= write.push(&mut batch)?;
                 }
-                for (row_key, kind) in step.drop.into_iter().map(chunk::dropped) {
+                for (row_key, kind) in step.drop.into_iter().map(group::dropped) {
                     batch.add(Beside { by: "references", operation: Operation { row_key, kind } })?;
                 }
             }
@@ -244,11 +243,8 @@ impl<E: Entity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
         if matches!(refreshed, Refreshed::Elsewhere) {
             return Ok(());
         }
-        let message = format!(
-            "{} of the table `{}` refers to it by the relation `{}`: give that another source first, or none",
-            group.holder, group.table, relation.name
-        );
-        Err(io::in_place(Error::new(ErrorCode::InvalidInput, message).with_rule("PAT-DEN-2"), table, key))
+        let fault = CopyFault::Referred { holder: group.holder, table: group.table, relation: relation.name };
+        Err(io::in_place(Error::of(fault), table, key))
     }
 }
 
@@ -262,12 +258,7 @@ fn own<E: Entity>(
     let if_match = IfMatch::ETag(stored.etag.clone());
     let Some(after) = after else { return Ok(OperationKind::Delete(if_match)) };
     if after.key_of()? != *key {
-        let message = "the change altered the key of the source: insert under the new key, delete the old";
-        return Err(io::in_place(
-            Error::new(ErrorCode::InvalidInput, message).with_rule("UPD-6"),
-            table,
-            key,
-        ));
+        return Err(io::in_place(Error::of(CopyFault::SourceKey), table, key));
     }
     let row = rewrite(stored.row.view(), before.to_row()?.view(), after.to_row()?.view())?;
     Ok(OperationKind::Replace(row, if_match))

@@ -122,7 +122,7 @@ fn pat_ec_5_a_request_that_fails_once_is_made_again_by_the_worker() {
     }
 }
 
-/// A process falls asleep at a request; the others do all there is to do, and are done with it; then it wakes up, goes on, and dies. Nobody
+/// A process falls asleep at a request; the others do all there is to do, and are done with it; then it wakes up, goes on, and dies. No process
 /// comes after it: what it still writes must not be older than what there is.
 #[test]
 fn pat_den_2_who_wakes_up_late_undoes_nothing() {

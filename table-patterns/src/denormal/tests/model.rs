@@ -51,7 +51,7 @@ fn act() -> impl Strategy<Value = Act> {
 #[derive(Clone, Debug, Default)]
 struct Model {
     names: BTreeMap<u32, String>,
-    /// Of the department, if it is there; then perhaps nobody.
+    /// Of the department, if it is there; then perhaps none.
     #[expect(clippy::option_option, reason = "the department, and in it the manager")]
     manager: Option<Option<u32>>,
     projects: BTreeMap<u16, (Option<u32>, Option<u32>)>,
@@ -73,7 +73,7 @@ fn number(id: Option<u32>) -> Option<i32> {
 
 /// Does it to both, and says whether both took it alike.
 fn run(company: &Company, model: &mut Model, act: &Act) {
-    // The worker clears what a deleted source left behind: before that, a project may refer to nobody.
+    // The worker clears what a deleted source left behind: before that, a project may refer to an employee that is gone.
     match *act {
         Act::Hire(id) => {
             let done = block_on(company.employees.insert(&Employee { id, ..ada() })).is_ok();

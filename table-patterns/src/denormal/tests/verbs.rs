@@ -164,7 +164,7 @@ fn pat_den_2_holders_forget_a_source_that_is_deleted_where_that_is_declared() {
 }
 
 #[test]
-fn pat_den_2_a_reference_to_nobody_is_refused() {
+fn pat_den_2_a_reference_to_a_missing_source_is_refused() {
     let company = company();
     for outcome in [
         block_on(company.departments.insert(&sales(Some(1)))).map(drop),

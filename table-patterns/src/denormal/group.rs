@@ -1,0 +1,65 @@
+//! The holders that references of one source name, read together.
+
+use std::collections::BTreeMap;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use table_core::error::{Error, Result};
+use table_core::etag::IfMatch;
+use table_core::key::{EntityKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::query::Select;
+use table_core::store::{StoredRow, TableStore};
+
+use crate::denormal::reference::StoredReference;
+
+/// Point queries under way at once (IMP-5).
+const CONCURRENCY: usize = 16;
+
+/// A holder, and all references of one source that name it.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) table: TableName,
+    pub(super) holder: EntityKey,
+    pub(super) references: Vec<StoredReference>,
+}
+
+impl Group {
+    pub(super) fn of(found: StoredReference) -> Self {
+        let (table, holder) = (found.reference.holder_table.clone(), found.reference.holder.clone());
+        Self { table, holder, references: vec![found] }
+    }
+}
+
+/// One group a holder, those of one table and partition next to each other.
+pub(super) fn group(references: Vec<StoredReference>) -> Vec<Group> {
+    let mut groups: BTreeMap<(String, EntityKey), Group> = BTreeMap::new();
+    for found in references {
+        let reference = &found.reference;
+        let id = (reference.holder_table.folded().to_owned(), reference.holder.clone());
+        match groups.get_mut(&id) {
+            Some(group) => group.references.push(found),
+            None => {
+                groups.insert(id, Group::of(found));
+            }
+        }
+    }
+    groups.into_values().collect()
+}
+
+/// Groups with what is stored of their holders.
+pub(super) async fn read<S: TableStore>(
+    store: &S,
+    groups: Vec<Group>,
+) -> Result<Vec<(Group, Option<StoredRow>)>> {
+    let reads = groups.into_iter().map(|group| async {
+        let found = store.get(&group.table, &group.holder, &Select::All).await?;
+        Ok::<_, Error>((group, found))
+    });
+    stream::iter(reads).buffered(CONCURRENCY).try_collect().await
+}
+
+/// The deletion of a reference that names no holder, unless another writer has renewed it.
+pub(super) fn dropped(found: StoredReference) -> (RowKey, OperationKind) {
+    (found.row_key, OperationKind::Delete(IfMatch::ETag(found.etag)))
+}
