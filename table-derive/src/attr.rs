@@ -12,6 +12,5 @@ pub(crate) mod piece;
 pub(crate) mod projection;
 mod slot;
 pub(crate) mod wide;
-pub(crate) mod words;
 
 pub(crate) use slot::Slot;

@@ -1,7 +1,7 @@
 //! Derive macros of the Tables project: attributes on a struct become a table design.
 //!
 //! The attributes are described where users meet them: on the re-export of each macro by `table_core` or `table_patterns`. Inside, a derive is a
-//! pipeline of four rooms: `attr` (tokens to slots), `model` (meaning), `check` (rules), `expand` (model to tokens);
+//! pipeline of four modules: `attr` (tokens to slots), `model` (meaning), `check` (rules), `expand` (model to tokens);
 //! `derive` calls them in order and is the only file that knows all four.
 
 mod access;
@@ -11,6 +11,7 @@ mod codec;
 mod ctxt;
 mod derive;
 mod expand;
+mod grammar;
 mod model;
 mod runtime;
 mod symbol;

@@ -4,8 +4,9 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Ident, LitStr, parenthesized};
 
-use crate::attr::{Slot, words};
+use crate::attr::Slot;
 use crate::ctxt::Ctxt;
+use crate::grammar;
 use crate::symbol::{
     self, ALLOW, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY, HOT_PARTITION, LOW_CARDINALITY, MANY_BUCKETS,
     REASON, Symbol,
@@ -32,15 +33,15 @@ impl Allows {
         let mut words = 0;
         let mut reason = Slot::empty(REASON.0);
         let form = "allow(hot_partition, reason = \"…\")";
-        let sound = words::list(ctxt, ALLOW.0, form, &content, |input| {
+        let sound = grammar::list(ctxt, ALLOW.0, form, &content, |input| {
             let word = input.call(Ident::parse_any)?;
             if word == REASON {
-                let text = words::value(input, <LitStr as Parse>::parse)?;
+                let text = grammar::value(input, <LitStr as Parse>::parse)?;
                 reason.set(ctxt, &word, text, "one reason answers for all words of the list");
             } else {
                 words += 1;
                 if !self.add(ctxt, word) {
-                    words::skip(input);
+                    grammar::skip(input);
                 }
             }
             Ok(())

@@ -7,10 +7,10 @@ use syn::{Attribute, DeriveInput, LitStr, Path};
 use crate::attr::allow::Allows;
 use crate::attr::index::{self, IndexAttr};
 use crate::attr::piece::{self, PieceList};
-use crate::attr::words::{self, Words};
 use crate::attr::{Slot, foreign};
 use crate::codec;
 use crate::ctxt::Ctxt;
+use crate::grammar::{self, Words};
 use crate::symbol::{
     ALLOW, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY, PROPERTY, ROW_KEY, SLOTS,
     TABLE,
@@ -93,13 +93,13 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
         if attr.path() == &ENTITY {
             WORDS.read(ctxt, attr, |word, input| {
                 if word == TABLE {
-                    let name = words::value(input, <LitStr as Parse>::parse)?;
+                    let name = grammar::value(input, <LitStr as Parse>::parse)?;
                     table.set(ctxt, word, name, "an entity lives in one table");
                 } else if word == KIND {
-                    let name = words::value(input, <LitStr as Parse>::parse)?;
+                    let name = grammar::value(input, <LitStr as Parse>::parse)?;
                     kind.set(ctxt, word, name, "an entity is of one kind");
                 } else if word == CRATE {
-                    let path = words::value(input, Path::parse_mod_style)?;
+                    let path = grammar::value(input, Path::parse_mod_style)?;
                     runtime.set(ctxt, word, path, "write `crate = …` once");
                 } else if word == ALLOW {
                     allows.parse(ctxt, word, input)?;
@@ -142,7 +142,7 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>
     let list = if is_empty {
         PieceList::default()
     } else {
-        words::in_parentheses(ctxt, attr, form, |input| piece::parse_list(ctxt, input))
+        grammar::in_parentheses(ctxt, attr, form, |input| piece::parse_list(ctxt, input))
             .unwrap_or_else(|| PieceList::wrong(attr.meta.to_token_stream()))
     };
     let help = format!("a key is declared once, with all its pieces in order, such as `{form}`");

@@ -2,10 +2,10 @@
 
 use syn::{Attribute, Ident, LitStr};
 
-use crate::attr::words::{self, Words};
 use crate::attr::{Slot, foreign};
 use crate::codec::{self, Codec};
 use crate::ctxt::Ctxt;
+use crate::grammar::{self, Words};
 use crate::symbol::{
     ALSO, CHUNKS, ENTITY, INDEX, INDEX_ENTITY, JSON, PARTITION_KEY, PROPERTY, REST, ROW_KEY, Symbol,
 };
@@ -85,8 +85,8 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
 }
 
 fn parse_property(ctxt: &Ctxt, attr: &Attribute, read: &mut Read) {
-    words::in_parentheses(ctxt, attr, WORDS.form, |input| {
-        words::list(ctxt, PROPERTY.0, WORDS.form, input, |input| {
+    grammar::in_parentheses(ctxt, attr, WORDS.form, |input| {
+        grammar::list(ctxt, PROPERTY.0, WORDS.form, input, |input| {
             if input.peek(LitStr) {
                 let text: LitStr = input.parse()?;
                 read.name.set(ctxt, &text, text.clone(), "a property has one name");

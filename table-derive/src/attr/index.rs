@@ -9,8 +9,8 @@ use syn::{Attribute, Ident, LitInt, LitStr, Path, Token, parenthesized};
 
 use crate::attr::Slot;
 use crate::attr::piece::{self, PieceList};
-use crate::attr::words::{self, Words};
 use crate::ctxt::{self, Ctxt};
+use crate::grammar::{self, Words};
 use crate::symbol::{AT_MOST, INDEX, INDEX_ENTITY, KEEP, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN};
 
 /// One index as written.
@@ -92,7 +92,7 @@ const MEANT: &[(&str, &str)] = &[
 /// Reads one `#[index(…)]` or `#[index_entity(…)]`; `None` if it has no name, which is reported.
 pub(crate) fn parse(ctxt: &Ctxt, attr: &Attribute, list: bool) -> Option<IndexAttr> {
     let words = if list { &LISTS } else { &COPIES };
-    words::in_parentheses(ctxt, attr, words.form, |input| parse_words(ctxt, input, attr, words)).flatten()
+    grammar::in_parentheses(ctxt, attr, words.form, |input| parse_words(ctxt, input, attr, words)).flatten()
 }
 
 fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words) -> Option<IndexAttr> {
@@ -106,7 +106,7 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
     let mut row_key = Slot::empty(ROW_KEY.0);
     let mut keep = Slot::empty(KEEP.0);
     let mut keeps_broken = false;
-    let sound = words::list(ctxt, words.of.0, words.form, input, |input| {
+    let sound = grammar::list(ctxt, words.of.0, words.form, input, |input| {
         if std::mem::take(&mut is_first) {
             name = Some(parse_name(input, words)?);
             return Ok(());
@@ -115,20 +115,20 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
             if word == UNIQUE {
                 unique.set(ctxt, word, word.clone(), "write `unique` once");
             } else if word == AT_MOST {
-                let most = words::value(input, <LitInt as Parse>::parse)?;
+                let most = grammar::value(input, <LitInt as Parse>::parse)?;
                 at_most.set(ctxt, word, most, "a list has one bound");
             } else if word == TABLE {
-                let name = words::value(input, <LitStr as Parse>::parse)?;
+                let name = grammar::value(input, <LitStr as Parse>::parse)?;
                 table.set(ctxt, word, name, "an index lives in one table");
             } else if word == WHEN {
-                let function = words::value(input, Path::parse_mod_style)?;
+                let function = grammar::value(input, Path::parse_mod_style)?;
                 when.set(ctxt, word, function, "name one function, which may ask several things");
             } else if word == KEEP {
                 let content;
                 parenthesized!(content in input);
                 let mut fields = Vec::new();
                 keeps_broken |=
-                    !words::list(ctxt, KEEP.0, "keep(first_name, last_name)", &content, |input| {
+                    !grammar::list(ctxt, KEEP.0, "keep(first_name, last_name)", &content, |input| {
                         fields.push(input.call(Ident::parse_any)?);
                         Ok(())
                     });
@@ -161,7 +161,7 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
 
 /// The name that an index begins with.
 fn parse_name(input: ParseStream, words: &Words) -> syn::Result<Ident> {
-    let whole = words::rest(input);
+    let whole = grammar::rest(input);
     let nameless = |tokens: TokenStream| {
         let help = format!("it is that of a type and of functions: `{}`", words.form);
         ctxt::mistake("T004", tokens, "an index begins with its name", help)

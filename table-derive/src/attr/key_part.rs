@@ -3,9 +3,9 @@
 use syn::{Attribute, LitStr, Path};
 
 use crate::attr::Slot;
-use crate::attr::words::{self, Words};
 use crate::codec::{self, Codec};
 use crate::ctxt::Ctxt;
+use crate::grammar::{self, Words};
 use crate::symbol::{CRATE, KEY_PART};
 
 /// What the attributes of the type say.
@@ -38,7 +38,7 @@ pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> TypeAttrs {
             }
         } else if attr.path() == &KEY_PART {
             WORDS.read(ctxt, attr, |word, input| {
-                let path = words::value(input, Path::parse_mod_style)?;
+                let path = grammar::value(input, Path::parse_mod_style)?;
                 runtime.set(ctxt, word, path, "write `crate = …` once");
                 Ok(())
             });
@@ -53,8 +53,8 @@ pub(crate) fn parse_variant(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<LitStr> 
     let form = "#[key_part(\"draft\")]";
     for attr in attrs {
         if attr.path() == &KEY_PART {
-            words::in_parentheses(ctxt, attr, form, |input| {
-                words::list(ctxt, KEY_PART.0, form, input, |input| {
+            grammar::in_parentheses(ctxt, attr, form, |input| {
+                grammar::list(ctxt, KEY_PART.0, form, input, |input| {
                     let text: LitStr = input.parse()?;
                     name.set(ctxt, &text, text.clone(), "a variant has one name");
                     Ok(())

@@ -4,8 +4,8 @@ use syn::{Attribute, Path};
 
 use crate::attr::Slot;
 use crate::attr::member::paths;
-use crate::attr::words::Words;
 use crate::ctxt::Ctxt;
+use crate::grammar::Words;
 use crate::symbol::{BLOB, CRATE, LARGE};
 
 const WORDS: Words = Words {

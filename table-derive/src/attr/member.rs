@@ -4,8 +4,8 @@
 use syn::{Attribute, Path};
 
 use crate::attr::Slot;
-use crate::attr::words::{self, Words};
 use crate::ctxt::Ctxt;
+use crate::grammar::{self, Words};
 use crate::symbol::{CRATE, ENTITY_GROUP, ENTITY_SET, FROM, OTHER, Symbol, UNDER, UPGRADE};
 
 /// What the attributes of a set or group say.
@@ -108,7 +108,7 @@ pub(super) fn paths(
     slots: &mut [(Symbol, &mut Slot<Path>)],
 ) -> bool {
     words.read(ctxt, attr, |word, input| {
-        let path = words::value(input, Path::parse_mod_style)?;
+        let path = grammar::value(input, Path::parse_mod_style)?;
         for (_, slot) in slots.iter_mut().filter(|(known, _)| word == *known) {
             slot.set(ctxt, word, path.clone(), format!("write `{word} = …` once"));
         }

@@ -6,9 +6,9 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Ident, LitStr, parenthesized, token};
 
-use crate::attr::words;
 use crate::codec::{self, Codec};
 use crate::ctxt::{self, Ctxt};
+use crate::grammar;
 use crate::symbol::LITERAL;
 
 /// One piece of a key.
@@ -47,15 +47,15 @@ impl PieceList {
 /// Reads the pieces of a key, and goes on after one that is wrong.
 pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
     let (mut pieces, mut broken) = (Vec::new(), false);
-    words::list(ctxt, "key", "\"empid_\", id", input, |input| {
+    grammar::list(ctxt, "key", "\"empid_\", id", input, |input| {
         let whole = input.fork();
-        let end = |piece| if words::may_end(input) { Ok(piece) } else { Err(input.error("expected `,`")) };
+        let end = |piece| if grammar::may_end(input) { Ok(piece) } else { Err(input.error("expected `,`")) };
         match parse(ctxt, input).and_then(end) {
             Ok(Some(piece)) => pieces.push(piece),
             read => {
                 broken = true;
-                pieces.push(PieceAttr::Wrong(names(words::rest(&whole))));
-                read.map_err(|error| if words::is_told(&error) { error } else { no_piece(&whole) })?;
+                pieces.push(PieceAttr::Wrong(names(grammar::rest(&whole))));
+                read.map_err(|error| if grammar::is_told(&error) { error } else { no_piece(&whole) })?;
             }
         }
         Ok(())
@@ -80,7 +80,7 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
 
 /// What is not a piece of a key, with what it may mean.
 fn no_piece(input: ParseStream) -> syn::Error {
-    let whole = words::rest(input);
+    let whole = grammar::rest(input);
     let meant = meant(whole.clone());
     let help = if meant.is_empty() {
         "a piece is a text (`\"empid_\"`), a field (`id`) or a codec of a field (`digits(6, id)`)".to_owned()
@@ -156,7 +156,7 @@ fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {
             return Ok(Some(PieceAttr::Meant(text.clone())));
         }
         let form = "literal(\"id\")`; a field stands alone: `id";
-        let wrong = words::misread(&word, form, &content, content.error("expected one text"));
+        let wrong = grammar::misread(&word, form, &content, content.error("expected one text"));
         // What is left unread would be told once more.
         content.parse::<TokenStream>()?;
         return Err(wrong);

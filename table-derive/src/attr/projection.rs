@@ -6,8 +6,8 @@ use syn::{DeriveInput, Ident, Path};
 use crate::attr::Slot;
 use crate::attr::member::paths;
 use crate::attr::piece::names;
-use crate::attr::words::Words;
 use crate::ctxt::Ctxt;
+use crate::grammar::Words;
 use crate::symbol::{CRATE, OF, PROJECTION};
 
 /// What the attributes of the struct say.

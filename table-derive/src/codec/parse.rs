@@ -6,10 +6,10 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Lit, LitChar, LitInt, LitStr, Path, Token, parenthesized, token};
 
-use crate::attr::words::{in_parentheses, misread, rest};
 use crate::codec::words::{self, Argument, WORDS, Word};
 use crate::codec::{Codec, Gives, Written};
 use crate::ctxt::{Ctxt, mistake};
+use crate::grammar::{in_parentheses, misread, rest};
 use crate::symbol::{self, CODEC};
 
 /// A field and how it is written. `None` if a word is unknown, which is reported.

@@ -285,3 +285,16 @@ fn any() -> TokenStream {
 pub(super) fn forms(constant: &Ident) -> TokenStream {
     quote!(&#constant.forms)
 }
+
+/// A key for people: `` `"empid_" + id` ``.
+pub(super) fn spell(key: &Key) -> String {
+    let pieces = key.pieces.iter().map(|piece| match piece {
+        Piece::Literal(text) => format!("{:?}", text.value()),
+        Piece::Part(part) if !part.codec.gives_back() => {
+            let word = part.codec.word().map_or("part", |word| word.name);
+            format!("{word} of {}", part.name.unraw())
+        }
+        Piece::Part(part) => part.name.unraw().to_string(),
+    });
+    format!("`{}`", pieces.collect::<Vec<_>>().join(" + "))
+}

@@ -6,8 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use crate::expand::allow;
-use crate::expand::key::{self, Design, KeyField};
-use crate::expand::selections::spell;
+use crate::expand::key::{self, Design, KeyField, spell};
 use crate::model::key::{Key, Part, Piece};
 
 /// `fn rows(department: …) -> EmployeeRows`, if the `RowKey` has a part.

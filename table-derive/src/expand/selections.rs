@@ -2,11 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ext::IdentExt;
 
-use crate::expand::key::Design;
+use crate::expand::key::{Design, spell};
 use crate::expand::{levels, partitions, rows};
-use crate::model::key::{Key, Piece};
 
 /// The functions, with the struct's visibility.
 pub(super) fn selections(design: &Design<'_>) -> TokenStream {
@@ -95,17 +93,4 @@ fn scan(design: &Design<'_>) -> TokenStream {
             __table::Selection::scan(reason)
         }
     }
-}
-
-/// A key for people: `` `"empid_" + id` ``.
-pub(super) fn spell(key: &Key) -> String {
-    let pieces = key.pieces.iter().map(|piece| match piece {
-        Piece::Literal(text) => format!("{:?}", text.value()),
-        Piece::Part(part) if !part.codec.gives_back() => {
-            let word = part.codec.word().map_or("part", |word| word.name);
-            format!("{word} of {}", part.name.unraw())
-        }
-        Piece::Part(part) => part.name.unraw().to_string(),
-    });
-    format!("`{}`", pieces.collect::<Vec<_>>().join(" + "))
 }

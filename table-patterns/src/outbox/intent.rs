@@ -60,7 +60,8 @@ impl Intent {
     ///
     /// Without it the Timestamp of the change is taken, which the embedded engine gives out in the order of the changes (ENG-8). The
     /// service does so as far as the clock of the machine that serves the partition never goes back, which is not documented
-    /// (ETAG-7): see [`guard`]. On a store of coarser Timestamps guarded steps need a version. All changes of one entity are numbered in one of the two ways.
+    /// (ETAG-7): see [`guard`](crate::outbox::guard). On a store of coarser Timestamps guarded steps need a version. All changes of one
+    /// entity are numbered in one of the two ways.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);

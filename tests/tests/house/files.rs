@@ -36,9 +36,10 @@ pub(crate) fn below(folder: &str, ends: &[&str]) -> Vec<(String, String)> {
 
 /// The lines of prose of a file, by number: comments of Rust, and Markdown outside its samples.
 pub(crate) fn prose<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str)> {
+    let is_rust = Path::new(path).extension().is_some_and(|extension| extension == "rs");
     let mut sample = false;
     let line = |(number, line): (usize, &'t str)| {
-        if path.ends_with(".rs") {
+        if is_rust {
             let start = line.trim_start();
             let comment = if start.starts_with("//") {
                 Some(start)

@@ -6,9 +6,8 @@ use syn::Ident;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-use crate::expand::key::Design;
+use crate::expand::key::{Design, spell};
 use crate::expand::rows;
-use crate::expand::selections::spell;
 use crate::model::index::Index;
 use crate::model::key::Key;
 

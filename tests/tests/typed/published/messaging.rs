@@ -11,10 +11,10 @@ use super::both_ways;
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Commits")]
 #[partition_key(stream)]
-#[row_key(unpadded(commit_sequence))]
+#[row_key(unpadded(sequence))]
 struct Commit {
     stream: Uuid,
-    commit_sequence: i32,
+    sequence: i32,
     stream_revision: i32,
     dispatched: bool,
 }
@@ -34,10 +34,10 @@ struct CommittedHead {
 #[test]
 fn the_commits_and_heads_of_an_event_store() {
     let stream = Uuid::from_u128(0x00112233_4455_6677_8899_aabbccddeeff);
-    let of = |commit_sequence| Commit {
+    let of = |sequence| Commit {
         stream,
-        commit_sequence,
-        stream_revision: 2 * commit_sequence,
+        sequence,
+        stream_revision: 2 * sequence,
         dispatched: true,
     };
     both_ways(&of(10), ("00112233-4455-6677-8899-aabbccddeeff", "10"));
@@ -56,7 +56,7 @@ fn the_commits_and_heads_of_an_event_store() {
         }
         assert_eq!(commits.get(Commit::key(stream, 2)).await.unwrap().unwrap().stream_revision, 4);
         let all = commits.query(Commit::partition(stream)).collect().await.unwrap();
-        assert_eq!(all.iter().map(|commit| commit.commit_sequence).collect::<Vec<_>>(), [1, 10, 2]);
+        assert_eq!(all.iter().map(|commit| commit.sequence).collect::<Vec<_>>(), [1, 10, 2]);
     });
 }
 

@@ -4,7 +4,9 @@
     missing_debug_implementations,
     unreachable_pub,
     unused_qualifications,
+    clippy::all,
     clippy::pedantic,
+    clippy::unwrap_used,
     reason = "each module denies what it is a case of"
 )]
 
