@@ -33,7 +33,7 @@ impl Parameters {
 
     /// The query string, without `?`.
     pub(super) fn write(&self) -> String {
-        let pairs = self.0.iter().map(|(name, value)| format!("{name}={}", encode(value)));
+        let pairs = self.0.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value)));
         pairs.collect::<Vec<_>>().join("&")
     }
 

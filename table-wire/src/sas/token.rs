@@ -74,6 +74,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sas_12_a_token_with_any_names_is_written_as_it_was_read() {
+        let token: SasToken = "sv=2019-02-02&tn=Employee&a%3D%26b=c%3D&sig=c2VjcmV0".parse().unwrap();
+        assert_eq!(token.query_string().parse::<SasToken>().unwrap(), token);
+    }
+
+    #[test]
     fn sas_1_what_is_no_token_is_refused_without_being_shown() {
         for text in [
             "",
