@@ -34,12 +34,7 @@ struct CommittedHead {
 #[test]
 fn the_commits_and_heads_of_an_event_store() {
     let stream = Uuid::from_u128(0x00112233_4455_6677_8899_aabbccddeeff);
-    let of = |sequence| Commit {
-        stream,
-        sequence,
-        stream_revision: 2 * sequence,
-        dispatched: true,
-    };
+    let of = |sequence| Commit { stream, sequence, stream_revision: 2 * sequence, dispatched: true };
     both_ways(&of(10), ("00112233-4455-6677-8899-aabbccddeeff", "10"));
     // The halves as the bytes of a GUID of .NET have them.
     let [first, second] = [0, 8].map(|at| {
