@@ -14,6 +14,8 @@ pub(crate) mod set;
 mod shape;
 pub(crate) mod wide;
 
+use std::ops::Range;
+
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
@@ -152,6 +154,24 @@ impl<'a> Entity<'a> {
     /// Whether the text of one of its keys is not read: the fields are properties.
     pub(crate) fn has_unread_key(&self) -> bool {
         [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.unread)
+    }
+
+    /// The place of a field's property among those of the schema.
+    pub(crate) fn place(&self, field: usize) -> usize {
+        self.properties_before(field).count()
+    }
+
+    /// The places there of a field's chunks after the first, which stand behind all other properties.
+    pub(crate) fn places_of_more_chunks(&self, field: usize) -> Range<usize> {
+        let count = |property: &Property| property.more_chunks().count();
+        let before: usize = self.properties_before(field).map(count).sum();
+        let own = self.fields.get(field).and_then(|field| field.property.as_ref()).map_or(0, count);
+        let start = self.properties().count() + before;
+        start..start + own
+    }
+
+    fn properties_before(&self, field: usize) -> impl Iterator<Item = &Property> {
+        self.fields.iter().take(field).filter_map(|field| field.property.as_ref())
     }
 
     /// The fields that are stored as properties, in declaration order.

@@ -18,6 +18,11 @@ pub(crate) enum PropertyFault {
     Chunks(String),
     #[error("the rest holds a property that a field of its own is stored as: take it out, and set the field")]
     Rest,
+    #[error(
+        "the rest holds a property under whose name the copies of the index `{0}` store a field of the entity's key: declare that \
+             field a property too, `#[property(also)]`, or give it another name in copies, `#[property(\"Name\")]`"
+    )]
+    RestOfCopy(&'static str),
     #[error("the value cannot be stored as JSON")]
     ToJson(#[source] serde_json::Error),
     #[error("the stored JSON does not fit the type")]
@@ -36,7 +41,7 @@ impl Fault for PropertyFault {
             | Self::NoJson(_) => (ErrorCode::EntityMismatch, None),
             Self::Tick(_) => (ErrorCode::Corrupted, None),
             Self::TooManyChunks(_) => (ErrorCode::PropertyValueTooLarge, Some("SIZE-1")),
-            Self::Rest => (ErrorCode::DuplicatePropertiesSpecified, Some("PROP-6")),
+            Self::Rest | Self::RestOfCopy(_) => (ErrorCode::DuplicatePropertiesSpecified, Some("PROP-6")),
             Self::ToJson(_) => (ErrorCode::InvalidInput, None),
         }
     }

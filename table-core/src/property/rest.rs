@@ -6,14 +6,14 @@ use crate::error::{Error, Result};
 use crate::property::Search;
 use crate::property::fault::PropertyFault;
 use crate::row::{RowView, RowWriter};
-use crate::schema::{ENTITY_TYPE, EntitySchema};
+use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema};
 use crate::value::{Value, edm_ticks};
 
 /// A type that holds the properties which a declaration does not name: `BTreeMap<String, Value>`. `#[property(rest)]` makes a field
 /// one.
 ///
 /// Unknown properties are written again, by replace and update too, so that the data of another program stays. Names are compared as the
-/// store does, with their case (PROP-1).
+/// store does, with their case (PROP-1). Copies of an index without `keep(…)` hold them as well.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -49,47 +49,70 @@ use crate::value::{Value, edm_ticks};
     note = "write `BTreeMap<String, Value>`, with `std::collections::BTreeMap` and `table_core::Value`"
 )]
 pub trait Rest: Sized {
-    /// Collects what a design does not name.
+    /// Collects what a design does not name: that of an entity, or of its copies in an index.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
-    fn read_rest(row: RowView<'_>, design: &EntitySchema) -> Result<Self>;
+    fn read_rest(row: RowView<'_>, design: &EntitySchema, index: Option<&IndexSchema>) -> Result<Self>;
 
-    /// Appends it to a row.
+    /// Appends it to a row of the entity, or of its copy in an index.
     ///
     /// # Errors
-    /// `DuplicatePropertiesSpecified` for a name that the design has already; `OutOfRangeInput` for an instant outside of the years 1601
-    /// to 9999 (TYPE-6). Both with the name.
-    fn write_rest(&self, design: &EntitySchema, row: &mut RowWriter) -> Result<()>;
+    /// `DuplicatePropertiesSpecified` for a name that the design has already, of a property or of a key field that the copy stores;
+    /// `OutOfRangeInput` for an instant outside of the years 1601 to 9999 (TYPE-6). Both with the name.
+    fn write_rest(
+        &self,
+        design: &EntitySchema,
+        index: Option<&IndexSchema>,
+        row: &mut RowWriter,
+    ) -> Result<()>;
 
     /// The same as [`read_rest`](Self::read_rest) for generated code: `None`, and the search keeps the error.
     #[doc(hidden)]
-    fn find_rest(search: &mut Search<'_>, design: &EntitySchema) -> Option<Self> {
-        let read = Self::read_rest(search.view(), design);
+    fn find_rest(
+        search: &mut Search<'_>,
+        design: &EntitySchema,
+        index: Option<&IndexSchema>,
+    ) -> Option<Self> {
+        let read = Self::read_rest(search.view(), design, index);
         search.keep(read)
     }
 }
 
-fn names(design: &EntitySchema, name: &str) -> bool {
+/// Whether a property of this name is not of the rest of an entity.
+fn entity_names(design: &EntitySchema, name: &str) -> bool {
     design.declares(name) || (design.kind.is_some() && name == ENTITY_TYPE)
 }
 
+/// Whether copies store a key field of the entity under this name.
+fn copies_name(index: Option<&IndexSchema>, name: &str) -> bool {
+    index.is_some_and(|index| index.properties.iter().any(|property| property.name == name))
+}
+
 impl Rest for BTreeMap<String, Value> {
-    fn read_rest(row: RowView<'_>, design: &EntitySchema) -> Result<Self> {
+    fn read_rest(row: RowView<'_>, design: &EntitySchema, index: Option<&IndexSchema>) -> Result<Self> {
         let mut rest = Self::new();
         for property in row.properties() {
             let property = property?;
-            if !names(design, property.name) {
+            if !entity_names(design, property.name) && !copies_name(index, property.name) {
                 rest.insert(property.name.to_owned(), property.value.to_owned());
             }
         }
         Ok(rest)
     }
 
-    fn write_rest(&self, design: &EntitySchema, row: &mut RowWriter) -> Result<()> {
+    fn write_rest(
+        &self,
+        design: &EntitySchema,
+        index: Option<&IndexSchema>,
+        row: &mut RowWriter,
+    ) -> Result<()> {
         for (name, value) in self {
-            if names(design, name) {
+            if entity_names(design, name) {
                 return Err(Error::of(PropertyFault::Rest).with_property(name));
+            }
+            if let Some(index) = index.filter(|index| copies_name(Some(index), name)) {
+                return Err(Error::of(PropertyFault::RestOfCopy(index.name)).with_property(name));
             }
             if let Value::DateTime(instant) = value {
                 edm_ticks(name, *instant)?;

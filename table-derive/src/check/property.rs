@@ -98,7 +98,8 @@ fn rest(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Chunks are bytes or text as they are, outside of keys; copies of an index do not hold them, nor the rest.
+/// Chunks are bytes or text as they are, outside of keys. They and the rest are in copies of the whole entity alone: a projection has
+/// no column for them.
 fn chunks(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, field) in entity.fields.iter().enumerate() {
         let FieldAttrs { json, chunks, rest, .. } = &field.attrs;
@@ -115,13 +116,10 @@ fn chunks(ctxt: &Ctxt, entity: &Entity<'_>) {
         }
         for name in entity.indexes.iter().filter_map(|index| index.attr.keep.as_ref()).flatten() {
             if name == field.ident && (chunks.is_some() || rest.is_some()) {
-                let help = "remove it here, and read the entity where it is needed";
-                ctxt.error(
-                    "T175",
-                    name,
-                    format!("copies do not hold `{name}`, which is several properties"),
-                    help,
-                );
+                let wrong = format!("`{name}` is stored as several properties and cannot be kept by name");
+                let help = "remove `keep(…)`, so that each copy is of the whole entity; or remove this field from it, and read the entity \
+                            where the field is needed";
+                ctxt.error("T175", name, wrong, help);
             }
         }
     }

@@ -31,13 +31,7 @@ pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
     let keys = reading.keys(&entity, &is_from_key);
     let properties = design.entity.properties().map(|(field, property)| read_property(field, property));
     let kind = design.entity.kind.as_ref().map(|kind| require(&quote!(#reader.is_kind(#kind))));
-    let rest = design.entity.rest().map(|field| {
-        let (ident, ty, reader) = (field.ident, field.ty, local("reader"));
-        let design = quote!(<Self as __table::Entity>::SCHEMA);
-        let value =
-            quote_spanned!(ty.span()=> <#ty as __table::Rest>::find_rest(&mut #reader.search, #design));
-        bind(ty.span(), &quote!(#ident), &value)
-    });
+    let rest = design.entity.rest().map(|field| read_rest(field, &quote!(__table::None)));
     let compared = &reading.compared;
     let fields = design.entity.fields.iter().map(|field| field.ident);
     let value = quote!(Self { #(#fields),* });
@@ -73,6 +67,14 @@ pub(super) fn read_property(field: &Field<'_>, property: &Property) -> TokenStre
         &pattern,
         &quote!(<#ty as __table::Property>::read_next(&mut #reader.search, #name)),
     )
+}
+
+/// `let Some(rest) = <BTreeMap<String, Value> as Rest>::find_rest(&mut reader.search, <Self as Entity>::SCHEMA, None) else { … };`
+pub(super) fn read_rest(field: &Field<'_>, index: &TokenStream) -> TokenStream {
+    let (ident, ty, reader) = (field.ident, field.ty, local("reader"));
+    let design = quote!(<Self as __table::Entity>::SCHEMA, #index);
+    let value = quote_spanned!(ty.span()=> <#ty as __table::Rest>::find_rest(&mut #reader.search, #design));
+    bind(ty.span(), &quote!(#ident), &value)
 }
 
 /// `let Some(pattern) = value else { return reader.fail(); };`

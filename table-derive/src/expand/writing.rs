@@ -72,7 +72,8 @@ pub(super) fn to_row(entity: &Entity<'_>) -> TokenStream {
     let count = entity.properties().count() + usize::from(entity.kind.is_some());
     let rest = entity.rest().map(|field| {
         let (ident, ty) = (field.ident, field.ty);
-        quote_spanned!(ty.span()=> <#ty as __table::Rest>::write_rest(&self.#ident, <Self as __table::Entity>::SCHEMA, &mut #row))
+        let design = quote!(<Self as __table::Entity>::SCHEMA, __table::None);
+        quote_spanned!(ty.span()=> <#ty as __table::Rest>::write_rest(&self.#ident, #design, &mut #row))
     });
     let kind = entity.kind.as_ref().map(|kind| quote!(__table::write_kind(#kind, &mut #row),));
     let writes = entity.properties().map(|(field, property)| {

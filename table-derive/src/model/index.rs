@@ -57,25 +57,34 @@ impl Index {
         entity.key_gives(field) && !self.gives(entity, field)
     }
 
-    /// Whether a copy has a property, stored or in its key. What the entity's own key is made of is always kept, so that the
-    /// entity can be found.
+    /// Whether a copy has a field that is stored, in its row or in its key. What the entity's own key is made of is always kept, so
+    /// that the entity can be found. The rest and chunks are in copies of the whole entity alone: a projection has no column for them.
     pub(crate) fn has(&self, entity: &Entity<'_>, at: usize, field: &Field<'_>) -> bool {
+        if field.attrs.rest.is_some() || field.property.as_ref().is_some_and(|property| property.chunks) {
+            return self.is_whole();
+        }
         let is_kept = match &self.attr.keep {
             Some(keep) => keep.iter().any(|name| name == field.ident),
-            None => !self.attr.list,
+            None => self.is_whole(),
         };
-        let is_one = field.property.as_ref().is_some_and(|property| !property.chunks);
-        is_one && (is_kept || self.gives(entity, at) || entity.key_needs(at))
+        field.property.is_some() && (is_kept || self.gives(entity, at) || entity.key_needs(at))
     }
 
-    /// The properties that a copy stores, or a member of a list: those of the entity's own key, then those kept.
+    /// Whether a copy is of the whole entity, because the declaration does not say what it keeps.
+    fn is_whole(&self) -> bool {
+        self.attr.keep.is_none() && !self.attr.list
+    }
+
+    /// What a copy stores, or a member of a list: fields of the entity's own key, then those kept, then the rest.
     pub(crate) fn stored<'m, 'a>(&self, entity: &'m Entity<'a>) -> Vec<(usize, &'m Field<'a>, Stored)> {
         let fields = || entity.fields.iter().enumerate();
         let own = fields()
             .filter(|(at, field)| self.stores_key_field(entity, *at) && field.property.is_none())
             .map(|(at, field)| (at, field, Stored::KeyText(Property::of(field.ident, &field.attrs).name)));
         let kept = fields().filter(|(at, field)| self.has(entity, *at, field) && !self.gives(entity, *at));
-        own.chain(kept.map(|(at, field)| (at, field, Stored::Property))).collect()
+        let (rest, kept): (Vec<_>, Vec<_>) = kept.partition(|(_, field)| field.attrs.rest.is_some());
+        let kept = kept.into_iter().map(|(at, field)| (at, field, Stored::Property));
+        own.chain(kept).chain(rest.into_iter().map(|(at, field)| (at, field, Stored::Rest))).collect()
     }
 
     /// The name of the functions that select by it: `by_email` for `ByEmail`.
@@ -148,6 +157,8 @@ pub(crate) enum Stored {
     KeyText(String),
     /// As the entity stores it.
     Property,
+    /// Every property that no field is stored as.
+    Rest,
 }
 
 /// `ByEmail` becomes `by_email`, `ByURLPath` becomes `by_url_path`.

@@ -3,6 +3,7 @@
 mod adopted;
 mod catalogue;
 mod convergence;
+mod copies;
 mod employee;
 mod forms;
 mod generations;

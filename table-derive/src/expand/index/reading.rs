@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 
 use crate::expand::index::writing::own_part;
 use crate::expand::key::{Design, KeyField};
-use crate::expand::reading::{Reading, bind, read_property};
+use crate::expand::reading::{Reading, bind, read_property, read_rest};
 use crate::expand::writing::{encode, local, write_property};
 use crate::model::Field;
 use crate::model::index::{Index, Stored};
@@ -72,6 +72,7 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
     let names = stored.filter_map(|(_, field, stored)| match stored {
         Stored::KeyText(name) => Some(name),
         Stored::Property => field.property.as_ref().map(|property| property.name.clone()),
+        Stored::Rest => None,
     });
     let mut names = names.peekable();
     let owner_of = names
@@ -153,6 +154,10 @@ fn reads(
             let (ident, name, decode) = (field.field.ident, &field.name, field.item("decode"));
             let value = quote!(#reader.key_text(#name, #property, #decode));
             bind(field.ty.span(), &quote!(#ident), &value)
+        }
+        (Stored::Rest, _) => {
+            let marker = index.marker(design.entity);
+            read_rest(field, &quote!(__table::Some(<#marker as __table::Index>::SCHEMA)))
         }
         (Stored::Property, None) => TokenStream::new(),
     });

@@ -43,19 +43,24 @@ pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
         quote!(&[#(#names),*])
     });
     let keep = option(keep);
-    let place = |at: usize| entity.fields.iter().take(at).filter(|field| field.property.is_some()).count();
-    let properties = index.stored(entity).into_iter().map(|(at, field, stored)| match stored {
+    let stored = index.stored(entity);
+    let properties = stored.iter().filter_map(|(at, field, stored)| match stored {
         Stored::Property => {
-            let place = place(at);
-            quote!(__PROPERTIES[#place])
+            let place = entity.place(*at);
+            Some(quote!(__PROPERTIES[#place]))
         }
         Stored::KeyText(name) => {
             let ident = field.ident.unraw().to_string();
-            quote! {
+            Some(quote! {
                 __table::PropertySchema { name: #name, field: #ident, edm: __table::EdmType::String, optional: false }
-            }
+            })
         }
+        Stored::Rest => None,
     });
+    let more_chunks = stored.iter().filter(|(.., stored)| matches!(stored, Stored::Property));
+    let more_chunks = more_chunks.flat_map(|(at, ..)| entity.places_of_more_chunks(*at));
+    let more_chunks = more_chunks.map(|place| quote!(__PROPERTIES[#place]));
+    let properties = properties.chain(more_chunks);
     quote! {
         const SCHEMA: &'static __table::IndexSchema = &__table::IndexSchema {
             name: #name,

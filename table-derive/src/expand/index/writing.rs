@@ -71,7 +71,7 @@ pub(super) fn encode_key(design: &Design<'_>, index: &Index) -> TokenStream {
 /// }
 /// ```
 pub(super) fn to_row(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
-    let (ident, entity, row) = (design.ident(), local("entity"), local("row"));
+    let (of, entity, row) = (design.ident(), local("entity"), local("row"));
     let stored = index.stored(design.entity);
     let count = stored.len();
     let writes = stored.into_iter().map(|(at, field, stored)| {
@@ -89,11 +89,16 @@ pub(super) fn to_row(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
                     __table::write_key_text(#field_name, #name, &#entity.#ident, #encode, &mut #row)
                 }
             }
+            (Stored::Rest, _) => {
+                let ty = field.ty;
+                let design = quote!(<#of as __table::Entity>::SCHEMA, __table::Some(Self::SCHEMA));
+                quote_spanned!(ty.span()=> <#ty as __table::Rest>::write_rest(&#entity.#ident, #design, &mut #row))
+            }
             (Stored::Property, None) => TokenStream::new(),
         }
     });
     quote! {
-        fn to_row(#entity: &#ident) -> __table::Result<__table::Row> {
+        fn to_row(#entity: &#of) -> __table::Result<__table::Row> {
             let mut #row = __table::RowWriter::with_capacity(#count);
             __table::written([#(#writes),*], #row)
         }
