@@ -36,7 +36,7 @@ pub struct Server {
     queues: TcpListener,
     blobs: TcpListener,
     observe: Option<TcpListener>,
-    addresses: [SocketAddr; 2],
+    addresses: [SocketAddr; 3],
     shared: Arc<Shared>,
 }
 
@@ -80,7 +80,7 @@ impl Server {
         let address =
             |listener: &TcpListener| listener.local_addr().map_err(|error| io("its address", error));
         Ok(Self {
-            addresses: [address(&tables)?, address(&queues)?],
+            addresses: [address(&tables)?, address(&queues)?, address(&blobs)?],
             tables,
             queues,
             blobs,
@@ -110,20 +110,27 @@ impl Server {
         self.addresses[1]
     }
 
+    /// Where requests for blobs are refused.
+    #[must_use]
+    pub const fn blobs(&self) -> SocketAddr {
+        self.addresses[2]
+    }
+
     /// Where health, readiness and metrics are told, if they are.
     #[must_use]
     pub fn observed(&self) -> Option<SocketAddr> {
         self.observe.as_ref()?.local_addr().ok()
     }
 
-    /// The connection string of an account of this server, for any client; `None` if it has no such account.
+    /// The connection string of an account of this server, for any client; `None` if it has no such account. It names the endpoint of
+    /// blobs, too: a client that misses one asks the vendor's cloud.
     #[must_use]
     pub fn connection_string(&self, name: &str) -> Option<String> {
         let account = self.shared.accounts.iter().find(|account| account.name() == name)?;
-        let ([tables, queues], key) = (self.addresses, account.key.to_base64());
+        let ([tables, queues, blobs], key) = (self.addresses, account.key.to_base64());
         Some(format!(
             "DefaultEndpointsProtocol=http;AccountName={name};AccountKey={key};\
-             TableEndpoint=http://{tables}/{name};QueueEndpoint=http://{queues}/{name};"
+             TableEndpoint=http://{tables}/{name};QueueEndpoint=http://{queues}/{name};BlobEndpoint=http://{blobs}/{name};"
         ))
     }
 

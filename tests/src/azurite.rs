@@ -5,5 +5,5 @@
 mod install;
 mod server;
 
-pub use install::{AzuriteMissing, install};
+pub use install::install;
 pub use server::AzuriteServer;

@@ -3,13 +3,13 @@
 //! What must differ between stores does not count: `ETag`s, Timestamps, where a page ends. Conditions name versions by how long
 //! ago they were written. What is known to differ on Azurite is not generated; [`program`] says so at each place.
 
-mod azurite;
+mod client;
 pub mod program;
 mod run;
 mod sequences;
 mod shrink;
 
-pub use azurite::client;
+pub use client::client;
 pub use run::run;
 pub use sequences::sequences;
 pub use shrink::smallest;

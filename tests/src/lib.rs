@@ -1,6 +1,7 @@
 //! Behaviour, crash and model tests of the workspace, as a library that every backend is run against.
 
 pub mod azurite;
+pub mod beside;
 pub mod compare;
 pub mod crash;
 pub mod differential;
@@ -10,6 +11,7 @@ pub mod faults;
 pub mod fuzz;
 pub mod histories;
 pub mod model;
+pub mod npm;
 pub mod power;
 pub mod random;
 pub mod rules;

@@ -1,6 +1,8 @@
 //! A server in this process, and a program beside it.
 
 use std::net::SocketAddr;
+use std::sync::mpsc::channel;
+use std::thread;
 
 use table_core::Engine;
 use table_server::{Account, Config, Server};
@@ -22,6 +24,29 @@ pub const KEY: &str = "a2V5";
 pub fn account() -> Account {
     let key = AccountKey::new(ACCOUNT, KEY).unwrap_or_else(|error| panic!("{error}"));
     Account::new(key, Engine::in_memory())
+}
+
+/// Starts a server of [`account`] on threads of its own, which goes on until the process ends; its connection string.
+///
+/// # Panics
+/// If the server cannot be started.
+#[must_use]
+pub fn for_the_process() -> String {
+    let (sent, started) = channel();
+    let run = async move {
+        let server = Server::bind(Config::on_loopback(account()).ephemeral()).await;
+        let connection = server.as_ref().map(|server| server.connection_string(ACCOUNT).unwrap_or_default());
+        // The caller waits for it.
+        drop(sent.send(connection.map_err(ToString::to_string)));
+        if let Ok(server) = server {
+            server.serve_until(std::future::pending()).await;
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.unwrap_or_else(|error| panic!("the server has no threads: {error}"));
+    thread::spawn(move || runtime.block_on(run));
+    let started = started.recv().unwrap_or_else(|_| Err("it broke off".to_owned()));
+    started.unwrap_or_else(|error| panic!("the server does not start: {error}"))
 }
 
 /// Runs a program beside a server, on one thread; it is given the connection string, and where the server is observed.
@@ -55,7 +80,9 @@ pub fn beside<F: Future<Output = ()>>(config: Config, program: impl FnOnce(Strin
 pub async fn asked(address: SocketAddr, path: &str) -> String {
     let ask = async {
         let mut stream = TcpStream::connect(address).await?;
-        stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes()).await?;
+        stream
+            .write_all(format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").as_bytes())
+            .await?;
         let mut text = String::new();
         stream.read_to_string(&mut text).await.map(|_| text)
     };

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use table_azure::{AzureBlobs, AzureQueues, AzureTables};
-use table_core::error::Result;
+use table_core::error::{ErrorCode, Result};
 use table_core::queue::DynQueueStore;
 use table_core::{DynTableStore, Engine};
 use table_patterns::meter::Meter;
@@ -15,7 +15,8 @@ use crate::prefixed::Prefixed;
 use crate::store::{DeleteContainer, Run, Store};
 
 /// A part of an account: tables and queues of a prefix that no other run has, and a container of its own. What is there already
-/// stays as it is. Queues or blobs that the connection string does not name, as none of Cosmos DB does, are in memory.
+/// stays as it is. Queues or blobs that the connection string does not name, as none of Cosmos DB does, are in memory; so are blobs
+/// where the account has none, as on `table-server`.
 ///
 /// # Errors
 /// Those of [`AzureTables::from_connection_string`], and of making the container.
@@ -31,8 +32,15 @@ pub async fn azure(connection_string: &str) -> Result<Store> {
             Err(error) if error.rule() == Some("AUTH-31") => (Arc::new(InMemory::new()), None),
             blobs => {
                 let blobs = blobs?;
-                blobs.create_container(&name).await?;
-                (Arc::new(blobs.container(&name)?), Some(deletes(blobs, name.clone())))
+                match blobs.create_container(&name).await {
+                    Err(error) if error.code() == ErrorCode::NotImplemented => {
+                        (Arc::new(InMemory::new()), None)
+                    }
+                    made => {
+                        made?;
+                        (Arc::new(blobs.container(&name)?), Some(deletes(blobs, name.clone())))
+                    }
+                }
             }
         };
     let run = Run { prefix: format!("{name}-"), queues: Mutex::default(), container };

@@ -8,7 +8,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use super::install::{AzuriteMissing, install};
+use super::install::install;
+use crate::npm::NotInstalled;
 
 const ACCOUNT: &str = "devstoreaccount1";
 /// The emulator's public key (AUTH-30), in the two halves in which the vendor's pages wrap it.
@@ -34,7 +35,7 @@ impl AzuriteServer {
     ///
     /// # Errors
     /// If Azurite cannot be installed or does not start.
-    pub fn start() -> Result<Self, AzuriteMissing> {
+    pub fn start() -> Result<Self, NotInstalled> {
         let folder = install()?;
         // Port 0 lets the system choose, so that no two servers meet.
         let mut process = Command::new("node")
@@ -52,13 +53,13 @@ impl AzuriteServer {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| AzuriteMissing::because("`node` cannot be run", error))?;
+            .map_err(|error| NotInstalled::because("`node` cannot be run", error))?;
         let lines = process.stdout.take().map(lines);
         let mut server = Self { process, addresses: BTreeMap::new() };
         while server.addresses.len() < SERVICES.len() {
             let line = lines.as_ref().map(|lines| lines.recv_timeout(START));
             let Some(Ok(line)) = line else {
-                return Err(AzuriteMissing("Azurite does not start: see what it says above".to_owned()));
+                return Err(NotInstalled("Azurite does not start: see what it says above".to_owned()));
             };
             if let Some((service, address)) = listening(&line) {
                 server.addresses.insert(service, address.to_owned());

@@ -1,10 +1,11 @@
-//! What the server refuses to start with.
+//! What the server refuses: to start with, and to serve.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use table_core::Engine;
 use table_server::{Account, Config, Server};
 use table_wire::auth::AccountKey;
+use tests::served::{account, asked};
 
 #[test]
 fn auth_30_the_public_key_stays_on_this_machine() {
@@ -19,4 +20,24 @@ fn auth_30_the_public_key_stays_on_this_machine() {
     assert!(bind(emulator(), true).is_ok());
     let own = Account::new(AccountKey::new("contoso", "a2V5").unwrap(), Engine::in_memory());
     assert!(bind(own, false).is_ok());
+}
+
+#[test]
+fn blobs_are_refused_by_an_answer_that_says_so() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let server = Server::bind(Config::on_loopback(account()).ephemeral()).await.unwrap();
+        let blobs = server.blobs();
+        let (end, ended) = tokio::sync::oneshot::channel::<()>();
+        let asking = async {
+            let answer = asked(blobs, "/contoso?comp=list").await;
+            drop(end);
+            answer
+        };
+        let (answer, ()) = tokio::join!(asking, server.serve_until(async { drop(ended.await) }));
+        assert!(
+            answer.starts_with("HTTP/1.1 501") && answer.contains("Blobs are not served here"),
+            "{answer}"
+        );
+    });
 }

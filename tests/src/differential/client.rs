@@ -1,4 +1,4 @@
-//! The client that programs are run on: it tries once, so that what Azurite answers by 500 is to be seen.
+//! The client that programs are run on: it tries once, so that an answer of 500 is a difference.
 
 use std::time::Duration;
 

@@ -1,0 +1,47 @@
+//! A command beside a server whose address is known only once it listens.
+
+use std::ffi::{OsStr, OsString};
+use std::process::{Command, ExitCode};
+
+/// The argument that the connection string takes the place of.
+pub const PLACE: &str = "CONNECTION_STRING";
+
+/// Runs a command, with the connection string in each place for it, and gives its exit code; `name` is said where something fails.
+#[must_use]
+pub fn run(name: &str, words: impl IntoIterator<Item = OsString>, connection: &str) -> ExitCode {
+    let mut words = words.into_iter();
+    let Some(program) = words.next() else {
+        eprintln!("{name}: name a command, with {PLACE} where the connection string is to stand");
+        return ExitCode::FAILURE;
+    };
+    let arguments = words.map(|word| if word == PLACE { OsStr::new(connection).to_owned() } else { word });
+    match Command::new(&program).args(arguments).status() {
+        // One that a signal ended has no code.
+        Ok(status) => {
+            status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
+        }
+        Err(error) => {
+            eprintln!("{name}: {} cannot be run: {error}", program.display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn code(words: &[&str]) -> ExitCode {
+        run("beside", words.iter().map(OsString::from), "AccountName=contoso")
+    }
+
+    #[test]
+    fn the_command_has_the_connection_string_and_its_code_is_the_answer() {
+        assert_eq!(code(&["test", PLACE, "=", "AccountName=contoso"]), ExitCode::SUCCESS);
+        assert_eq!(code(&["test", PLACE, "=", PLACE]), ExitCode::SUCCESS);
+        assert_eq!(code(&["sh", "-c", "exit 7"]), ExitCode::from(7));
+        for bad in [&["sh", "-c", "kill -9 $$"][..], &["a program that is not there"], &[]] {
+            assert_eq!(code(bad), ExitCode::FAILURE, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Packages for Node below cargo's target folder, installed as a lock file names them.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// Written last, with what was installed: an installation that was stopped half-way has none.
+const STAMP: &str = "installed";
+/// How often npm is asked, and how long it is let be in between: a registry may be out of reach for a moment.
+const ATTEMPTS: u32 = 4;
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// Why packages are not installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotInstalled(pub(crate) String);
+
+impl NotInstalled {
+    pub(crate) fn because(what: &str, error: impl fmt::Display) -> Self {
+        Self(format!("{what}: {error}"))
+    }
+}
+
+impl fmt::Display for NotInstalled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotInstalled {}
+
+/// The folder `name` below cargo's target folder with these files (names and contents) and the packages that their `package-lock.json`
+/// names; installs what is missing.
+///
+/// Test binaries that run beside one another wait here for the one that installs.
+///
+/// # Errors
+/// If npm is missing or fails, or the folder cannot be written.
+pub fn install(name: &str, files: &[(&str, &str)]) -> Result<PathBuf, NotInstalled> {
+    let folder = target_folder().join(name);
+    let failed = |error| NotInstalled::because("the folder of the packages cannot be written", error);
+    fs::create_dir_all(&folder).map_err(failed)?;
+    let guard = File::create(folder.join("lock")).map_err(failed)?;
+    // Freed by the system when the file is closed, also that of a process that was killed.
+    guard.lock().map_err(failed)?;
+    let wanted: String = files.iter().map(|(_, text)| *text).collect();
+    if fs::read_to_string(folder.join(STAMP)).is_ok_and(|installed| installed == wanted) {
+        return Ok(folder);
+    }
+    for (name, text) in files {
+        fs::write(folder.join(name), text).map_err(failed)?;
+    }
+    npm_ci(&folder)?;
+    fs::write(folder.join(STAMP), wanted).map_err(failed)?;
+    Ok(folder)
+}
+
+fn npm_ci(folder: &Path) -> Result<(), NotInstalled> {
+    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+    let mut attempt = 1;
+    loop {
+        let mut command = Command::new(npm);
+        command.arg("ci").current_dir(folder).stdin(Stdio::null());
+        if attempt > 1 {
+            // The user's cache may be what is broken, or not be writable.
+            command.arg("--cache").arg(folder.join("cache"));
+        }
+        let output = command.output();
+        let output = output.map_err(|error| NotInstalled::because("`npm` cannot be run", error))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        if attempt == ATTEMPTS {
+            let output = String::from_utf8_lossy(&output.stderr);
+            return Err(NotInstalled::because("`npm ci` failed", output.trim()));
+        }
+        attempt += 1;
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Cargo's target folder: the one above this binary that cargo has marked.
+fn target_folder() -> PathBuf {
+    let marked = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
+    let binary = std::env::current_exe().unwrap_or_default();
+    let found = binary.ancestors().skip(1).find(marked).map(Path::to_owned);
+    found.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"))
+}

@@ -1,0 +1,56 @@
+//! The table of `docs/server.md`: each test that it names is there.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The names of the tests in the files below a folder: functions of Rust and Python, titles of JavaScript.
+fn names(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            names(&path, found);
+        } else if path.extension().is_some_and(|end| ["rs", "py", "mjs"].iter().any(|known| end == *known)) {
+            for line in fs::read_to_string(&path).unwrap().lines() {
+                let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("async ");
+                let name =
+                    ["fn ", "def "].iter().find_map(|word| line.strip_prefix(word)?.split(['(', '<']).next());
+                let title = || line.strip_prefix("test(\"")?.split('"').next();
+                found.extend(name.or_else(title).map(str::to_owned));
+            }
+        }
+    }
+}
+
+/// The rows of the table: cells, without those of headings.
+fn rows(text: &str) -> Vec<Vec<&str>> {
+    let (_, table) = text.split_once("| | the service | Azurite |").expect("the table");
+    let lines = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let cells = |line| -> Vec<&str> { str::trim_matches(line, '|').split('|').map(str::trim).collect() };
+    lines.map(cells).filter(|cells| !cells[0].starts_with("**")).collect()
+}
+
+#[test]
+fn each_row_names_tests_that_are_there() {
+    let mut known = BTreeSet::new();
+    for folder in ["tests/clients", "tests/src/suite", "tests/tests", "table-server"] {
+        names(&root().join(folder), &mut known);
+    }
+    let text = fs::read_to_string(root().join("docs/server.md")).unwrap();
+    let rows = rows(&text);
+    assert!(rows.len() >= 45, "{}", rows.len());
+    for cells in rows {
+        let [what, _, _, ours, tests] = cells[..] else { panic!("{cells:?} has not five cells") };
+        let tests: Vec<_> = tests.split('`').skip(1).step_by(2).collect();
+        // What is not there has no test; what is, has one.
+        let missing = ours == "no" || ours.ends_with("not applied");
+        assert_eq!(tests.is_empty(), missing, "{what}: {tests:?}");
+        for test in tests {
+            assert!(known.contains(test), "{what}: `{test}` is not there");
+        }
+    }
+}

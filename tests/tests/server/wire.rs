@@ -1,0 +1,301 @@
+//! Requests as their bytes: what the clients of the other suites do not send, or do not show the answer to.
+
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use chrono::{TimeDelta, Utc};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
+
+use crate::{ACCOUNT, KEY, SERVER};
+
+const JSON: &str = "application/json;odata=nometadata";
+
+/// A request of the account, signed when it is sent.
+struct Ask {
+    service: &'static str,
+    scheme: Option<Scheme>,
+    method: &'static str,
+    /// Below the account, with its query.
+    target: String,
+    headers: Vec<(&'static str, String)>,
+    body: String,
+}
+
+/// An answer.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> Option<&str> {
+        let line = self.head.lines().find_map(|line| {
+            let (found, value) = line.split_once(": ")?;
+            found.eq_ignore_ascii_case(name).then_some(value)
+        });
+        line.map(str::trim)
+    }
+
+    /// The status, and the code of an error.
+    fn code(&self) -> (u16, &str) {
+        (self.status, self.header("x-ms-error-code").unwrap_or_default())
+    }
+}
+
+impl Ask {
+    fn new(method: &'static str, target: impl Into<String>) -> Self {
+        let headers = vec![
+            ("x-ms-date", print_http_date(Utc::now())),
+            ("x-ms-version", "2019-02-02".to_owned()),
+            ("accept", JSON.to_owned()),
+        ];
+        let (service, scheme) = ("Table", Some(Scheme::Table));
+        Self { service, scheme, method, target: target.into(), headers, body: String::new() }
+    }
+
+    fn queue(method: &'static str, target: impl Into<String>) -> Self {
+        Self { service: "Queue", scheme: Some(Scheme::Storage), ..Self::new(method, target) }
+    }
+
+    /// With a header in place of one of that name.
+    fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.retain(|(found, _)| *found != name);
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(found, _)| *found != name);
+        self
+    }
+
+    fn body(self, media_type: &str, body: impl Into<String>) -> Self {
+        Self { body: body.into(), ..self.header("content-type", media_type) }
+    }
+
+    fn json(self, body: impl Into<String>) -> Self {
+        self.body("application/json", body)
+    }
+
+    fn signed(self, scheme: Option<Scheme>) -> Self {
+        Self { scheme, ..self }
+    }
+
+    fn send(self) -> Answer {
+        let endpoint = format!("{}Endpoint=http://", self.service);
+        let host =
+            SERVER.split(';').find_map(|part| part.strip_prefix(&endpoint)?.split('/').next()).unwrap();
+        let target = format!("/{ACCOUNT}/{}", self.target);
+        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+        let mut headers = HeaderMap::new();
+        for (name, value) in &self.headers {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
+        }
+        let parts =
+            SignedParts { method: self.method, path, query, headers: &headers, length: self.body.len() };
+        let key = AccountKey::new(ACCOUNT, KEY).unwrap();
+        let mut text = format!("{} {target} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n", self.method);
+        if let Some(scheme) = self.scheme {
+            write!(text, "authorization: {}\r\n", scheme.authorization(&key, parts)).unwrap();
+        }
+        for (name, value) in &self.headers {
+            write!(text, "{name}: {value}\r\n").unwrap();
+        }
+        write!(text, "content-length: {}\r\n\r\n{}", self.body.len(), self.body).unwrap();
+        let mut stream = TcpStream::connect(host).unwrap();
+        // A server that refuses the head may close before the end of the body.
+        let _ = stream.write_all(text.as_bytes());
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answer { status, head: head.to_owned(), body: body.to_owned() }
+    }
+}
+
+/// A table of this name, with one entity `Sales`, `1`.
+fn table(name: &str) -> String {
+    let made = Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{name}\"}}")).send();
+    assert_eq!(made.status, 201, "{}", made.body);
+    let entity = "{\"PartitionKey\":\"Sales\",\"RowKey\":\"1\",\"Age\":34,\"Sequence\":\"5\",\"Sequence@odata.type\":\"Edm.Int64\"}";
+    assert_eq!(Ask::new("POST", name).json(entity).send().status, 201);
+    format!("{name}(PartitionKey='Sales',RowKey='1')")
+}
+
+#[test]
+fn auth_1_an_unsigned_request_is_refused() {
+    assert_eq!(Ask::new("GET", "Tables").signed(None).send().code(), (403, "AuthenticationFailed"));
+    assert_eq!(Ask::queue("GET", "?comp=list").signed(None).send().code(), (403, "AuthenticationFailed"));
+}
+
+#[test]
+fn auth_9_an_old_date_is_refused() {
+    let old = print_http_date(Utc::now() - TimeDelta::minutes(20));
+    let asked = Ask::new("GET", "Tables").header("x-ms-date", old);
+    assert_eq!(asked.send().code(), (403, "AuthenticationFailed"));
+}
+
+#[test]
+fn auth_2_and_24_each_service_takes_its_short_form() {
+    assert_eq!(Ask::new("GET", "Tables").signed(Some(Scheme::TableLite)).send().status, 200);
+    assert_eq!(Ask::queue("GET", "?comp=list").signed(Some(Scheme::StorageLite)).send().status, 200);
+    let wrong = Ask::queue("GET", "?comp=list").signed(Some(Scheme::TableLite));
+    assert_eq!(wrong.send().code(), (403, "AuthenticationFailed"));
+}
+
+#[test]
+fn json_2_and_3_each_level_of_metadata_has_its_own() {
+    let entity = table("Levels");
+    let levels =
+        [("nometadata", [false; 3]), ("minimalmetadata", [true, true, false]), ("fullmetadata", [true; 3])];
+    for (level, expected) in levels {
+        let accepted = Ask::new("GET", &*entity).header("accept", format!("application/json;odata={level}"));
+        let asked = Ask::new("GET", format!("{entity}?$format=application/json;odata={level}"));
+        for answer in [accepted.send(), asked.header("accept", "*/*").send()] {
+            assert_eq!(answer.status, 200, "{}", answer.body);
+            let has = |text: &str| answer.body.contains(text);
+            let found = [
+                has("\"odata.metadata\":"),
+                has("\"Sequence@odata.type\":\"Edm.Int64\""),
+                has("\"odata.editLink\":"),
+            ];
+            assert_eq!(found, expected, "{level}: {}", answer.body);
+            assert_eq!(
+                answer.header("content-type"),
+                Some(format!("application/json;odata={level};streaming=true;charset=utf-8").as_str())
+            );
+        }
+    }
+}
+
+#[test]
+fn json_1_atom_is_refused() {
+    let asked = Ask::new("GET", "Tables").header("accept", "application/atom+xml");
+    assert_eq!(asked.send().code(), (415, "AtomFormatNotSupported"));
+}
+
+#[test]
+fn ins_4_prefer_says_whether_an_insert_sends_the_entity_back() {
+    table("Prefers");
+    for (prefer, status, applied) in [
+        (None, 201, None),
+        (Some("return-content"), 201, Some("return-content")),
+        (Some("return-no-content"), 204, Some("return-no-content")),
+    ] {
+        let row = prefer.unwrap_or("none");
+        let entity = format!("{{\"PartitionKey\":\"Sales\",\"RowKey\":\"{row}\"}}");
+        let asked = Ask::new("POST", "Prefers").json(entity);
+        let answer = match prefer {
+            Some(prefer) => asked.header("prefer", prefer).send(),
+            None => asked.send(),
+        };
+        assert_eq!((answer.status, answer.header("preference-applied")), (status, applied), "{prefer:?}");
+        assert!(answer.header("etag").is_some() && answer.header("location").is_some());
+        assert_eq!(answer.header("dataserviceid").is_some(), status == 204);
+    }
+}
+
+#[test]
+fn req_2_a_post_may_name_the_method_that_is_meant() {
+    let entity = table("Tunnelled");
+    let tunnelled =
+        |method: &'static str, verb: &str| Ask::new(method, &*entity).header("x-http-method", verb);
+    let merged = tunnelled("POST", "MERGE").header("if-match", "*").json("{\"Grade\":1}").send();
+    assert_eq!(merged.status, 204, "{}", merged.body);
+    assert!(Ask::new("GET", &*entity).send().body.contains("\"Age\":34"));
+    assert_eq!(tunnelled("PUT", "MERGE").json("{}").send().code(), (400, "XMethodNotUsingPost"));
+    assert_eq!(tunnelled("POST", "TRACE").json("{}").send().code(), (400, "XMethodIncorrectValue"));
+    assert_eq!(tunnelled("POST", "DELETE").header("if-match", "*").send().status, 204);
+}
+
+#[test]
+fn req_4_versions_and_identifiers_are_sent_back() {
+    for version in ["2013-08-15", "2019-02-02", "2026-02-06"] {
+        let asked = Ask::new("GET", "Tables").header("x-ms-version", version);
+        let answer = asked.header("x-ms-client-request-id", "my-own-7").send();
+        assert_eq!((answer.status, answer.header("x-ms-version")), (200, Some(version)));
+        assert_eq!(answer.header("x-ms-client-request-id"), Some("my-own-7"));
+        assert_eq!(answer.header("x-ms-request-id").map(str::len), Some(36));
+    }
+}
+
+#[test]
+fn ups_5_and_del_1_a_condition_that_is_missing_or_empty_is_refused() {
+    let entity = table("Conditions");
+    assert_eq!(Ask::new("DELETE", &*entity).send().code(), (400, "MissingRequiredHeader"));
+    let empty = Ask::new("PUT", &*entity).header("if-match", "").json("{}");
+    assert_eq!(empty.send().code(), (400, "InvalidInput"));
+}
+
+#[test]
+fn page_2_and_8_the_token_of_a_page_is_one_opaque_text() {
+    table("Tokens");
+    let more = "{\"PartitionKey\":\"Sales\",\"RowKey\":\"2\"}";
+    assert_eq!(Ask::new("POST", "Tokens").json(more).send().status, 201);
+    let first = Ask::new("GET", "Tokens()?$top=1").send();
+    let token = first.header("x-ms-continuation-nextpartitionkey").expect("more entities");
+    assert_eq!(first.header("x-ms-continuation-nextrowkey"), None);
+    let rest = Ask::new("GET", format!("Tokens()?$top=1&NextPartitionKey={token}")).send();
+    assert!(rest.body.contains("\"RowKey\":\"2\""), "{}", rest.body);
+    assert_eq!(rest.header("x-ms-continuation-nextpartitionkey"), None);
+    let odd = Ask::new("GET", "Tokens()?NextPartitionKey=odd").send();
+    assert_eq!(odd.status, 400, "{}", odd.body);
+}
+
+#[test]
+fn top_2_and_3_more_than_a_page_is_refused() {
+    table("Tops");
+    for top in ["0", "1001", "-1", "many"] {
+        let expected = if top == "0" { 200 } else { 400 };
+        assert_eq!(Ask::new("GET", format!("Tops()?$top={top}")).send().status, expected, "{top}");
+    }
+}
+
+#[test]
+fn sel_3_a_selected_property_that_is_missing_is_null() {
+    table("Selected");
+    let answer = Ask::new("GET", "Selected()?$select=Age,Missing").send();
+    assert!(answer.body.contains("{\"Age\":34,\"Missing\":null}"), "{}", answer.body);
+}
+
+#[test]
+fn egt_7_a_batch_may_be_one_query() {
+    let entity = table("Queried");
+    let host = SERVER.split("TableEndpoint=").nth(1).unwrap().split(';').next().unwrap();
+    let batch = |entity: &str| {
+        let part = format!("GET {host}/{entity} HTTP/1.1\r\nAccept: {JSON}\r\n\r\n");
+        let body = format!(
+            "--batch_1\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n{part}\r\n--batch_1--\r\n"
+        );
+        Ask::new("POST", "$batch").body("multipart/mixed; boundary=batch_1", body).send()
+    };
+    let answer = batch(&entity);
+    assert_eq!(answer.status, 202, "{}", answer.body);
+    assert!(answer.body.contains("HTTP/1.1 200 OK") && answer.body.contains("\"Age\":34"), "{}", answer.body);
+    let missing = batch(&entity.replace("'1'", "'2'"));
+    assert!(
+        missing.body.contains("HTTP/1.1 404") && missing.body.contains("ResourceNotFound"),
+        "{}",
+        missing.body
+    );
+}
+
+#[test]
+fn req_7_a_body_above_four_mebibytes_is_refused() {
+    let answer = Ask::new("POST", "Tables").json(" ".repeat((4 << 20) + 1)).send();
+    assert_eq!(answer.code(), (413, "RequestBodyTooLarge"));
+}
+
+#[test]
+fn err_1_and_que_1_errors_have_the_form_of_their_service() {
+    let name = Ask::new("GET", "Missing()").send();
+    assert!(name.body.starts_with("{\"odata.error\":{\"code\":\"TableNotFound\""), "{}", name.body);
+    assert!(name.body.contains("\\nRequestId:") && name.body.contains("\\nTime:"), "{}", name.body);
+    let name = Ask::queue("GET", "missing/messages").send();
+    assert!(name.body.contains("<Error><Code>QueueNotFound</Code>"), "{}", name.body);
+    // A request that asks for no form at all has JSON, too.
+    assert_eq!(Ask::new("GET", "Missing()").without("accept").send().code(), (404, "TableNotFound"));
+}
