@@ -23,7 +23,8 @@ impl Account {
     #[must_use]
     pub fn new(key: AccountKey, engine: Engine) -> Self {
         let authority = Authority::new(key.clone());
-        Self { key, engine, authority, traffic: Traffic::default(), settings: Settings::default() }
+        let settings = Settings::new(&engine);
+        Self { key, engine, authority, traffic: Traffic::default(), settings }
     }
 
     /// The emulator's account, with the key that every client knows (AUTH-30).
@@ -52,7 +53,7 @@ impl Account {
     /// # Errors
     /// Those of the engine.
     pub(crate) async fn load(&self) -> Result<()> {
-        self.settings.load(&self.engine).await?;
+        self.settings.load().await?;
         for name in self.settings.names(Kind::TablePolicies) {
             let table = TableName::new(&name)?;
             self.authority.set_policies(&table, self.policies(&table))?;
@@ -75,7 +76,7 @@ impl Account {
         StoredAccessPolicy::check(&policies)?;
         let text = (!policies.is_empty()).then(|| acl::write(&policies));
         let _turn = self.settings.turn.lock().await;
-        self.settings.set(&self.engine, Kind::TablePolicies, table.folded(), text).await?;
+        self.settings.set(Kind::TablePolicies, table.folded(), text).await?;
         self.authority.set_policies(table, policies)
     }
 
@@ -102,7 +103,7 @@ impl Account {
             minute_metrics: new.minute_metrics.or(old.minute_metrics),
             cors: new.cors.or(old.cors),
         };
-        self.settings.set(&self.engine, Kind::Properties, of.name(), Some(properties.to_xml())).await
+        self.settings.set(Kind::Properties, of.name(), Some(properties.to_xml())).await
     }
 }
 

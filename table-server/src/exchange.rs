@@ -56,30 +56,25 @@ impl Exchange {
         }
     }
 
-    /// Finds the account, in the path (ACC-2) or as the first label of the host (ACC-1), and what follows it.
+    /// Finds the account, in the path (ACC-2) or as the first label of the host (ACC-1), and what follows it. A host such as
+    /// `contoso.table.…` goes before the path, so that a table may have the name of an account.
     pub(crate) fn locate<'a>(&mut self, accounts: &'a [Account]) -> Result<&'a Account, Refusal> {
         let rest = self.raw_path.strip_prefix('/').unwrap_or(&self.raw_path);
         let (first, below) = rest.split_once('/').unwrap_or((rest, ""));
-        let find = |name: &str| {
-            let plain = name.strip_suffix("-secondary").unwrap_or(name);
-            let named = |wanted: &str| accounts.iter().find(|account| account.name() == wanted);
-            named(name)
-                .map(|account| (account, false))
-                .or_else(|| named(plain).map(|account| (account, true)))
-        };
         let host = self.base.strip_prefix("http://").unwrap_or_default();
-        let label = host.split_once('.').map_or("", |(label, _)| label);
-        let (found, path, in_path) = match find(first) {
-            Some(found) => (found, below, true),
-            None => (find(label).ok_or_else(unknown_account)?, rest, false),
-        };
+        let (label, domain) = host.split_once('.').unwrap_or(("", ""));
+        let in_host = || find(accounts, label).map(|found| (found, rest, false));
+        let in_path = || find(accounts, first).map(|found| (found, below, true));
+        let of_service = ["table.", "queue."].iter().any(|service| domain.starts_with(service));
+        let found = if of_service { in_host().or_else(in_path) } else { in_path().or_else(in_host) };
+        let ((account, secondary), path, in_path) = found.ok_or_else(unknown_account)?;
         let path = table_wire::percent::decode(path)
             .ok_or_else(|| Refusal::input("The path is not percent-encoded UTF-8."))?;
         if in_path {
             self.base = format!("{}/{first}", self.base);
         }
-        (self.path, self.secondary) = (path, found.1);
-        Ok(found.0)
+        (self.path, self.secondary) = (path, secondary);
+        Ok(account)
     }
 
     /// Takes the front off `/account-secondary/account/…`, which the vendor's Python client sends for the secondary in path style: it
@@ -152,6 +147,13 @@ impl Exchange {
         std::str::from_utf8(&self.body)
             .map_err(|_| Refusal::new(400, "InvalidXmlDocument", "The body is not UTF-8."))
     }
+}
+
+/// The account of a name, and whether it is that of its secondary.
+fn find<'a>(accounts: &'a [Account], name: &str) -> Option<(&'a Account, bool)> {
+    let named = |wanted: &str| accounts.iter().find(|account| account.name() == wanted);
+    let secondary = || named(name.strip_suffix("-secondary")?);
+    named(name).map(|account| (account, false)).or_else(|| secondary().map(|account| (account, true)))
 }
 
 fn unknown_account() -> Refusal {

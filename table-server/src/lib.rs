@@ -18,14 +18,16 @@
 //!
 //! Everything is in the engine, stored policies, metadata of queues and the properties of services included.
 
+mod accept;
 mod account;
 mod answer;
 mod authorize;
 mod config;
 mod cost;
 mod exchange;
+mod fault;
+mod handle;
 mod limits;
-mod listen;
 mod metrics;
 mod observe;
 mod operation;
@@ -33,7 +35,9 @@ mod queues;
 mod refusal;
 mod request_id;
 mod route;
+mod server;
 mod settings;
+mod shared;
 mod tables;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
@@ -43,5 +47,5 @@ mod traffic;
 pub use account::Account;
 pub use config::Config;
 pub use limits::ServerLimits;
-pub use listen::Server;
+pub use server::Server;
 pub use traffic::Throttle;

@@ -47,26 +47,32 @@ type Texts = BTreeMap<(Kind, String), Arc<str>>;
 /// The settings of one account.
 #[derive(Debug)]
 pub(crate) struct Settings {
+    /// Beside the faults that clients are to see: a server that is tried with `busy=1` starts, and keeps what it acknowledges.
+    engine: Engine,
     table: TableName,
     texts: RwLock<Texts>,
     /// Held while a setting and what it belongs to change together.
     pub(crate) turn: tokio::sync::Mutex<()>,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        let table = Engine::private_table("server");
-        Self { table, texts: RwLock::default(), turn: tokio::sync::Mutex::default() }
-    }
-}
-
 impl Settings {
+    /// Those of an engine, before they are read.
+    pub(crate) fn new(engine: &Engine) -> Self {
+        Self {
+            engine: engine.without_faults(),
+            table: Engine::private_table("server"),
+            texts: RwLock::default(),
+            turn: tokio::sync::Mutex::default(),
+        }
+    }
+
     /// Reads what the engine holds. What belongs to a table or a queue that is gone is removed: its deletion was acknowledged, and that of
     /// its settings may have been cut off.
     ///
     /// # Errors
     /// Those of the engine.
-    pub(crate) async fn load(&self, engine: &Engine) -> Result<()> {
+    pub(crate) async fn load(&self) -> Result<()> {
+        let engine = &self.engine;
         let (mut texts, query, mut from) = (Texts::new(), Query::new(KeyRange::ALL), None);
         loop {
             let page = match engine.query(&self.table, &query, from.as_ref()).await {
@@ -96,7 +102,7 @@ impl Settings {
         };
         *self.texts.write().unwrap_or_else(PoisonError::into_inner) = texts;
         for (kind, name) in stale {
-            self.set(engine, kind, &name, None).await?;
+            self.set(kind, &name, None).await?;
         }
         Ok(())
     }
@@ -116,13 +122,8 @@ impl Settings {
     ///
     /// # Errors
     /// Those of the engine.
-    pub(crate) async fn set(
-        &self,
-        engine: &Engine,
-        kind: Kind,
-        name: &str,
-        text: Option<String>,
-    ) -> Result<()> {
+    pub(crate) async fn set(&self, kind: Kind, name: &str, text: Option<String>) -> Result<()> {
+        let engine = &self.engine;
         if text.is_none() && self.get(kind, name).is_none() {
             return Ok(());
         }
@@ -184,22 +185,22 @@ mod tests {
     async fn what_is_set_is_there_for_the_next_server_and_nothing_of_a_queue_that_is_gone() {
         let engine = Engine::in_memory();
         let [work, gone] = ["work", "gone"].map(|name| QueueName::new(name).unwrap());
-        let settings = Settings::default();
-        settings.load(&engine).await.unwrap();
+        let settings = Settings::new(&engine);
+        settings.load().await.unwrap();
         for queue in [&work, &gone] {
             engine.create_queue(queue).await.unwrap();
-            settings.set(&engine, Kind::QueueMetadata, queue.as_str(), Some("first".into())).await.unwrap();
-            settings.set(&engine, Kind::QueueMetadata, queue.as_str(), Some("second".into())).await.unwrap();
+            settings.set(Kind::QueueMetadata, queue.as_str(), Some("first".into())).await.unwrap();
+            settings.set(Kind::QueueMetadata, queue.as_str(), Some("second".into())).await.unwrap();
         }
-        settings.set(&engine, Kind::Properties, "tables", Some("all".into())).await.unwrap();
-        settings.set(&engine, Kind::QueuePolicies, "work", Some("readers".into())).await.unwrap();
-        settings.set(&engine, Kind::QueuePolicies, "work", None).await.unwrap();
+        settings.set(Kind::Properties, "tables", Some("all".into())).await.unwrap();
+        settings.set(Kind::QueuePolicies, "work", Some("readers".into())).await.unwrap();
+        settings.set(Kind::QueuePolicies, "work", None).await.unwrap();
         // As after a stop between the deletion of a queue and that of its settings.
         engine.delete_queue(&gone).await.unwrap();
 
         for _ in 0..2 {
-            let next = Settings::default();
-            next.load(&engine).await.unwrap();
+            let next = Settings::new(&engine);
+            next.load().await.unwrap();
             let text = |kind, name| next.get(kind, name).map(|text: Arc<str>| text.to_string());
             assert_eq!(text(Kind::QueueMetadata, "work").as_deref(), Some("second"));
             assert_eq!(text(Kind::Properties, "tables").as_deref(), Some("all"));

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::embedded::base::{BaseView, Verification};
 use crate::embedded::checkpointer::{Checkpointer, Wake};
 use crate::embedded::committer::{Checkpoints, Committer, OnDisk, Thresholds};
-use crate::embedded::options::EngineOptions;
+use crate::embedded::options::{EngineOptions, Faults};
 use crate::embedded::recover::{self, Recovered};
 use crate::embedded::request::Request;
 use crate::embedded::shared::Shared;
@@ -54,6 +54,8 @@ const QUEUE: usize = 1_024;
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,
+    /// Those of this handle.
+    pub(crate) faults: Faults,
 }
 
 pub(crate) struct Inner {
@@ -94,6 +96,27 @@ impl Engine {
     /// Options to open an engine with.
     pub fn builder() -> EngineOptions {
         EngineOptions::new()
+    }
+
+    /// Another handle of the same engine, which the [`Faults`] of its options do not hit: for what a program keeps for itself beside
+    /// what is tried.
+    ///
+    /// ```
+    /// use std::num::NonZeroU32;
+    /// use table_core::embedded::{EngineOptions, Faults};
+    /// use table_core::{TableName, TableStore};
+    ///
+    /// # pollster::block_on(async {
+    /// let busy = Faults { busy_every: NonZeroU32::new(1), ..Faults::default() };
+    /// let (engine, employees) = (EngineOptions::new().faults(busy).in_memory(), TableName::new("Employee")?);
+    /// assert!(engine.create_table(&employees).await.unwrap_err().is_throttled());
+    /// engine.without_faults().create_table(&employees).await?;
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn without_faults(&self) -> Self {
+        Self { faults: Faults::default(), ..self.clone() }
     }
 
     fn start_in_memory(options: EngineOptions) -> Self {
@@ -180,6 +203,7 @@ impl Engine {
         (requests, committer): (Sender<Request>, Option<Thread>),
     ) -> Self {
         Self {
+            faults: options.faults,
             inner: Arc::new(Inner {
                 shared,
                 requests,

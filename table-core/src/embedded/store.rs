@@ -27,7 +27,7 @@ fn is_due(every: Option<NonZeroU32>, counter: &AtomicU32) -> bool {
 
 impl Engine {
     pub(crate) fn check_busy(&self) -> Result<()> {
-        if is_due(self.inner.options.faults.busy_every, &self.inner.calls.all) {
+        if is_due(self.faults.busy_every, &self.inner.calls.all) {
             return Err(Error::of(EngineFault::Busy));
         }
         Ok(())
@@ -35,7 +35,7 @@ impl Engine {
 
     /// Where a page ends under the options.
     pub(crate) fn page_bounds(&self) -> PageBounds {
-        let faults = &self.inner.options.faults;
+        let faults = &self.faults;
         let most = PageBounds::DEFAULT.entities;
         PageBounds {
             entities: faults.page_entities.map_or(most, |entities| entities.get().min(most)),
@@ -69,7 +69,7 @@ impl Engine {
 
     fn query_now(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         self.check_busy()?;
-        let faults = &self.inner.options.faults;
+        let faults = &self.faults;
         let empty_every = faults.empty_page_every.map(|every| every.max(NonZeroU32::MIN.saturating_add(1)));
         let empty_due = is_due(empty_every, &self.inner.calls.pages);
         let state = self.inner.shared.state()?;
@@ -163,7 +163,7 @@ impl TableStore for Engine {
             .ask(|answer| Request::Write(Write::Submit { table: name, writes, answer }))
             .instrument(span)
             .await?;
-        if is_due(self.inner.options.faults.lose_answer_every, &self.inner.calls.transactions) {
+        if is_due(self.faults.lose_answer_every, &self.inner.calls.transactions) {
             return Err(Error::of(EngineFault::LostAnswer).with_table(table.as_str()));
         }
         Ok(committed)

@@ -62,7 +62,7 @@ pub(super) async fn answer(
             let text = (!policies.is_empty()).then(|| acl::write(&policies));
             let _turn = account.settings.turn.lock().await;
             exists(account, queue)?;
-            account.settings.set(&account.engine, Kind::QueuePolicies, queue.as_str(), text).await?;
+            account.settings.set(Kind::QueuePolicies, queue.as_str(), text).await?;
             Ok(Answer::new(204))
         }
         (_, Some("metadata" | "acl") | None) => Err(Refusal::method()),
@@ -89,7 +89,7 @@ async fn delete(account: &Account, queue: &QueueName) -> Result<Answer, Refusal>
     let _turn = account.settings.turn.lock().await;
     account.engine.delete_queue(queue).await?;
     for kind in [Kind::QueuePolicies, Kind::QueueMetadata] {
-        account.settings.set(&account.engine, kind, queue.as_str(), None).await?;
+        account.settings.set(kind, queue.as_str(), None).await?;
     }
     Ok(Answer::new(204))
 }
@@ -175,7 +175,7 @@ fn stored(account: &Account, queue: &QueueName) -> Metadata {
 
 async fn store(account: &Account, queue: &QueueName, metadata: &Metadata) -> Result<(), Refusal> {
     let text = (!metadata.is_empty()).then(|| serde_json::json!(metadata).to_string());
-    Ok(account.settings.set(&account.engine, Kind::QueueMetadata, queue.as_str(), text).await?)
+    Ok(account.settings.set(Kind::QueueMetadata, queue.as_str(), text).await?)
 }
 
 /// # Errors

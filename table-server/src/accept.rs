@@ -1,0 +1,66 @@
+//! Connections: accepted, bounded, and ended in order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::account::Service;
+use crate::handle::handle;
+use crate::shared::Shared;
+
+/// Accepts connections until `ending` changes, then lets those that are open end.
+pub(crate) async fn accept(
+    listener: TcpListener,
+    service: Service,
+    shared: Arc<Shared>,
+    mut ending: watch::Receiver<()>,
+) {
+    let graceful = GracefulShutdown::new();
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(shared.limits.sending)
+        .max_buf_size(64 << 10);
+    builder.http2().timer(TokioTimer::new()).max_header_list_size(64 << 10).max_concurrent_streams(256);
+    loop {
+        let next = async {
+            let permit = Arc::clone(&shared.connections).acquire_owned().await;
+            (permit, listener.accept().await)
+        };
+        let (permit, accepted) = tokio::select! {
+            next = next => next,
+            _ = ending.changed() => break,
+        };
+        let (stream, caller) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(target: "table_server", %error, "a connection was not accepted");
+                // Out of descriptors, for one: connections that end give some back.
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                continue;
+            }
+        };
+        // Small answers are not held back for more.
+        let _ = stream.set_nodelay(true);
+        let open = shared.open();
+        let shared = Arc::clone(&shared);
+        let handle = service_fn(move |request| handle(Arc::clone(&shared), service, request, caller));
+        let connection = builder.serve_connection(TokioIo::new(stream), handle).into_owned();
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            let _held = (permit, open);
+            if let Err(error) = connection.await {
+                tracing::debug!(target: "table_server", error, "a connection broke");
+            }
+        });
+    }
+    drop(listener);
+    let _ = tokio::time::timeout(shared.limits.closing, graceful.shutdown()).await;
+}

@@ -1,0 +1,120 @@
+//! The configuration file, in TOML.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
+
+use serde::Deserialize;
+use table_core::{Error, Result};
+
+use crate::fault::ProgramFault;
+use crate::spelled::Spelled;
+
+/// What the file says; its names are those of the flags.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct File {
+    pub(crate) memory: bool,
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) listen: Option<IpAddr>,
+    pub(crate) table_port: Option<u16>,
+    pub(crate) queue_port: Option<u16>,
+    pub(crate) blob_port: Option<u16>,
+    pub(crate) public_key_anywhere: bool,
+    pub(crate) observe: Option<SocketAddr>,
+    #[serde(rename = "account")]
+    pub(crate) accounts: Vec<FileAccount>,
+}
+
+/// An `[[account]]` of the file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileAccount {
+    pub(crate) name: String,
+    pub(crate) key: Option<Secret>,
+    pub(crate) path: Option<PathBuf>,
+    #[serde(default)]
+    pub(crate) memory: bool,
+}
+
+/// A text that is not printed.
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Secret(String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl FileAccount {
+    pub(crate) fn spelled(&self) -> Spelled {
+        Spelled { name: self.name.clone(), key: self.key.clone().map(|key| key.0) }
+    }
+}
+
+impl File {
+    /// Reads it. Paths in it are those from its own folder.
+    ///
+    /// # Errors
+    /// `Io` if it cannot be read; `InvalidInput` for one that is not TOML or names something unknown, with the line.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path)
+            .map_err(|source| Error::of(ProgramFault::File { path: path.to_owned(), source }))?;
+        let mut file = Self::parse(path, &text)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for path in file.path.iter_mut().chain(file.accounts.iter_mut().filter_map(|one| one.path.as_mut())) {
+            *path = folder.join(&path);
+        }
+        Ok(file)
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<Self> {
+        toml::from_str(text).map_err(|error| {
+            // Its own text has the line itself, which may hold a key.
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            let what = error.message().to_owned();
+            Error::of(ProgramFault::Syntax { path: path.to_owned(), line, what })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<File> {
+        File::parse(Path::new("server.toml"), text)
+    }
+
+    /// The file that the documentation shows.
+    #[test]
+    fn the_sample_is_read_and_its_paths_are_beside_it() {
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample.toml");
+        let file = File::read(&sample).unwrap();
+        assert_eq!(file.path, Some(sample.with_file_name("data")));
+        let names: Vec<_> = file.accounts.iter().map(|account| account.name.as_str()).collect();
+        assert_eq!(names, ["contoso", "fabrikam", "devstoreaccount1"]);
+        assert_eq!(file.accounts[1].path, Some(sample.with_file_name("elsewhere")));
+        assert!(file.accounts[2].memory && file.accounts[2].key.is_none());
+        assert_eq!((file.table_port, file.observe.map(|at| at.port())), (Some(10_002), Some(10_010)));
+    }
+
+    #[test]
+    fn a_fault_names_its_line_and_does_not_repeat_it() {
+        for (text, expected) in [
+            ("listen = 5\n", "line 1 of"),
+            ("\ntables-port = 1\n", "line 2 of"),
+            ("[[account]]\nname = \"contoso\"\nkey = \"c2VjcmV0\n", "line 3 of"),
+            ("[[account]]\nname = \"contoso\"\nkey = \"c2VjcmV0\"\nkey = \"c2VjcmV0\"\n", "line 4 of"),
+            ("[[account]]\nname = \"contoso\"\npassword = \"c2VjcmV0\"\n", "line 3 of"),
+        ] {
+            let error = format!("{:?}", parse(text).unwrap_err());
+            assert!(error.contains(expected) && !error.contains("c2VjcmV0"), "{text}: {error}");
+        }
+        let file = parse("[[account]]\nname = \"contoso\"\nkey = \"c2VjcmV0\"\n").unwrap();
+        assert!(!format!("{file:?}").contains("c2VjcmV0"));
+    }
+}

@@ -1,0 +1,186 @@
+//! What is to be served, from flags and file.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use table_core::{Engine, Error, Result};
+use table_server::{Account, Config};
+use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT};
+
+use crate::arguments::Arguments;
+use crate::fault::ProgramFault;
+use crate::file::File;
+use crate::spelled::Spelled;
+
+/// Where an account is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Memory,
+    Folder(PathBuf),
+}
+
+/// An account that is to be opened.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) key: AccountKey,
+    pub(crate) place: Place,
+}
+
+impl Planned {
+    /// Opens its engine.
+    ///
+    /// # Errors
+    /// Those of the engine: `FolderLocked` if another server has the folder.
+    pub(crate) fn open(self, arguments: &Arguments) -> Result<Account> {
+        let options = Engine::builder().faults(arguments.trial.faults());
+        let engine = match self.place {
+            Place::Memory => options.in_memory(),
+            Place::Folder(folder) => options.open(folder)?,
+        };
+        Ok(arguments.trial.throttled(Account::new(self.key, engine)))
+    }
+}
+
+/// The line that names it: `contoso in data/contoso`.
+impl fmt::Display for Planned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Place::Memory => writeln!(f, "{} in memory", self.key.account()),
+            Place::Folder(folder) => writeln!(f, "{} in {}", self.key.account(), folder.display()),
+        }
+    }
+}
+
+/// The accounts of the flags and those of the file; without any, the emulator's. `fallback` is the key of a flag without one.
+///
+/// # Errors
+/// `InvalidInput` for a name that is not one or is there twice, an account without a key or without a place.
+pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str>) -> Result<Vec<Planned>> {
+    let shared = match (&arguments.path, &file.path) {
+        _ if arguments.memory => Some(Place::Memory),
+        (Some(path), _) => Some(Place::Folder(path.clone())),
+        _ if file.memory => Some(Place::Memory),
+        (None, path) => path.clone().map(Place::Folder),
+    };
+    let below = |name: &str| match &shared {
+        Some(Place::Folder(folder)) => Ok(Place::Folder(folder.join(name))),
+        Some(Place::Memory) => Ok(Place::Memory),
+        None => Err(Error::of(ProgramFault::NoPlace(name.to_owned()))),
+    };
+    let mut planned = Vec::new();
+    for spelled in &arguments.accounts {
+        planned.push(Planned { key: spelled.key(fallback)?, place: below(&spelled.name)? });
+    }
+    for account in &file.accounts {
+        let name = &account.name;
+        let place = match (&account.path, account.memory) {
+            (Some(_), true) => return Err(Error::of(ProgramFault::TwoPlaces(name.clone()))),
+            (Some(path), false) => Place::Folder(path.clone()),
+            (None, true) => Place::Memory,
+            (None, false) => below(name)?,
+        };
+        planned.push(Planned { key: account.spelled().key(None)?, place });
+    }
+    let mut names = BTreeSet::new();
+    if let Some(twice) = planned.iter().find(|one| !names.insert(one.key.account())) {
+        return Err(Error::of(ProgramFault::Twice(twice.key.account().to_owned())));
+    }
+    if planned.is_empty() {
+        let emulator = Spelled { name: EMULATOR_ACCOUNT.to_owned(), key: None };
+        let nowhere = || Error::of(ProgramFault::NoPlace(emulator.name.clone()));
+        planned.push(Planned { key: emulator.key(None)?, place: shared.ok_or_else(nowhere)? });
+    }
+    Ok(planned)
+}
+
+/// Addresses and what else is not an account.
+pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>) -> Config {
+    let listen = arguments.listen.or(file.listen).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let mut config = Config::at(listen, accounts);
+    let set = |address: &mut SocketAddr, flag: Option<u16>, file: Option<u16>| {
+        if let Some(port) = flag.or(file) {
+            address.set_port(port);
+        }
+    };
+    set(&mut config.tables, arguments.table_port, file.table_port);
+    set(&mut config.queues, arguments.queue_port, file.queue_port);
+    set(&mut config.blobs, arguments.blob_port, file.blob_port);
+    config.observe = arguments.observe.or(file.observe);
+    config.latency = arguments.trial.latency();
+    config.public_key_anywhere = arguments.public_key_anywhere || file.public_key_anywhere;
+    config
+}
+
+/// The file that the flags name, or none.
+///
+/// # Errors
+/// Those of [`File::read`].
+pub(crate) fn file(path: Option<&Path>) -> Result<File> {
+    path.map_or_else(|| Ok(File::default()), File::read)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    fn places(flags: &[&str], toml: &str) -> Result<Vec<(String, Place)>> {
+        let program = ["table-server"];
+        let arguments = Arguments::try_parse_from(program.iter().chain(flags)).unwrap();
+        let file = toml::from_str(toml).unwrap();
+        let planned = accounts(&arguments, &file, Some("a2V5"))?;
+        Ok(planned.into_iter().map(|one| (one.key.account().to_owned(), one.place)).collect())
+    }
+
+    fn folder(name: &str, folder: &str) -> (String, Place) {
+        (name.to_owned(), Place::Folder(folder.into()))
+    }
+
+    fn memory(name: &str) -> (String, Place) {
+        (name.to_owned(), Place::Memory)
+    }
+
+    #[test]
+    fn every_named_account_has_a_folder_of_its_own() {
+        assert_eq!(places(&["--path", "data"], "").unwrap(), [folder("devstoreaccount1", "data")]);
+        let flags = ["--path", "data", "--account", "contoso", "--account", "fabrikam=a2V5"];
+        assert_eq!(
+            places(&flags, "").unwrap(),
+            [folder("contoso", "data/contoso"), folder("fabrikam", "data/fabrikam")]
+        );
+        assert_eq!(places(&["--memory", "--account", "contoso"], "").unwrap(), [memory("contoso")]);
+    }
+
+    #[test]
+    fn flags_go_before_the_file_and_accounts_are_those_of_both() {
+        let toml = "path = 'data'\n[[account]]\nname = 'fabrikam'\nkey = 'a2V5'\n\
+                    [[account]]\nname = 'northwind'\nkey = 'a2V5'\npath = 'far'\n[[account]]\nname = 'devstoreaccount1'\nmemory = true";
+        let file = ["--config", "x"];
+        let expected =
+            [folder("fabrikam", "data/fabrikam"), folder("northwind", "far"), memory("devstoreaccount1")];
+        assert_eq!(places(&file, toml).unwrap(), expected);
+        let flags = ["--config", "x", "--memory", "--account", "contoso"];
+        let expected =
+            [memory("contoso"), memory("fabrikam"), folder("northwind", "far"), memory("devstoreaccount1")];
+        assert_eq!(places(&flags, toml).unwrap(), expected);
+    }
+
+    #[test]
+    fn accounts_that_cannot_be_served_are_refused() {
+        let account = |more: &str| format!("[[account]]\nname = 'contoso'\n{more}");
+        for (flags, toml, why) in [
+            (vec!["--config", "x"], String::new(), "no place"),
+            (vec!["--config", "x", "--account", "contoso"], String::new(), "no place"),
+            (vec!["--memory"], account(""), "no key"),
+            (vec!["--config", "x"], account("key = 'a2V5'\npath = 'x'\nmemory = true"), "choose one"),
+            (vec!["--memory", "--account", "contoso"], account("key = 'a2V5'"), "named twice"),
+            (vec!["--memory", "--account", "../up"], String::new(), "not the name"),
+        ] {
+            let error = places(&flags, &toml).unwrap_err().to_string();
+            assert!(error.contains(why), "{why}: {error}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! An account as a flag or a file spells it: a name, and perhaps a key.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+
+use table_core::{Error, Result};
+use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
+
+use crate::fault::ProgramFault;
+
+/// A name and perhaps a key, not checked yet, because a program that refuses a flag prints it. `Debug` prints the name alone.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Spelled {
+    pub(crate) name: String,
+    pub(crate) key: Option<String>,
+}
+
+impl Spelled {
+    /// The account's key: its own, else `fallback`, else, of the emulator's account, the public one.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a name that is not one, and for a name without a key; `AuthenticationFailed` for a key that is not base64.
+    pub(crate) fn key(&self, fallback: Option<&str>) -> Result<AccountKey> {
+        let name = &self.name;
+        let letters = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        if !letters || !(3..=24).contains(&name.len()) {
+            return Err(Error::of(ProgramFault::Name(name.clone())));
+        }
+        let public = (name == EMULATOR_ACCOUNT).then_some(EMULATOR_KEY);
+        let key = self.key.as_deref().or(fallback).or(public);
+        AccountKey::new(name, key.ok_or_else(|| Error::of(ProgramFault::NoKey(name.clone())))?)
+    }
+}
+
+impl FromStr for Spelled {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match text.split_once('=') {
+            Some((name, key)) => Self { name: name.to_owned(), key: Some(key.to_owned()) },
+            None => Self { name: text.to_owned(), key: None },
+        })
+    }
+}
+
+impl fmt::Debug for Spelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Spelled {{ name: {:?}, key: *** }}", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spelled(text: &str) -> Spelled {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_key_is_the_accounts_own_else_the_variables_else_the_public_one() {
+        assert_eq!(spelled("contoso=a2V5").key(Some("b3RoZXI=")).unwrap().to_base64(), "a2V5");
+        assert_eq!(spelled("contoso").key(Some("b3RoZXI=")).unwrap().to_base64(), "b3RoZXI=");
+        assert!(spelled("devstoreaccount1").key(None).unwrap().is_public());
+        assert!(!spelled("devstoreaccount1=a2V5").key(None).unwrap().is_public());
+        // A key ends with signs that also part it from the name.
+        assert_eq!(spelled("contoso=b3RoZXI=").key(None).unwrap().to_base64(), "b3RoZXI=");
+    }
+
+    /// A name is a folder and a part of every URL.
+    #[test]
+    fn what_is_refused_does_not_repeat_the_key() {
+        for text in [
+            "=c2VjcmV0",
+            "ab=c2VjcmV0",
+            "../up=c2VjcmV0",
+            "Contoso=c2VjcmV0",
+            "con-toso=c2VjcmV0",
+            "contoso=c2VjcmV0!",
+        ] {
+            let error = spelled(text).key(None).unwrap_err();
+            assert!(!format!("{error:?}").contains("c2VjcmV0"), "{error:?}");
+            assert!(!format!("{:?}", spelled(text)).contains("c2VjcmV0"), "{text}");
+        }
+        assert!(spelled("contoso").key(None).unwrap_err().to_string().contains("--account contoso=KEY"));
+    }
+}

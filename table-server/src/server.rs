@@ -1,0 +1,143 @@
+//! A server: its ports, its accounts, its end.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use table_core::{Error, Result};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::accept::accept;
+use crate::account::Service;
+use crate::config::Config;
+use crate::fault::ServerFault;
+use crate::observe;
+use crate::shared::Shared;
+
+/// A server that holds its ports.
+#[derive(Debug)]
+pub struct Server {
+    tables: TcpListener,
+    queues: TcpListener,
+    blobs: TcpListener,
+    observe: Option<TcpListener>,
+    addresses: [SocketAddr; 3],
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    /// Takes the ports.
+    ///
+    /// # Errors
+    /// `InvalidInput` for an account with the emulator's public key at an address that other machines reach, and for two accounts of one
+    /// name; `Io` for a port that is taken; those of the engines.
+    pub async fn bind(config: Config) -> Result<Self> {
+        if let Some(account) = config.exposed() {
+            return Err(Error::of(ServerFault::Exposed(account.name().to_owned())));
+        }
+        let Config { tables, queues, blobs, accounts, limits, observe, latency, .. } = config;
+        let mut names = BTreeSet::new();
+        if let Some(account) = accounts.iter().find(|account| !names.insert(account.name())) {
+            return Err(Error::of(ServerFault::Twice(account.name().to_owned())));
+        }
+        for account in &accounts {
+            account.load().await?;
+        }
+        let [tables, queues, blobs] = [bind(tables).await?, bind(queues).await?, bind(blobs).await?];
+        let observe = match observe {
+            Some(address) => Some(bind(address).await?),
+            None => None,
+        };
+        Ok(Self {
+            addresses: [address(&tables)?, address(&queues)?, address(&blobs)?],
+            tables,
+            queues,
+            blobs,
+            observe,
+            shared: Arc::new(Shared::new(accounts, limits, latency)),
+        })
+    }
+
+    /// Where tables are served.
+    #[must_use]
+    pub const fn tables(&self) -> SocketAddr {
+        self.addresses[0]
+    }
+
+    /// Where queues are served.
+    #[must_use]
+    pub const fn queues(&self) -> SocketAddr {
+        self.addresses[1]
+    }
+
+    /// Where blobs are refused.
+    #[must_use]
+    pub const fn blobs(&self) -> SocketAddr {
+        self.addresses[2]
+    }
+
+    /// Where health, readiness and metrics are told, if they are.
+    #[must_use]
+    pub fn observed(&self) -> Option<SocketAddr> {
+        self.observe.as_ref()?.local_addr().ok()
+    }
+
+    /// The connection string of an account of this server, for any client; `None` if it has no such account.
+    ///
+    /// It has an endpoint for blobs, too, so that a client that asks for one gets an answer that says that they are not served.
+    #[must_use]
+    pub fn connection_string(&self, name: &str) -> Option<String> {
+        let account = self.shared.accounts.iter().find(|account| account.name() == name)?;
+        let ([tables, queues, blobs], key) = (self.addresses, account.key.to_base64());
+        Some(format!(
+            "DefaultEndpointsProtocol=http;AccountName={name};AccountKey={key};TableEndpoint=http://{tables}/{name};\
+             QueueEndpoint=http://{queues}/{name};BlobEndpoint=http://{blobs}/{name};"
+        ))
+    }
+
+    /// Answers requests until something happens, then lets those that are begun end, and writes a checkpoint of each engine.
+    pub async fn serve_until(self, end: impl Future<Output = ()>) {
+        let (ended, ending) = watch::channel(());
+        let Self { tables, queues, blobs, observe, shared, .. } = self;
+        let accept = |listener, service| accept(listener, service, Arc::clone(&shared), ending.clone());
+        let all = async {
+            tokio::join!(
+                accept(tables, Service::Tables),
+                accept(queues, Service::Queues),
+                accept(blobs, Service::Blobs)
+            )
+        };
+        let end = async {
+            end.await;
+            shared.end();
+            drop(ended);
+        };
+        let told = async {
+            match observe {
+                Some(listener) => observe::serve(listener, Arc::clone(&shared)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let served = async { tokio::join!(all, end) };
+        tokio::select! {
+            _ = served => {}
+            () = told => {}
+        }
+        for account in &shared.accounts {
+            if let Err(error) = account.engine.checkpoint().await {
+                tracing::warn!(target: "table_server", account = account.name(), %error, "no checkpoint at the end");
+            }
+        }
+    }
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener> {
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|source| Error::of(ServerFault::Listen { address: address.to_string(), source }))
+}
+
+fn address(listener: &TcpListener) -> Result<SocketAddr> {
+    let fault = |source| Error::of(ServerFault::Listen { address: "its address".to_owned(), source });
+    listener.local_addr().map_err(fault)
+}

@@ -1,0 +1,23 @@
+//! A server ends when it is asked to, and two do not share a folder.
+
+use crate::child::{Running, on};
+
+#[test]
+fn a_signal_ends_it_and_its_folder_is_free_again() {
+    let folder = tempfile::tempdir().unwrap();
+    for signal in ["-TERM", "-INT"] {
+        let output = Running::start(on(folder.path())).end(signal);
+        assert!(output.status.success(), "{signal}: {output:?}");
+    }
+}
+
+#[test]
+fn a_second_one_is_told_that_the_folder_is_in_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = Running::start(on(folder.path()));
+    let second = on(folder.path()).output().unwrap();
+    assert!(!second.status.success());
+    let error = String::from_utf8(second.stderr).unwrap();
+    assert!(error.contains("another engine has") && error.contains("open: close that one first"), "{error}");
+    assert!(first.end("-TERM").status.success());
+}

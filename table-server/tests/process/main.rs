@@ -1,0 +1,9 @@
+//! The server as a process.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+
+mod accounts;
+mod child;
+mod end;
+mod trial;
+mod wire;
