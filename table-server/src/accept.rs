@@ -10,8 +10,8 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::account::Service;
 use crate::handle::handle;
+use crate::service::Service;
 use crate::shared::Shared;
 
 /// Accepts connections until `ending` changes, then lets those that are open end.

@@ -5,6 +5,8 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 use table_wire::sas::{Authority, QueuePermissions, StoredAccessPolicy};
 use table_wire::{ServiceProperties, acl};
 
+use crate::cors::Cors;
+use crate::service::Service;
 use crate::settings::{Kind, Settings};
 use crate::traffic::{Throttle, Traffic};
 
@@ -16,6 +18,7 @@ pub struct Account {
     pub(crate) authority: Authority,
     pub(crate) traffic: Traffic,
     pub(crate) settings: Settings,
+    pub(crate) cors: Cors,
 }
 
 impl Account {
@@ -24,7 +27,7 @@ impl Account {
     pub fn new(key: AccountKey, engine: Engine) -> Self {
         let authority = Authority::new(key.clone());
         let settings = Settings::new(&engine);
-        Self { key, engine, authority, traffic: Traffic::default(), settings }
+        Self { key, engine, authority, traffic: Traffic::default(), settings, cors: Cors::default() }
     }
 
     /// The emulator's account, with the key that every client knows (AUTH-30).
@@ -57,6 +60,9 @@ impl Account {
         for name in self.settings.names(Kind::TablePolicies) {
             let table = TableName::new(&name)?;
             self.authority.set_policies(&table, self.policies(&table))?;
+        }
+        for service in [Service::Tables, Service::Queues] {
+            self.cors.set(service, &self.properties(service).cors.unwrap_or_default());
         }
         Ok(())
     }
@@ -103,25 +109,8 @@ impl Account {
             minute_metrics: new.minute_metrics.or(old.minute_metrics),
             cors: new.cors.or(old.cors),
         };
-        self.settings.set(Kind::Properties, of.name(), Some(properties.to_xml())).await
-    }
-}
-
-/// What a port serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Service {
-    Tables,
-    Queues,
-    Blobs,
-}
-
-impl Service {
-    /// The word for it in settings and logs.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Tables => "tables",
-            Self::Queues => "queues",
-            Self::Blobs => "blobs",
-        }
+        self.settings.set(Kind::Properties, of.name(), Some(properties.to_xml())).await?;
+        self.cors.set(of, properties.cors.as_deref().unwrap_or_default());
+        Ok(())
     }
 }

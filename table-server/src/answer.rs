@@ -4,10 +4,11 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, header};
 use http_body_util::Full;
 
-use crate::account::Service;
+use crate::cors::Sharing;
 use crate::cost::Cost;
 use crate::exchange::{self, Exchange};
 use crate::refusal::Refusal;
+use crate::service::Service;
 
 /// What every answer has.
 const COMMON: [(HeaderName, HeaderValue); 3] = [
@@ -28,6 +29,7 @@ pub(crate) struct Answer {
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) body: String,
     pub(crate) cost: Cost,
+    sharing: Option<Sharing>,
 }
 
 impl Answer {
@@ -46,6 +48,10 @@ impl Answer {
 
     pub(crate) fn cost(self, cost: Cost) -> Self {
         Self { cost, ..self }
+    }
+
+    pub(crate) fn shared(self, sharing: Sharing) -> Self {
+        Self { sharing: Some(sharing), ..self }
     }
 
     pub(crate) fn xml(status: u16, body: impl Into<String>) -> Self {
@@ -101,6 +107,9 @@ impl Answer {
             if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
                 headers.insert(name, value);
             }
+        }
+        if let Some(sharing) = self.sharing {
+            sharing.write(headers);
         }
         response
     }

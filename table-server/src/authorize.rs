@@ -7,9 +7,10 @@ use table_core::{Error, ErrorCode, QueueName};
 use table_wire::auth::{Authorization, Scheme, SignedParts};
 use table_wire::sas::{Authority, Caller, QueuePermissions, QueueToken, SasToken};
 
-use crate::account::{Account, Service};
+use crate::account::Account;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
+use crate::service::Service;
 
 /// What a request is allowed by.
 #[derive(Debug)]

@@ -8,9 +8,10 @@ use http::HeaderMap;
 use http::request::Parts;
 use table_core::odata::MetadataLevel;
 
-use crate::account::{Account, Service};
+use crate::account::Account;
 use crate::refusal::Refusal;
 use crate::request_id;
+use crate::service::Service;
 
 /// The version that is answered where a request does not say one.
 pub(crate) const VERSION: &str = "2019-02-02";

@@ -11,10 +11,10 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Incoming};
 use tokio::sync::SemaphorePermit;
 
-use crate::account::Service;
 use crate::answer::Answer;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
+use crate::service::Service;
 use crate::shared::Shared;
 use crate::{observe, route};
 

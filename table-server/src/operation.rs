@@ -1,7 +1,7 @@
 //! The operation that a request names, for metrics and logs.
 
-use crate::account::Service;
 use crate::exchange::Exchange;
+use crate::service::Service;
 
 macro_rules! operations {
     ($($name:ident)*) => {

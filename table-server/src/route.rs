@@ -1,25 +1,39 @@
 //! From a request to its answer.
 
-use crate::account::{Account, Service};
+use crate::account::Account;
 use crate::answer::Answer;
 use crate::authorize;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
-use crate::{queues, tables};
+use crate::service::Service;
+use crate::{preflight, queues, tables};
 
 /// Answers a request whose body is read.
 pub(crate) async fn answer(accounts: &[Account], exchange: &mut Exchange) -> Answer {
-    match granted(accounts, exchange).await {
-        Ok(answer) => answer,
-        Err(refusal) => Answer::refused(&refusal, exchange),
+    let account = match located(accounts, exchange) {
+        Ok(account) => account,
+        Err(refusal) => return Answer::refused(&refusal, exchange),
+    };
+    let answer = if exchange.method == "OPTIONS" {
+        preflight::answer(account, exchange)
+    } else {
+        granted(account, exchange).await
+    };
+    let answer = answer.unwrap_or_else(|refusal| Answer::refused(&refusal, exchange));
+    match account.cors.sharing(exchange.service, exchange.header("origin"), &exchange.method) {
+        Some(sharing) if exchange.method != "OPTIONS" => answer.shared(sharing),
+        _ => answer,
     }
 }
 
-async fn granted(accounts: &[Account], exchange: &mut Exchange) -> Result<Answer, Refusal> {
+fn located<'a>(accounts: &'a [Account], exchange: &mut Exchange) -> Result<&'a Account, Refusal> {
     if exchange.service == Service::Blobs {
         return Err(Refusal::unsupported("Blobs are not served here: tables and queues are."));
     }
-    let account = exchange.locate(accounts)?;
+    exchange.locate(accounts)
+}
+
+async fn granted(account: &Account, exchange: &mut Exchange) -> Result<Answer, Refusal> {
     let access = match authorize::access(exchange, account) {
         Err(_) if exchange.secondary && exchange.undouble(account.name()) => {
             authorize::access(exchange, account)
@@ -54,6 +68,7 @@ async fn service(account: &Account, exchange: &Exchange) -> Result<Answer, Refus
             let new = table_wire::ServiceProperties::read(exchange.text()?).ok_or_else(|| {
                 Refusal::new(400, "InvalidXmlDocument", "The body is not the properties of a service.")
             })?;
+            crate::cors::check(new.cors.as_deref().unwrap_or_default())?;
             account.set_properties(exchange.service, new).await?;
             Ok(Answer::new(202))
         }

@@ -9,10 +9,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::accept::accept;
-use crate::account::Service;
 use crate::config::Config;
 use crate::fault::ServerFault;
 use crate::observe;
+use crate::service::Service;
 use crate::shared::Shared;
 
 /// A server that holds its ports.

@@ -7,11 +7,12 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Collected};
 
-use crate::account::{Account, Service};
+use crate::account::Account;
 use crate::answer::Answer;
 use crate::exchange::Exchange;
 use crate::limits::ServerLimits;
 use crate::refusal::Refusal;
+use crate::service::Service;
 use crate::{observe, route};
 
 /// What a request is sent to.
