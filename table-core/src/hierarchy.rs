@@ -22,16 +22,20 @@
 mod component;
 mod epk;
 mod hash;
+mod levels;
 mod load;
 mod map;
 mod picture;
+mod price;
 mod range;
 mod route;
 
 pub use component::Component;
 pub use epk::Epk;
+pub use levels::{common_levels, level_names};
 pub use load::{Bounds, Cause, Heat, KeyLoad, Load, NextSplit, Order};
 pub use map::{Partition, PartitionMap};
 pub use picture::picture;
+pub use price::{query_units, read_units, write_units};
 pub use range::EpkRange;
 pub use route::{Fixed, Route, RouteClass, Touched};

@@ -1,5 +1,7 @@
 //! The physical partitions that a question touches, and why.
 
+mod any;
+
 use std::fmt;
 
 use crate::error::Result;
@@ -124,15 +126,7 @@ impl Route {
         let mut ranges: Vec<EpkRange> = keys.iter().map(range).collect();
         ranges.sort();
         ranges.dedup();
-        let mut touched = Vec::new();
-        for range in &ranges {
-            for partition in map.overlaps(range)? {
-                if let Some(clipped) = partition.range.intersection(range) {
-                    let whole = clipped == partition.range;
-                    touched.push(Touched { id: partition.id, range: clipped, whole });
-                }
-            }
-        }
+        let touched = touched(&ranges, map)?;
         Ok(Self { class, depth, ranges, touched, total: map.partitions().len(), reasons })
     }
 
@@ -144,6 +138,20 @@ impl Route {
         ids.dedup();
         ids.len()
     }
+}
+
+/// The parts of partitions that lie in the ranges.
+fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
+    let mut touched = Vec::new();
+    for range in ranges {
+        for partition in map.overlaps(range)? {
+            if let Some(clipped) = partition.range.intersection(range) {
+                let whole = clipped == partition.range;
+                touched.push(Touched { id: partition.id, range: clipped, whole });
+            }
+        }
+    }
+    Ok(touched)
 }
 
 /// Every choice of one value a level, of as many levels as give not too many.

@@ -234,3 +234,32 @@ proptest! {
         prop_assert_eq!(prefix.contains(&Epk::of(&components(&other))), key[..depth] == other[..depth]);
     }
 }
+
+#[test]
+fn epk_10_one_level_hashes_as_a_key_of_one_path_and_several_do_not() {
+    // Kind `Hash` hashes all values of a key together. The hash of the four values below is a published one.
+    let of_one_path = |values: &[Component<'_>]| {
+        let mut text = Vec::new();
+        for value in values {
+            value.write(&mut text);
+        }
+        Epk::from_bytes(component(&text))
+    };
+    for value in [t("redmond"), t(""), n(5.0), b(true), Component::NULL, Component::UNDEFINED] {
+        assert_eq!(Epk::of(std::slice::from_ref(&value)), of_one_path(std::slice::from_ref(&value)));
+    }
+    let four = [n(5.0), t("redmond"), b(true), Component::NULL];
+    assert_eq!(of_one_path(&four).to_string(), "3032DECBE2AB1768D8E0AEDEA35881DF");
+    assert_ne!(Epk::of(&four[..2]), of_one_path(&four[..2]));
+}
+
+#[test]
+fn map_8_the_end_of_a_prefix_keeps_its_last_byte() {
+    let tenant = EpkRange::of_prefix(&[t("Microsoft")]);
+    let end = tenant.end().to_string();
+    assert_eq!(end, "188C347FDB4ED0ECB72D5C45AC751981FF");
+    assert_eq!(end.parse::<Epk>().unwrap(), *tenant.end());
+    // Widened by zeros it is the same end, and without its last byte it would be the beginning.
+    assert_eq!(format!("{end}0000").parse::<Epk>().unwrap(), *tenant.end());
+    assert!(*tenant.end() > *tenant.start() && tenant.contains(&Epk::of(&[t("Microsoft"), t("u1")])));
+}

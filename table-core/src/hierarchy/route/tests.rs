@@ -160,3 +160,55 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn rt_8_the_longest_run_of_fixed_levels_narrows_and_the_rest_is_looked_at_in_the_answer() {
+    let two = || Fixed::To(vec![Component::text(TENANT), Component::text("Contoso")]);
+    for map in maps() {
+        let depth = |levels: &[Fixed<'_>]| Route::new(levels, &map).unwrap().depth;
+        assert_eq!(depth(&[one(TENANT), one("u1"), one("s1")]), 3);
+        assert_eq!(depth(&[two(), one("u1"), Fixed::Not]), 2);
+        assert_eq!(depth(&[one(TENANT), Fixed::Not, one("s1")]), 1);
+        assert_eq!(depth(&[Fixed::Not, one("u1"), one("s1")]), 0);
+        // Several values of a level are the union of what each touches.
+        let ranges = Route::new(&[two(), one("u1"), Fixed::Not], &map).unwrap().ranges;
+        let each = |tenant| EpkRange::of_prefix(&[Component::text(tenant), Component::text("u1")]);
+        let mut expected = vec![each(TENANT), each("Contoso")];
+        expected.sort();
+        assert_eq!(ranges, expected);
+    }
+}
+
+#[test]
+fn rt_10_alternatives_narrow_only_if_each_of_them_fixes_the_first_level() {
+    for map in maps() {
+        let total = map.partitions().len();
+        let any = |branches: &[Vec<Fixed<'_>>]| Route::any(branches, &map).unwrap();
+        let tenant = |text| vec![one(text), Fixed::Not, Fixed::Not];
+        let whole = any(&[tenant(TENANT), vec![Fixed::Not, one("u1"), Fixed::Not]]);
+        assert_eq!((whole.class, whole.partitions()), (RouteClass::FanOut, total), "T= OR U=");
+        let both = any(&[tenant(TENANT), tenant("Contoso"), tenant(TENANT)]);
+        let set = Fixed::To(vec![Component::text(TENANT), Component::text("Contoso")]);
+        let as_set = Route::new(&[set, Fixed::Not, Fixed::Not], &map).unwrap();
+        assert_eq!(
+            (both.class, both.ranges, both.touched),
+            (RouteClass::Targeted, as_set.ranges, as_set.touched)
+        );
+        let points = any(&[vec![one("a"), one("b"), one("c")], vec![one("a"), one("b"), one("d")]]);
+        assert_eq!((points.class, points.ranges.len()), (RouteClass::MultiPoint, 2));
+        // What lies below a range that is asked for anyway is not asked for twice.
+        let nested = any(&[tenant(TENANT), vec![one(TENANT), one("u1"), one("s1")]]);
+        assert_eq!((nested.class, nested.ranges.len()), (RouteClass::Targeted, 1));
+        assert_eq!(any(&[]).class, RouteClass::Empty);
+        assert_eq!(any(&[vec![Fixed::To(Vec::new())], tenant(TENANT)]).class, RouteClass::Targeted);
+    }
+}
+
+#[test]
+fn rt_12_a_value_of_another_type_is_another_key_somewhere_else() {
+    let map = PartitionMap::even(64);
+    let of = |value| Route::new(&[Fixed::To(vec![value])], &map).unwrap();
+    let (text, number) = (of(Component::text("1")), of(Component::number(1.0).unwrap()));
+    assert_eq!((text.class, number.class), (RouteClass::SinglePartition, RouteClass::SinglePartition));
+    assert_ne!(text.touched[0].id, number.touched[0].id);
+}

@@ -1,14 +1,16 @@
-//! Published prices of point reads and writes, in request units by the size of an item.
+//! Published prices of requests, in request units.
 
 /// Kilobytes, request units of a read, of a write.
 const POINTS: [(f64, f64, f64); 4] =
     [(1.0, 1.0, 4.95), (16.0, 1.67, 9.52), (128.0, 9.95, 48.19), (1024.0, 145.9, 625.0)];
+/// Request units that each physical partition adds to a query, at least and at most (LIM-9).
+const PER_PARTITION: (f64, f64) = (2.0, 3.0);
 
 /// What a point read of an item costs: between published sizes on a line, below the smallest its price.
 ///
 /// ```
-/// assert_eq!(table_cosmos::read_units(100), 1.0);
-/// assert!(table_cosmos::read_units(16 << 10) < 2.0); // not one a kilobyte
+/// assert_eq!(table_core::hierarchy::read_units(100), 1.0);
+/// assert!(table_core::hierarchy::read_units(16 << 10) < 2.0); // not one a kilobyte
 /// ```
 #[must_use]
 pub fn read_units(bytes: usize) -> f64 {
@@ -18,11 +20,22 @@ pub fn read_units(bytes: usize) -> f64 {
 /// What a write of an item costs.
 ///
 /// ```
-/// assert_eq!(table_cosmos::write_units(1 << 10), 4.95);
+/// assert_eq!(table_core::hierarchy::write_units(1 << 10), 4.95);
 /// ```
 #[must_use]
 pub fn write_units(bytes: usize) -> f64 {
     along(bytes, |(size, _, write)| (size, write))
+}
+
+/// What a query adds for so many physical partitions, at least and at most; what it reads comes on top (LIM-9).
+///
+/// ```
+/// assert_eq!(table_core::hierarchy::query_units(64), (128.0, 192.0));
+/// ```
+#[must_use]
+pub fn query_units(partitions: usize) -> (f64, f64) {
+    let count = f64::from(u32::try_from(partitions).unwrap_or(u32::MAX));
+    (PER_PARTITION.0 * count, PER_PARTITION.1 * count)
 }
 
 fn along(bytes: usize, price: impl Fn((f64, f64, f64)) -> (f64, f64)) -> f64 {
