@@ -25,6 +25,9 @@
 //! 1,000 entities looked at (PAGE-1). Money is requests and bytes at the
 //! [`Prices`] that you give; a month has 30 days.
 //!
+//! With the feature `hierarchy`, the same run gives the physical partitions that a container of Cosmos DB for NoSQL would have:
+//! `Report::container`.
+//!
 //! # When not to
 //! To learn how long a request takes: measure the service. For what a running program asks: [`meter`](crate::meter).
 //!
@@ -61,6 +64,10 @@
 //! # Ok::<(), table_patterns::Error>(())
 //! ```
 
+#[cfg(feature = "hierarchy")]
+mod asked;
+#[cfg(feature = "hierarchy")]
+mod container;
 mod distribution;
 mod draw;
 mod fault;
@@ -77,6 +84,8 @@ mod step;
 mod tests;
 pub mod workload;
 
+#[cfg(feature = "hierarchy")]
+pub use container::{Container, Design};
 pub use distribution::Distribution;
 pub use draw::Draw;
 pub use file::WorkloadFile;

@@ -93,6 +93,18 @@ pub(super) enum BudgetFault {
          transaction, read ranges instead of points, or use a second account"
     )]
     Account { requests: u64, target: u64 },
+    #[cfg(feature = "hierarchy")]
+    #[error(
+        "the whole key `{key}` uses {share:.0} % of what one may hold or take, at most {most:.0} % are allowed, and no split divides it: \
+         add a level, such as the entity's own id (HPK-26)"
+    )]
+    WholeKey { key: String, share: f64, most: f64 },
+    #[cfg(feature = "hierarchy")]
+    #[error(
+        "physical partition {id} uses {share:.0} % of what one may hold or take, at most {most:.0} % are allowed: begin with a level of \
+         more values, or add a level that divides the largest"
+    )]
+    PhysicalPartition { id: u32, share: f64, most: f64 },
 }
 
 impl Fault for BudgetFault {
@@ -101,6 +113,10 @@ impl Fault for BudgetFault {
             Self::Share { .. } => "PAT-ANTI-1",
             Self::Requests { .. } => "CLS-1",
             Self::Partition { .. } | Self::Account { .. } => "SCL-1",
+            #[cfg(feature = "hierarchy")]
+            Self::WholeKey { .. } => "HPK-17",
+            #[cfg(feature = "hierarchy")]
+            Self::PhysicalPartition { .. } => "HPK-16",
         };
         (ErrorCode::OverBudget, Some(rule))
     }

@@ -3,6 +3,8 @@
 use table_core::error::{Error, Result};
 use table_core::query::QueryClass;
 
+#[cfg(feature = "hierarchy")]
+use crate::advice::asked::Asked;
 use crate::advice::fault::{BudgetFault, WorkloadFault};
 use crate::advice::heat_map::HeatMap;
 use crate::advice::picture;
@@ -124,6 +126,8 @@ pub struct Report {
     pub(super) throttling: Throttling,
     pub(super) busiest_second: u64,
     pub(super) prices: Option<Prices>,
+    #[cfg(feature = "hierarchy")]
+    pub(super) asked: Asked,
 }
 
 impl Report {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use table_core::error::{Error, Result};
 
+#[cfg(feature = "hierarchy")]
+use crate::advice::asked::Asked;
 use crate::advice::draw::Draw;
 use crate::advice::fault::WorkloadFault;
 use crate::advice::heat_map::{HeatMap, Touch};
@@ -73,12 +75,20 @@ struct Tally {
     touches: Vec<Touch>,
     /// Requests of each second.
     requests: Vec<u64>,
+    #[cfg(feature = "hierarchy")]
+    asked: Asked,
 }
 
 impl Tally {
     fn new(seconds: u32) -> Self {
         let requests = vec![0; usize::try_from(seconds).unwrap_or_default()];
-        Self { numbers: BTreeMap::new(), touches: Vec::new(), requests }
+        Self {
+            numbers: BTreeMap::new(),
+            touches: Vec::new(),
+            requests,
+            #[cfg(feature = "hierarchy")]
+            asked: Asked::default(),
+        }
     }
 
     fn add(&mut self, seconds: f64, step: Step) -> Result<()> {
@@ -95,6 +105,8 @@ impl Tally {
         if (self.touches.len() + step.touches.len()) as u64 > 4 * MOST_OPERATIONS {
             return Err(Error::of(WorkloadFault::Partitions));
         }
+        #[cfg(feature = "hierarchy")]
+        self.asked.add(&step);
         for (name, load) in step.touches {
             let next = self.numbers.len();
             let partition = *self.numbers.entry(name).or_insert(next);
@@ -129,6 +141,8 @@ impl Tally {
             throttling,
             busiest_second: self.requests.iter().copied().max().unwrap_or_default(),
             prices: workload.prices.clone(),
+            #[cfg(feature = "hierarchy")]
+            asked: self.asked,
         }
     }
 }

@@ -3,7 +3,7 @@
 use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::limits::PAGE_ENTITIES;
-use table_core::query::QueryClass;
+use table_core::query::{QueryClass, TextRange};
 use table_core::row::entity_bytes;
 use table_core::schema::IndexKind;
 use table_core::selection::{Class, Selection, Source};
@@ -22,6 +22,8 @@ pub struct Step {
     pub(super) bytes: u64,
     /// The partitions that are named, with the load on each: entities written, pages read.
     pub(super) touches: Vec<(String, u64)>,
+    /// The ranges over several partitions that are read, each with its table.
+    pub(super) ranges: Vec<(String, TextRange)>,
 }
 
 impl Step {
@@ -80,7 +82,7 @@ impl Step {
         touches.append(&mut elsewhere);
         let entities = touches.iter().map(|(_, load)| load).sum();
         let (reads, writes) = (lists + 3 * settled, 1 + 2 * settled);
-        Ok(Self { class: None, reads, writes, entities, bytes: bytes as u64, touches })
+        Ok(Self { class: None, reads, writes, entities, bytes: bytes as u64, touches, ranges: Vec::new() })
     }
 
     /// A read of a selection, whose answer has about so many entities, of so many bytes together. A table scan looks at the whole
@@ -99,7 +101,10 @@ impl Step {
         let single = |key: &str| (partition_of(table, key), load(pages(each)));
         let touches = ranges.iter().filter_map(|range| range.partition_key.single().map(single)).collect();
         let reads = pages(each).saturating_mul(ranges.len() as u64);
-        Ok(Self { class: Some(selection.class()), reads, writes: 0, entities, bytes, touches })
+        let several =
+            ranges.iter().map(|range| &range.partition_key).filter(|range| range.single().is_none());
+        let ranges = several.map(|range| (table.to_owned(), range.clone())).collect();
+        Ok(Self { class: Some(selection.class()), reads, writes: 0, entities, bytes, touches, ranges })
     }
 
     pub(super) const fn requests(&self) -> u64 {
@@ -112,7 +117,15 @@ impl Step {
         let writes = u64::from(recorded.class.is_none());
         let load = if writes == 1 { entities } else { 1 };
         let touches = named.map(|key| (partition_of(&recorded.table, key), load)).into_iter().collect();
-        Self { class: recorded.class, reads: 1 - writes, writes, entities, bytes, touches }
+        Self {
+            class: recorded.class,
+            reads: 1 - writes,
+            writes,
+            entities,
+            bytes,
+            touches,
+            ranges: Vec::new(),
+        }
     }
 }
 

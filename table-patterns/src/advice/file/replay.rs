@@ -82,7 +82,7 @@ fn written(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) -> 
     let entities = write.copies.saturating_add(1);
     let bytes = entities.saturating_mul(write.bytes);
     let touches = vec![(key::text(&layout.partition_key, values)?, entities)];
-    Ok(Step { class: None, reads: 0, writes: 1, entities, bytes, touches })
+    Ok(Step { class: None, reads: 0, writes: 1, entities, bytes, touches, ranges: Vec::new() })
 }
 
 fn asked(layout: &Layout, read: &Read, entities: u64, values: &BTreeMap<String, Drawn>) -> Result<Step> {
@@ -98,5 +98,6 @@ fn asked(layout: &Layout, read: &Read, entities: u64, values: &BTreeMap<String, 
         touches.push((key::text(&layout.partition_key, values)?, load(pages(looked_at))));
     }
     let bytes = read.rows.saturating_mul(read.bytes);
-    Ok(Step { class: Some(class), reads: pages(looked_at), writes: 0, entities: looked_at, bytes, touches })
+    let (reads, entities) = (pages(looked_at), looked_at);
+    Ok(Step { class: Some(class), reads, writes: 0, entities, bytes, touches, ranges: Vec::new() })
 }

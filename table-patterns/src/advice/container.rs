@@ -1,0 +1,287 @@
+//! The physical partitions of a container that holds a workload: heat, splits, bounds, other orders of levels.
+
+use std::fmt;
+
+use table_core::entity::Entity;
+use table_core::error::{Error, Result};
+use table_core::hierarchy::{
+    Bounds, Cause, Component, Fixed, KeyLoad, Load, NextSplit, Order, PartitionMap, Route, common_levels,
+    level_names, picture,
+};
+
+use crate::advice::asked::{OfRange, middle};
+use crate::advice::fault::BudgetFault;
+use crate::advice::report::Report;
+
+const SECONDS_A_DAY: f64 = 86_400.0;
+/// Whole keys that are named in the text.
+const NAMED: usize = 5;
+
+/// A container of Cosmos DB for NoSQL: its table, its levels, its partitions at first, and how long the workload goes on.
+///
+/// ```
+/// use table_patterns::Entity;
+/// use table_patterns::advice::Design;
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Events")]
+/// #[partition_key(tenant, user)]
+/// #[row_key(number)]
+/// struct Event { tenant: String, user: String, #[digits(6)] number: u32 }
+///
+/// let design = Design::of::<Event>().partitions(4).days(30.0).question("by user", &["user"]);
+/// # let _ = design;
+/// ```
+#[derive(Clone, Debug)]
+pub struct Design {
+    table: String,
+    levels: Vec<String>,
+    partitions: u32,
+    days: f64,
+    bounds: Bounds,
+    questions: Vec<(String, Vec<bool>)>,
+}
+
+impl Design {
+    /// The table of an entity with the levels that it declares, on one partition, after one day.
+    #[must_use]
+    pub fn of<E: Entity>() -> Self {
+        let levels = level_names(E::SCHEMA);
+        let levels = if levels.is_empty() { vec!["PartitionKey"] } else { levels };
+        Self {
+            table: E::SCHEMA.table.to_owned(),
+            levels: levels.into_iter().map(str::to_owned).collect(),
+            partitions: 1,
+            days: 1.0,
+            bounds: Bounds::SERVICE,
+            questions: Vec::new(),
+        }
+    }
+
+    /// How many partitions there are before any is split, all of the same width.
+    #[must_use]
+    pub fn partitions(self, partitions: u32) -> Self {
+        Self { partitions, ..self }
+    }
+
+    /// How long the workload goes on.
+    #[must_use]
+    pub fn days(self, days: f64) -> Self {
+        Self { days, ..self }
+    }
+
+    /// Other bounds than those of the service.
+    #[must_use]
+    pub fn bounds(self, bounds: Bounds) -> Self {
+        Self { bounds, ..self }
+    }
+
+    /// A question that will be asked, by the levels that it gives: orders of levels are compared by them.
+    #[must_use]
+    pub fn question(mut self, name: impl Into<String>, levels: &[&str]) -> Self {
+        let fixes = self.levels.iter().map(|level| levels.contains(&level.as_str())).collect();
+        self.questions.push((name.into(), fixes));
+        self
+    }
+
+    /// The levels of a whole key, from the text of its PartitionKey; `None` for the key of another design.
+    fn split(&self, partition_key: &str) -> Option<Vec<String>> {
+        if self.levels.len() == 1 {
+            return Some(vec![partition_key.to_owned()]);
+        }
+        let levels = partition_key.strip_suffix('!')?.split('!').map(str::to_owned).collect::<Vec<_>>();
+        (levels.len() == self.levels.len()).then_some(levels)
+    }
+}
+
+/// The physical partitions of a container after a workload, before and after the splits that are due.
+///
+/// ```
+/// use table_patterns::Entity;
+/// use table_patterns::advice::{Design, Distribution, Step, Workload};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Events")]
+/// #[partition_key(tenant, user)]
+/// #[row_key(number)]
+/// struct Event { tenant: String, user: String, #[digits(8)] number: u32, body: String }
+///
+/// let users = Distribution::uniform(200)?;
+/// let report = Workload::new("events").pattern("store", 50.0, move |draw| {
+///     let (user, number) = (format!("u{}", draw.of(&users)), draw.number());
+///     let number = u32::try_from(number).unwrap_or_default();
+///     Step::write(&Event { tenant: "contoso".into(), user, number, body: "x".repeat(900) })
+/// }).run()?;
+/// let container = report.container(&Design::of::<Event>().days(30.0))?;
+/// assert!(container.splits.len() > 3); // one tenant of 240 GB, no user of 20
+/// container.max_full(0.95)?;
+/// assert!(container.svg().starts_with("<svg"));
+/// # Ok::<(), table_patterns::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Container {
+    /// Before the splits that are due.
+    pub before: Load,
+    /// The splits that are due, in their order.
+    pub splits: Vec<NextSplit>,
+    /// After them.
+    pub after: Load,
+    /// The orders that the levels can have, the one that the questions touch least first; none without questions.
+    pub orders: Vec<Order>,
+    design: Design,
+}
+
+impl Report {
+    /// The physical partitions of a container of this design, if the workload goes on at its rates.
+    ///
+    /// What is written is taken for new: it stays, and grows at the rate of the run. Its size is that of the report's other figures, two
+    /// bytes a character; JSON of plain ASCII has half of that, and the service's index comes on top. Reads and writes cost request units by
+    /// the published prices; a query over several whole keys warms each of them alike.
+    ///
+    /// # Errors
+    /// None: every key lies in one partition.
+    pub fn container(&self, design: &Design) -> Result<Container> {
+        let (seconds, whole) = (f64::from(self.seconds.max(1)), design.days * SECONDS_A_DAY);
+        let mut keys = Vec::new();
+        for (name, asked) in &self.asked.keys {
+            let Some((table, partition_key)) = name.split_once('/') else { continue };
+            let Some(levels) = design.split(partition_key).filter(|_| table == design.table) else {
+                continue;
+            };
+            let growth = asked.bytes / seconds;
+            keys.push(KeyLoad { levels, bytes: growth * whole, growth, ru: asked.units / seconds });
+        }
+        let map = PartitionMap::even(design.partitions);
+        let ranges = self.asked.ranges.iter().filter(|((table, _), _)| *table == design.table);
+        for ((_, range), asked) in ranges {
+            spread(&mut keys, &common_levels(range), asked, seconds, &map, design)?;
+        }
+        let before = Load::new(map, keys, design.bounds);
+        let mut after = before.clone();
+        let splits = after.settle()?;
+        let questions: Vec<Vec<bool>> = design.questions.iter().map(|(_, fixes)| fixes.clone()).collect();
+        let orders = if questions.is_empty() { Vec::new() } else { before.orders(&questions)? };
+        Ok(Container { before, splits, after, orders, design: design.clone() })
+    }
+}
+
+/// Adds the request units of a query over several whole keys to each of them.
+fn spread(
+    keys: &mut [KeyLoad],
+    prefix: &[String],
+    asked: &OfRange,
+    seconds: f64,
+    map: &PartitionMap,
+    design: &Design,
+) -> Result<()> {
+    let fixed = (0..design.levels.len()).map(|level| match prefix.get(level) {
+        Some(text) => Fixed::To(vec![Component::text(text.as_str())]),
+        None => Fixed::Not,
+    });
+    let route = Route::new(&fixed.collect::<Vec<_>>(), map)?;
+    let units = (asked.queries * middle(route.partitions()) + asked.units) / seconds;
+    let below = |key: &&mut KeyLoad| key.levels.starts_with(prefix);
+    let count = keys.iter_mut().filter(below).count();
+    let share = units / f64::from(u32::try_from(count.max(1)).unwrap_or(u32::MAX));
+    keys.iter_mut().filter(below).for_each(|key| key.ru += share);
+    Ok(())
+}
+
+impl Container {
+    /// The partitions before and after the splits that are due, as a picture.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
+    }
+
+    /// That no whole key, and after the splits no partition, uses a larger part of what it may hold or take.
+    ///
+    /// # Errors
+    /// `OverBudget`: for a whole key, which no split divides (HPK-17), else for a partition (HPK-16).
+    pub fn max_full(&self, most: f64) -> Result<()> {
+        if let Some((key, share)) = self.before.near(most).into_iter().find(|(_, share)| *share > most) {
+            let (key, share, most) = (text_of(key), share * 100.0, most * 100.0);
+            return Err(Error::of(BudgetFault::WholeKey { key, share, most }));
+        }
+        match self.after.heat().into_iter().find(|heat| heat.full > most) {
+            Some(heat) => {
+                let (id, share, most) = (heat.id, heat.full * 100.0, most * 100.0);
+                Err(Error::of(BudgetFault::PhysicalPartition { id, share, most }))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn text_of(key: &KeyLoad) -> String {
+    key.levels.join(" > ")
+}
+
+/// What a reader decides by: heat, splits, whole keys near their bound, orders.
+impl fmt::Display for Container {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Design { table, levels, days, questions, .. } = &self.design;
+        writeln!(f, "{table}: {}, after {days} days", levels.join(" > "))?;
+        write_heat(f, "before the splits", &self.before)?;
+        if self.splits.is_empty() {
+            match self.before.next_split() {
+                Some(next) => writeln!(f, "next split: {}", said(&next))?,
+                None => writeln!(f, "next split: none, nothing grows")?,
+            }
+        } else {
+            for split in &self.splits {
+                writeln!(f, "split: {}", said(split))?;
+            }
+            write_heat(f, "after the splits", &self.after)?;
+        }
+        for (key, full) in self.before.near(0.8).into_iter().take(NAMED) {
+            let (key, full) = (text_of(key), full * 100.0);
+            writeln!(f, "near its bound: {key} at {full:.0} %, which no split divides: add a level")?;
+        }
+        for order in &self.orders {
+            let names: Vec<&str> =
+                order.levels.iter().filter_map(|at| levels.get(*at).map(String::as_str)).collect();
+            write!(f, "order {}: ", names.join(" > "))?;
+            for ((question, _), touched) in questions.iter().zip(&order.touched) {
+                write!(f, "{question} {touched:.1} partitions, ")?;
+            }
+            writeln!(f, "the fullest at {:.0} %", order.fullest * 100.0)?;
+        }
+        Ok(())
+    }
+}
+
+fn said(split: &NextSplit) -> String {
+    let why = match split.cause {
+        Cause::Storage => "storage",
+        Cause::Throughput => "throughput",
+    };
+    let when = if split.seconds > 0.0 {
+        format!("in {:.1} days", split.seconds / SECONDS_A_DAY)
+    } else {
+        "due".to_owned()
+    };
+    match &split.at {
+        Some(at) => format!("partition {} by {why}, {when}, at {at}", split.id),
+        None => {
+            format!("partition {} by {why}, {when}, and holds a single key: nothing divides it", split.id)
+        }
+    }
+}
+
+fn write_heat(f: &mut fmt::Formatter<'_>, state: &str, load: &Load) -> fmt::Result {
+    writeln!(f, "{state}: partitions {}", load.map().partitions().len())?;
+    for heat in load.heat() {
+        let (id, keys, gigabytes, full) = (heat.id, heat.keys, heat.bytes / 1e9, heat.full * 100.0);
+        writeln!(
+            f,
+            "  {id:>3}  {keys:>6} keys  {gigabytes:>8.2} GB  {:>8.0} RU/s  {full:>4.0} % full",
+            heat.ru
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
