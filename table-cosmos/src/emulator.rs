@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use azure_core::credentials::Secret;
-use azure_core::http::{Method, Request, Url};
+use azure_core::http::{Request, Url};
 use azure_data_cosmos::options::Region;
 use azure_data_cosmos::{AccountReference, CosmosClient, CosmosRuntimeBuilder, RoutingStrategy};
 use azure_data_cosmos_driver::fault_injection::FaultInjectionRule;
@@ -24,7 +24,8 @@ use crate::client::provide_tls;
 use crate::{CosmosTables, Options};
 
 const ENDPOINT: &str = "https://eastus.emulator.local";
-const DATABASE: &str = "tables";
+/// The database of its tables.
+pub const DATABASE: &str = "tables";
 
 /// An account in memory.
 #[derive(Clone)]
@@ -53,6 +54,20 @@ pub struct Sent {
     pub range: Option<(String, String)>,
     /// The partition key, if it names one.
     pub key: Option<String>,
+    /// Bytes of the body.
+    pub bytes: usize,
+}
+
+/// An answer of the account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Answer {
+    /// Its status.
+    pub status: u16,
+    /// Its headers, their names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// Its body.
+    pub body: Vec<u8>,
 }
 
 impl RequestObserver for Log {
@@ -69,6 +84,7 @@ impl RequestObserver for Log {
             partition: header("x-ms-documentdb-partitionkeyrangeid"),
             range: header("x-ms-start-epk").zip(header("x-ms-end-epk")),
             key: header("x-ms-documentdb-partitionkey"),
+            bytes: request.body().len().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default(),
         };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(sent);
     }
@@ -109,6 +125,14 @@ impl Emulator {
         options: Options,
         rules: Vec<Arc<FaultInjectionRule>>,
     ) -> Result<CosmosTables> {
+        Ok(CosmosTables::on(&self.client(rules).await?, DATABASE, options))
+    }
+
+    /// The vendor's client of it, with such rules.
+    ///
+    /// # Errors
+    /// What the client refuses.
+    pub async fn client(&self, rules: Vec<Arc<FaultInjectionRule>>) -> Result<CosmosClient> {
         provide_tls();
         let endpoint = ENDPOINT.parse().map_err(internal)?;
         let account = AccountReference::with_authentication_key(endpoint, Secret::new("dGVzdGtleQ=="));
@@ -119,12 +143,11 @@ impl Emulator {
         };
         let runtime = CosmosRuntimeBuilder::from(runtime);
         let runtime = runtime.build().await.map_err(internal)?;
-        let client = CosmosClient::builder()
+        CosmosClient::builder()
             .with_runtime(runtime)
             .build(account, RoutingStrategy::ProximityTo(Region::EAST_US))
             .await
-            .map_err(internal)?;
-        Ok(CosmosTables::on(&client, DATABASE, options))
+            .map_err(internal)
     }
 
     /// Creates the container of a table with so many levels on so many physical partitions.
@@ -156,14 +179,10 @@ impl Emulator {
     /// # Errors
     /// `InvalidInput` with the emulator's answer if it refuses the item.
     pub async fn put(&self, table: &TableName, key: &str, item: &str) -> Result<()> {
-        let url = format!("{ENDPOINT}/dbs/{DATABASE}/colls/{table}/docs");
-        let mut request = Request::new(Url::parse(&url).map_err(internal)?, Method::Post);
-        request.insert_header("x-ms-documentdb-partitionkey", key.to_owned());
-        request.insert_header("x-ms-documentdb-is-upsert", "true");
-        request.set_body(item.to_owned());
-        let answer = self.client.execute_request(&request).await.map_err(internal)?;
-        let answer = answer.try_into_raw_response().await.map_err(internal)?;
-        let status = u16::from(answer.status());
+        let headers = [("x-ms-documentdb-partitionkey", key), ("x-ms-documentdb-is-upsert", "true")];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let target = format!("/dbs/{DATABASE}/colls/{table}/docs");
+        let Answer { status, .. } = self.exchange("POST", &target, headers, item.into()).await?;
         if status < 300 {
             return Ok(());
         }
@@ -176,12 +195,36 @@ impl Emulator {
     /// # Errors
     /// What the emulator refuses.
     pub async fn described(&self, table: &TableName) -> Result<String> {
-        let url = format!("{ENDPOINT}/dbs/{DATABASE}/colls/{table}");
-        let request = Request::new(Url::parse(&url).map_err(internal)?, Method::Get);
+        let target = format!("/dbs/{DATABASE}/colls/{table}");
+        let answer = self.exchange("GET", &target, [], Vec::new()).await?;
+        String::from_utf8(answer.body).map_err(internal)
+    }
+
+    /// Answers an HTTP request as the account would: for a loopback server that other clients ask.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a method or a target that the protocol does not have.
+    pub async fn exchange(
+        &self,
+        method: &str,
+        target: &str,
+        headers: impl IntoIterator<Item = (String, String)>,
+        body: Vec<u8>,
+    ) -> Result<Answer> {
+        let invalid =
+            |what: &str| Error::new(ErrorCode::InvalidInput, format!("`{what}` is not of the protocol"));
+        let url = Url::parse(ENDPOINT).and_then(|url| url.join(target)).map_err(|_| invalid(target))?;
+        let mut request = Request::new(url, method.parse().map_err(|_| invalid(method))?);
+        for (name, value) in headers {
+            request.insert_header(name.to_ascii_lowercase(), value);
+        }
+        request.set_body(body);
         let answer = self.client.execute_request(&request).await.map_err(internal)?;
         let answer = answer.try_into_raw_response().await.map_err(internal)?;
-        let text = std::str::from_utf8(answer.body().as_ref()).map_err(internal)?;
-        Ok(text.to_owned())
+        let headers = answer.headers().iter();
+        let headers =
+            headers.map(|(name, value)| (name.as_str().to_owned(), value.as_str().to_owned())).collect();
+        Ok(Answer { status: u16::from(answer.status()), headers, body: answer.body().as_ref().to_vec() })
     }
 
     /// The requests since the last call.

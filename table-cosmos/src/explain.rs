@@ -2,18 +2,16 @@
 
 use std::fmt;
 
-use table_core::hierarchy::{Component, Epk, EpkRange, Fixed, PartitionMap, Route, RouteClass};
+use table_core::hierarchy::{
+    Component, Epk, EpkRange, Fixed, PartitionMap, Route, RouteClass, query_units, read_units,
+};
 use table_core::query::Query;
 use table_core::{Error, ErrorCode, Result, TableName};
 
 use crate::client::CosmosTables;
 use crate::failure;
-use crate::price::read_units;
 use crate::scope::Scope;
 use crate::sql::Sql;
-
-/// Request units that each physical partition adds to a query (LIM-9).
-const PER_PARTITION: (f64, f64) = (2.0, 3.0);
 
 /// How a query would be answered.
 #[derive(Clone, Debug)]
@@ -121,13 +119,9 @@ impl Explain {
                 "nothing of the filter is sent: all that the keys hold is read and paid for".to_owned(),
             );
         }
-        let count = f64::from(u32::try_from(route.touched.len()).unwrap_or(u32::MAX));
         let is_point = matches!(scope, Scope::Key(_)) && query.keys.row_key.single().is_some();
-        let units = if is_point {
-            (read_units(1), read_units(usize::MAX))
-        } else {
-            (PER_PARTITION.0 * count, PER_PARTITION.1 * count)
-        };
+        let units =
+            if is_point { (read_units(1), read_units(usize::MAX)) } else { query_units(route.touched.len()) };
         Ok(Self { class: route.class, route, text: sql.text, units, warnings })
     }
 }

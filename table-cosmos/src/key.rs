@@ -7,7 +7,7 @@ use azure_data_cosmos::models::PartitionKeyValue;
 use table_core::{Error, ErrorCode, Result};
 
 /// Ends a level of a PartitionKey.
-pub(crate) const END: char = '!';
+const END: char = '!';
 /// The longest id, in bytes (LIM-5).
 const ID_BYTES: usize = 1_023;
 /// The longest level, in bytes (LIM-4).

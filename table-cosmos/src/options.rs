@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use table_core::Entity;
+use table_core::hierarchy::level_names;
 use table_core::pace::{Backoff, Pace};
 use table_core::retry::Retry;
-use table_core::schema::KeyPiece;
 
 /// The most levels of a key (HPK-42).
 const MOST: usize = 3;
@@ -61,10 +61,7 @@ impl Options {
     /// The levels of an entity's table, as they are declared.
     #[must_use]
     pub fn levels_of<E: Entity>(self) -> Self {
-        let pieces = E::SCHEMA.partition_key;
-        let fields = pieces.iter().filter(|piece| matches!(piece, KeyPiece::Field { .. })).count();
-        let ended = pieces.last().is_some_and(|piece| matches!(piece, KeyPiece::Literal("!")));
-        self.levels(E::SCHEMA.table, if ended && fields > 1 { fields } else { 1 })
+        self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
     /// Request units a second of containers that are created here; without, that of the database, or the service's default. A container that has

@@ -1,13 +1,11 @@
 //! Which physical partitions a range of keys is asked of: one whole key, a prefix of levels, or all (RT-1 to RT-3).
 
-use std::ops::Bound;
-
 use azure_data_cosmos::FeedScope;
 use table_core::Result;
-use table_core::key::order;
+use table_core::hierarchy::common_levels;
 use table_core::query::TextRange;
 
-use crate::key::{self, END};
+use crate::key;
 
 /// Where a query goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,19 +29,10 @@ impl Scope {
         if let Some(text) = range.single() {
             return key::levels(text, depth).map_or(Self::Nothing, Self::Key);
         }
-        let (Bound::Included(lower) | Bound::Excluded(lower)) = &range.lower else { return Self::All };
         if depth == 1 {
             return Self::All;
         }
-        let mut prefix = "";
-        for (at, _) in lower.match_indices(END) {
-            let longer = lower.get(..=at).unwrap_or_default();
-            if !lies_below(&range.upper, longer) {
-                break;
-            }
-            prefix = longer;
-        }
-        let levels: Vec<String> = prefix.split_terminator(END).map(str::to_owned).collect();
+        let levels = common_levels(range);
         match levels.len() {
             0 => Self::All,
             // The bounds say more than a whole key does: what is below it, and that is the key alone.
@@ -70,20 +59,10 @@ impl Scope {
     }
 }
 
-/// Whether all that a range with this end holds, above a lower bound that begins with `prefix`, begins with it, too.
-fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
-    match upper {
-        Bound::Unbounded => false,
-        Bound::Included(upper) => upper.starts_with(prefix),
-        Bound::Excluded(upper) => {
-            upper.starts_with(prefix)
-                || order::after_prefix(prefix).is_some_and(|after| order::compare(upper, &after).is_le())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ops::Bound;
+
     use proptest::prelude::*;
 
     use super::*;

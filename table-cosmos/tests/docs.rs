@@ -55,3 +55,47 @@ fn each_cell_of_the_table_of_patterns_names_what_shows_it() {
     }
     assert!(cells >= 64, "{cells} cells");
 }
+
+#[test]
+fn the_requests_of_the_recipes_are_those_that_the_cookbook_prints() {
+    let page = fs::read_to_string(root().join("docs/cosmos.md")).unwrap();
+    let mut rows = 0;
+    for recipe in ["tenants", "devices", "documents", "split"] {
+        let snapshot = root().join(format!("table-cosmos/tests/snapshots/cookbook__{recipe}.snap"));
+        let table: Vec<String> = fs::read_to_string(snapshot)
+            .unwrap()
+            .lines()
+            .filter(|line| line.starts_with('|'))
+            .map(str::to_owned)
+            .collect();
+        assert!(
+            page.contains(&format!("`{recipe}`:\n\n{}\n", table.join("\n"))),
+            "{recipe}: copy the snapshot"
+        );
+        rows += table.len() - 2;
+    }
+    assert!(rows >= 16, "{rows} questions");
+}
+
+#[test]
+fn each_answer_that_is_put_below_the_client_has_a_source_and_a_test() {
+    let page = fs::read_to_string(root().join("docs/cosmos.md")).unwrap();
+    let recorded = fs::read_to_string(root().join("table-cosmos/tests/emulator/recorded.rs")).unwrap();
+    let section = page.split("## Answers of the service").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    for row in &rows {
+        let cells: Vec<&str> = row.trim_matches(['|', ' ']).split(" | ").collect();
+        let [_, sources, _, test] = cells.as_slice() else { panic!("{row}") };
+        for source in sources.split(", ") {
+            let key = source.split("][").nth(1).unwrap();
+            assert!(section.contains(&format!("[{key}: https://")), "{row}: {source} has no address");
+        }
+        let name = test.trim_matches(|character| character != '`').trim_matches('`');
+        assert!(
+            name == "throttled" || recorded.contains(&format!("fn {name}(")),
+            "{row}: {name} is not there"
+        );
+    }
+    let tests = recorded.matches("#[test]").count();
+    assert_eq!(rows.len(), tests + 1, "each test has its row, and the suite under throttling");
+}

@@ -1,4 +1,4 @@
-//! Every scenario of the behaviour suite, on 1, 4 and 64 physical partitions.
+//! Every scenario of the behaviour suite: on 1, 4 and 64 physical partitions, during splits and merges, and throttled.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,17 +8,34 @@ use tests::suite;
 use crate::deviations::DEVIATIONS;
 use crate::partitioned::Partitioned;
 
-/// Runs a scenario, and holds it to failing where it is said to.
-fn run<F: Future<Output = ()>>(
-    name: &str,
-    partitions: u32,
-    scenario: impl FnOnce(&'static Partitioned) -> F,
-) {
+/// What the scenarios are run on.
+#[derive(Clone, Copy, Debug)]
+enum On {
+    /// So many partitions at rest.
+    Partitions(u32),
+    /// Partitions that are split and merged between and during the requests.
+    Restless,
+    /// A container that answers requests with 429 before it takes them.
+    Throttled,
+}
+
+impl On {
+    async fn store(self) -> Partitioned {
+        match self {
+            Self::Partitions(partitions) => crate::store(partitions, Options::new()).await,
+            Self::Restless => crate::restless().await,
+            Self::Throttled => crate::throttled().await,
+        }
+    }
+}
+
+/// Runs a scenario, and expects it to fail if it is listed as a deviation.
+fn run<F: Future<Output = ()>>(name: &str, on: On, scenario: impl FnOnce(&'static Partitioned) -> F) {
     let deviation = DEVIATIONS.iter().find(|(deviant, ..)| *deviant == name);
     let runtime = crate::runtime();
     let ran = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
-            let store = Box::leak(Box::new(crate::store(partitions, Options::new()).await));
+            let store = Box::leak(Box::new(on.store().await));
             scenario(store).await;
         });
     }));
@@ -34,19 +51,36 @@ fn run<F: Future<Output = ()>>(
 macro_rules! one { ($family:ident, [$($scenario:ident,)*]) => { mod $family { $(
     #[test]
     fn $scenario() {
-        super::super::run(concat!(stringify!($family), "::", stringify!($scenario)), 1, crate::behaviour::suite::$family::$scenario);
+        use super::super::{On, run, suite};
+        run(concat!(stringify!($family), "::", stringify!($scenario)), On::Partitions(1), suite::$family::$scenario);
     }
 )* } } }
 macro_rules! four { ($family:ident, [$($scenario:ident,)*]) => { mod $family { $(
     #[test]
     fn $scenario() {
-        super::super::run(concat!(stringify!($family), "::", stringify!($scenario)), 4, crate::behaviour::suite::$family::$scenario);
+        use super::super::{On, run, suite};
+        run(concat!(stringify!($family), "::", stringify!($scenario)), On::Partitions(4), suite::$family::$scenario);
     }
 )* } } }
 macro_rules! many { ($family:ident, [$($scenario:ident,)*]) => { mod $family { $(
     #[test]
     fn $scenario() {
-        super::super::run(concat!(stringify!($family), "::", stringify!($scenario)), 64, crate::behaviour::suite::$family::$scenario);
+        use super::super::{On, run, suite};
+        run(concat!(stringify!($family), "::", stringify!($scenario)), On::Partitions(64), suite::$family::$scenario);
+    }
+)* } } }
+macro_rules! restless { ($family:ident, [$($scenario:ident,)*]) => { mod $family { $(
+    #[test]
+    fn $scenario() {
+        use super::super::{On, run, suite};
+        run(concat!(stringify!($family), "::", stringify!($scenario)), On::Restless, suite::$family::$scenario);
+    }
+)* } } }
+macro_rules! throttled { ($family:ident, [$($scenario:ident,)*]) => { mod $family { $(
+    #[test]
+    fn $scenario() {
+        use super::super::{On, run, suite};
+        run(concat!(stringify!($family), "::", stringify!($scenario)), On::Throttled, suite::$family::$scenario);
     }
 )* } } }
 
@@ -60,4 +94,25 @@ mod four_partitions {
 
 mod sixty_four_partitions {
     tests::for_each_scenario!(many);
+}
+
+mod splits_and_merges {
+    tests::for_each_scenario!(restless);
+}
+
+mod throttled {
+    tests::for_each_scenario!(throttled);
+}
+
+/// The disturbances of the suite reach its requests: none of them would be seen otherwise.
+#[test]
+fn map_12_and_rty_1_the_scenarios_are_disturbed() {
+    for on in [On::Restless, On::Throttled] {
+        crate::runtime().block_on(async {
+            let store = Box::leak(Box::new(on.store().await));
+            suite::paging::page_3_and_4_pages_of_every_size_give_the_whole_answer_once(store).await;
+            let count = store.unrest.as_ref().unwrap().count();
+            assert!(count >= 8, "{on:?}: {count}");
+        });
+    }
 }

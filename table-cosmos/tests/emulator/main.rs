@@ -13,13 +13,21 @@ mod moving;
 mod order;
 mod partitioned;
 mod patterns;
+mod placement;
 mod recorded;
 mod routing;
+mod unrest;
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+use table_core::pace::Backoff;
 use table_cosmos::Options;
 use table_cosmos::emulator::Emulator;
 
 use partitioned::Partitioned;
+use unrest::Unrest;
 
 /// A runtime of two threads: the emulator's splits and merges are tasks of their own.
 fn runtime() -> tokio::runtime::Runtime {
@@ -30,5 +38,25 @@ fn runtime() -> tokio::runtime::Runtime {
 async fn store(partitions: u32, options: Options) -> Partitioned {
     let emulator = Emulator::new(false).unwrap();
     let store = emulator.open(options).await.unwrap();
-    Partitioned { emulator, store, partitions }
+    Partitioned { emulator, store, partitions, unrest: None }
+}
+
+/// Waits of minutes would be needed for as many attempts to run out: a slow machine changes nothing.
+fn patient() -> Options {
+    Options::new()
+        .splits(100_000, Backoff { first: Duration::from_millis(1), most: Duration::from_millis(5) })
+}
+
+/// A store whose partitions are split and merged under the requests.
+async fn restless() -> Partitioned {
+    Partitioned { unrest: Some(Arc::new(Unrest::moves())), ..store(1, patient()).await }
+}
+
+/// A store whose requests are throttled.
+async fn throttled() -> Partitioned {
+    let emulator = Emulator::new(false).unwrap();
+    let rules = unrest::throttling();
+    let store = emulator.open_with_faults(Options::new(), rules.clone()).await.unwrap();
+    let unrest = Some(Arc::new(Unrest::Throttles { calls: AtomicU32::new(0), rules }));
+    Partitioned { emulator, store, partitions: 1, unrest }
 }

@@ -1,4 +1,4 @@
-//! Answers of the service that the emulator gives otherwise or never, put below the client: each with the page that says so.
+//! Answers of the service that the emulator gives otherwise or never, put below the client: `docs/cosmos.md` lists each with its source.
 //!
 //! The client, its retries and its errors are the real ones; only the answer is given by a rule.
 
@@ -148,12 +148,12 @@ fn map_12_a_partition_that_stays_gone_is_an_error_that_says_so() {
     });
 }
 
-/// Opens a container whose description is the emulator's with another key or more. The emulator keeps no time to live, and makes no container of
-/// the first version.
-async fn opening(partition_key: &str, more: Option<i32>) -> Error {
+/// Opens a container of so many levels whose description is the emulator's with another key or more. The emulator keeps no time to live, and
+/// makes no container of the first version.
+async fn opening(levels: usize, partition_key: &str, more: Option<i32>) -> Error {
     let emulator = Emulator::new(false).unwrap();
     let table = TableName::new(EVENTS).unwrap();
-    emulator.create(&table, 2, 1, None).unwrap();
+    emulator.create(&table, levels, 1, None).unwrap();
     let mut described: serde_json::Value =
         serde_json::from_str(&emulator.described(&table).await.unwrap()).unwrap();
     described["partitionKey"] = serde_json::from_str(partition_key).unwrap();
@@ -162,30 +162,48 @@ async fn opening(partition_key: &str, more: Option<i32>) -> Error {
     }
     let answer = custom(StatusCode::Ok, 0, &described.to_string());
     let rule = rule(FaultOperationType::MetadataReadContainer, answer, u32::MAX);
-    let store = emulator.open_with_faults(two_levels(), vec![rule.clone()]).await.unwrap();
+    let options = Options::new().levels(EVENTS, levels);
+    let store = emulator.open_with_faults(options, vec![rule.clone()]).await.unwrap();
     rule.enable();
     store.get(&table, &key("there"), &Select::All).await.unwrap_err()
 }
 
-/// "Time to live in Azure Cosmos DB": `defaultTtl` of a container lets its items expire; -1 lets those that say so.
-/// "Create a container with a large partition key": without a version it is the first one (WIRE-7), which the client itself refuses of several levels.
+/// `defaultTtl` of a container lets its items expire; -1 lets those expire that say so.
 #[test]
-fn epk_9_wire_7_and_hpk_43_a_container_that_would_lose_or_place_items_otherwise_is_refused() {
+fn hpk_43_a_container_whose_items_expire_or_whose_paths_differ_is_refused() {
     runtime().block_on(async {
         let levels = r#"{"paths":["/l1","/l2"],"kind":"MultiHash","version":2}"#;
         let turned = r#"{"paths":["/l2","/l1"],"kind":"MultiHash","version":2}"#;
         for (partition_key, more, what) in
             [(levels, Some(3600), "expire"), (levels, Some(-1), "expire"), (turned, None, "/l2, /l1")]
         {
-            let error = opening(partition_key, more).await;
+            let error = opening(2, partition_key, more).await;
             let refusal = (ErrorCode::LayoutMismatch, Some("HPK-43"));
             assert_eq!((error.code(), error.rule()), refusal, "{partition_key}: {error}");
             assert!(error.to_string().contains(what) && error.table() == Some(EVENTS), "{error}");
         }
-        for version in [r#","version":1"#, ""] {
-            let first = format!(r#"{{"paths":["/l1","/l2"],"kind":"MultiHash"{version}}}"#);
-            let error = opening(&first, None).await;
-            assert!(!error.is_not_found(), "{error}");
+    });
+}
+
+/// Containers of the first version are of before May 2019, or of a client that asked for none. Without a version it is the first one (WIRE-7).
+#[test]
+fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
+    runtime().block_on(async {
+        for (levels, partition_key) in [
+            (1, r#"{"paths":["/l1"],"kind":"Hash","version":1}"#),
+            (1, r#"{"paths":["/l1"],"kind":"Hash"}"#),
+            (1, r#"{"paths":["/l1"],"kind":"MultiHash","version":2}"#),
+            (2, r#"{"paths":["/l1","/l2"],"kind":"Hash","version":2}"#),
+            // The client takes a missing version for kind `Hash` of the first version, whatever the kind says.
+            (2, r#"{"paths":["/l1","/l2"],"kind":"MultiHash"}"#),
+        ] {
+            let error = opening(levels, partition_key, None).await;
+            let refusal = (ErrorCode::LayoutMismatch, Some("EPK-9"));
+            assert_eq!((error.code(), error.rule()), refusal, "{partition_key}: {error}");
+            assert!(error.to_string().contains("V2 is needed"), "{error}");
         }
+        // The client itself refuses this one, when it reads the description.
+        let error = opening(2, r#"{"paths":["/l1","/l2"],"kind":"MultiHash","version":1}"#, None).await;
+        assert!(!error.is_not_found(), "{error}");
     });
 }

@@ -8,9 +8,11 @@ use table_core::hierarchy::{Component, Epk, EpkRange, PartitionMap, Route};
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
 use table_core::{Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction};
+use table_cosmos::emulator::DATABASE;
 use table_cosmos::{Explain, Options};
 
 use crate::partitioned::Partitioned;
+use crate::placement::keys_lie_where_the_model_places_them;
 use crate::{runtime, store};
 
 /// Designs and questions of each: 10,000 together.
@@ -147,5 +149,17 @@ fn rt_14_hpk_37_and_wire_1_a_whole_key_is_sent_as_a_key_and_a_prefix_as_bounds()
         let (start, end) = query.range.clone().unwrap();
         assert_eq!(start, "188C347FDB4ED0ECB72D5C45AC751981");
         assert_eq!(end, "188C347FDB4ED0ECB72D5C45AC751981FF");
+    });
+}
+
+#[test]
+fn rust_5_and_rt_1_each_partition_has_the_keys_that_the_model_places_there() {
+    runtime().block_on(async {
+        for partitions in [1, 7, 64] {
+            let store = store(partitions, Options::new().levels("Placed", 3)).await;
+            let table = store.create("Placed", 3);
+            let client = store.emulator.client(Vec::new()).await.unwrap();
+            keys_lie_where_the_model_places_them(&client, DATABASE, &store.store, &table).await;
+        }
     });
 }

@@ -1,0 +1,88 @@
+//! The requests and request units of each question of a recipe.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use table_core::hierarchy::{query_units, read_units, write_units};
+use table_cosmos::emulator::{Emulator, Sent};
+
+/// What the rows of a question are.
+#[derive(Clone, Copy)]
+pub(super) enum Rows {
+    Written(usize),
+    /// By whole key and id.
+    Read(usize),
+    Found(usize),
+}
+
+/// One question.
+struct Line {
+    question: String,
+    rows: usize,
+    points: usize,
+    queries: usize,
+    partitions: String,
+    units: String,
+}
+
+/// The questions of a recipe.
+pub(super) struct Ledger {
+    emulator: Emulator,
+    lines: Vec<Line>,
+}
+
+impl Ledger {
+    /// From here on.
+    pub(super) fn new(emulator: &Emulator) -> Self {
+        let _ = emulator.sent();
+        Self { emulator: emulator.clone(), lines: Vec::new() }
+    }
+
+    /// Adds a question that was answered since the one before.
+    pub(super) fn add(&mut self, question: &str, rows: Rows) {
+        let sent = self.emulator.sent();
+        let points: Vec<&Sent> =
+            sent.iter().filter(|sent| !sent.is_query && sent.path.contains("/docs")).collect();
+        let queries: Vec<&Sent> = sent.iter().filter(|sent| sent.is_query).collect();
+        // A query with a whole key names no partition: it has one, as a point has.
+        let named: BTreeSet<&String> = queries.iter().filter_map(|sent| sent.partition.as_ref()).collect();
+        let touched = named.len().max(1);
+        let one_each = || "1 each".to_owned();
+        let (rows, partitions, units) = match rows {
+            Rows::Written(rows) => {
+                let each = points.iter().map(|sent| sent.bytes).sum::<usize>() / rows.max(1);
+                (rows, one_each(), format!("{:.2}", count(rows) * write_units(each)))
+            }
+            Rows::Read(rows) => (rows, one_each(), format!("{:.2}", count(rows) * read_units(1))),
+            Rows::Found(rows) => {
+                let (least, most) = query_units(touched);
+                (rows, touched.to_string(), format!("{least} to {most} and what it reads"))
+            }
+        };
+        let question = question.to_owned();
+        self.lines.push(Line {
+            question,
+            rows,
+            points: points.len(),
+            queries: queries.len(),
+            partitions,
+            units,
+        });
+    }
+}
+
+fn count(rows: usize) -> f64 {
+    f64::from(u32::try_from(rows).unwrap_or(u32::MAX))
+}
+
+/// A table: what a query reads has no published price.
+impl fmt::Display for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "| question | rows | points | queries | partitions | RU by the published prices |")?;
+        writeln!(f, "| --- | --- | --- | --- | --- | --- |")?;
+        for Line { question, rows, points, queries, partitions, units } in &self.lines {
+            writeln!(f, "| {question} | {rows} | {points} | {queries} | {partitions} | {units} |")?;
+        }
+        Ok(())
+    }
+}

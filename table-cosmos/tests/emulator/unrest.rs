@@ -1,0 +1,140 @@
+//! Disturbances between and during the requests of a scenario: splits and merges, or answers of 429.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use azure_core::http::StatusCode;
+use azure_data_cosmos_driver::fault_injection::{
+    CustomResponseBuilder, FaultInjectionResultBuilder, FaultInjectionRule, FaultInjectionRuleBuilder,
+};
+use table_core::hierarchy::{Epk, PartitionMap};
+use table_core::{Result, TableName};
+use table_cosmos::emulator::Emulator;
+use tokio::runtime::Handle;
+use tokio::sync::Mutex;
+
+/// How long a partition that is being split or merged answers nothing.
+const LOCKED: Duration = Duration::from_millis(2);
+/// Where partitions are cut, as the first byte of a bound.
+const CUTS: [u8; 5] = [0x20, 0x10, 0x30, 0x08, 0x28];
+/// Disturbances of one scenario at most. The emulator's list of partitions grows with each of them.
+const MOST: u32 = 24;
+/// How often one request is throttled; the client tries it nine times more, and four threads may throttle it at once.
+const THROTTLED: u32 = 2;
+
+/// What disturbs the requests of a scenario.
+pub(crate) enum Unrest {
+    /// The partitions of each table are split and merged. Scenarios ask from threads of their own, too: the emulator's tasks need a runtime.
+    Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },
+    /// Requests are answered with 429 before they reach the emulator, by one rule after the other.
+    Throttles { calls: AtomicU32, rules: Vec<Arc<FaultInjectionRule>> },
+}
+
+/// Whether a call is disturbed: the first ones, and then ever fewer.
+const fn is_due(call: u32) -> bool {
+    call < 12 || call.is_power_of_two()
+}
+
+/// Rules that are off until they are enabled, one for each disturbance.
+pub(crate) fn throttling() -> Vec<Arc<FaultInjectionRule>> {
+    let rule = |number: u32| {
+        let answer = CustomResponseBuilder::new(StatusCode::TooManyRequests)
+            .with_sub_status(3200)
+            .with_header("x-ms-retry-after-ms", "1")
+            .with_body(r#"{"code":"429","message":"Request rate is large"}"#);
+        let result = FaultInjectionResultBuilder::new().with_custom_response(answer.build()).build();
+        let rule = FaultInjectionRuleBuilder::new(format!("throttled {number}"), result);
+        let rule = Arc::new(rule.with_hit_limit(THROTTLED).build());
+        rule.disable();
+        rule
+    };
+    (0..MOST).map(rule).collect()
+}
+
+impl Unrest {
+    /// Splits and merges, by tasks of the runtime that this is called in.
+    pub(crate) fn moves() -> Self {
+        Self::Moves { calls: AtomicU32::new(0), maps: Mutex::default(), runtime: Handle::current() }
+    }
+
+    /// How many disturbances there were.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Moves { calls, .. } => {
+                (0..calls.load(Ordering::SeqCst)).filter(|call| is_due(*call)).count()
+            }
+            Self::Throttles { rules, .. } => rules.iter().filter(|rule| rule.hit_count() > 0).count(),
+        }
+    }
+
+    /// A table was created with so many partitions.
+    pub(crate) async fn created(&self, table: &TableName, partitions: u32) {
+        if let Self::Moves { maps, .. } = self {
+            maps.lock().await.insert(table.folded().to_owned(), PartitionMap::even(partitions));
+        }
+    }
+
+    /// A table is going to be deleted.
+    pub(crate) async fn deleting(&self, emulator: &Emulator, table: &TableName) {
+        if let Self::Moves { maps, .. } = self {
+            maps.lock().await.remove(table.folded());
+            emulator.settled().await;
+        }
+    }
+
+    /// Before a request.
+    pub(crate) async fn disturb(&self, emulator: &Emulator, table: &TableName) -> Result<()> {
+        let (Self::Moves { calls, .. } | Self::Throttles { calls, .. }) = self;
+        let call = calls.fetch_add(1, Ordering::SeqCst);
+        if !is_due(call) {
+            return Ok(());
+        }
+        match self {
+            Self::Moves { maps, runtime, .. } => {
+                let mut maps = maps.lock().await;
+                let Some(map) = maps.get_mut(table.folded()) else { return Ok(()) };
+                // The one before is over: the model's numbers are the emulator's.
+                emulator.settled().await;
+                let _entered = runtime.enter();
+                shift(map, emulator, table, call)
+            }
+            Self::Throttles { rules, .. } => {
+                // One rule after the other: calls that send nothing do not add up to more than the client endures.
+                let is_left = |rule: &&Arc<FaultInjectionRule>| rule.hit_count() < THROTTLED;
+                if let Some(rule) = rules.iter().find(is_left) {
+                    rule.enable();
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Begins a split, or a merge where there is a cut.
+fn shift(map: &mut PartitionMap, emulator: &Emulator, table: &TableName, call: u32) -> Result<()> {
+    let mut bytes = vec![0; 16];
+    bytes[0] = CUTS[call as usize % CUTS.len()];
+    let at = Epk::from_bytes(bytes);
+    let right = map.locate(&at).clone();
+    let left = map.partitions().iter().find(|partition| *partition.range.end() == at).map(|left| left.id);
+    if let Some(left) = left {
+        emulator.merge(table, left, right.id, LOCKED);
+        map.merge(left, right.id)?;
+    } else {
+        emulator.split(table, right.id, &at, LOCKED)?;
+        map.split(right.id, &at)?;
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Unrest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Moves { .. } => "Moves",
+            Self::Throttles { .. } => "Throttles",
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! A loopback server in front of the emulator: HTTP/1.1, one request after the other on each connection.
+
+use std::fmt::Write as _;
+use std::io;
+
+use table_cosmos::emulator::{Answer, Emulator};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Serves until the runtime ends; the endpoint.
+pub(crate) async fn serve(emulator: Emulator) -> io::Result<String> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let endpoint = format!("http://{}/", listener.local_addr()?);
+    tokio::spawn(async move {
+        while let Ok((connection, _)) = listener.accept().await {
+            let emulator = emulator.clone();
+            tokio::spawn(async move { connected(&emulator, BufStream::new(connection)).await });
+        }
+    });
+    Ok(endpoint)
+}
+
+async fn connected(emulator: &Emulator, mut connection: BufStream<TcpStream>) -> io::Result<()> {
+    loop {
+        let mut line = String::new();
+        if connection.read_line(&mut line).await? == 0 {
+            return Ok(());
+        }
+        let mut words = line.split_whitespace();
+        let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        // That client ends paths with a slash, which the service allows and the emulator does not.
+        let (method, target) = (method.to_owned(), target.trim_end_matches('/').to_owned());
+        let (mut headers, mut length) = (Vec::new(), 0);
+        loop {
+            let mut line = String::new();
+            connection.read_line(&mut line).await?;
+            let Some((name, value)) = line.trim_end().split_once(':') else { break };
+            let (name, value) = (name.to_ascii_lowercase(), value.trim().to_owned());
+            if name == "content-length" {
+                length = value.parse().map_err(io::Error::other)?;
+            }
+            headers.push((name, value));
+        }
+        let mut body = vec![0; length];
+        connection.read_exact(&mut body).await?;
+        let answer = emulator.exchange(&method, &target, headers, body).await.map_err(io::Error::other)?;
+        respond(&mut connection, &answer).await?;
+    }
+}
+
+async fn respond(connection: &mut BufStream<TcpStream>, answer: &Answer) -> io::Result<()> {
+    let mut head = format!("HTTP/1.1 {} -\r\ncontent-length: {}\r\n", answer.status, answer.body.len());
+    for (name, value) in &answer.headers {
+        if name != "content-length" {
+            let _ = write!(head, "{name}: {value}\r\n");
+        }
+    }
+    head.push_str("\r\n");
+    connection.write_all(head.as_bytes()).await?;
+    connection.write_all(&answer.body).await?;
+    connection.flush().await
+}
