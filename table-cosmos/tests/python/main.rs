@@ -84,7 +84,7 @@ fn epk_14_and_wire_1_the_vendors_python_client_agrees_with_ours() {
             assert!(theirs.contains(&ours), "{prefix}: {ours:?} of {theirs:?}");
         }
 
-        // What it has written, whose levels are no texts of our codecs.
+        // What it has written, read without codecs, which escape blanks.
         let keys = KeyRange { partition_key: TextRange::prefix("python!"), row_key: TextRange::ALL };
         let page = store.query(&table, &Query::new(keys), None).await.unwrap();
         let found: BTreeSet<(String, String, String)> = page
