@@ -7,7 +7,7 @@ use azure_data_cosmos_driver::fault_injection::{
     CustomResponseBuilder, FaultInjectionErrorType, FaultInjectionResult, FaultInjectionResultBuilder,
     FaultOperationType,
 };
-use table_core::query::{KeyRange, Query, Select};
+use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
 use table_core::{
     EntityKey, Error, ErrorCode, IfMatch, Operation, OperationKind, PartitionKey, RowKey, TableName,
@@ -145,6 +145,31 @@ fn map_12_a_partition_that_stays_gone_is_an_error_that_says_so() {
         let query = Query::new(KeyRange::partition("contoso!ada!"));
         let error = store.query(&table, &query, None).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::ServerBusy, "{error}");
+    });
+}
+
+/// Clients have answered queries by a prefix with rows of other tenants.
+#[test]
+fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_an_answer() {
+    runtime().block_on(async {
+        let item =
+            r#"{"id":"there","l1":"fabrikam","l2":"ada","p":{},"o":"x","_etag":"\"1\"","_ts":1700000000}"#;
+        let refused = |error: Error| {
+            assert_eq!((error.code(), error.rule()), (ErrorCode::InternalError, Some("RT-5")), "{error}");
+            assert_eq!(error.key(), Some(("fabrikam!ada!", "there")), "{error}");
+        };
+        let page = custom(StatusCode::Ok, 0, &format!(r#"{{"_rid":"r","Documents":[{item}],"_count":1}}"#));
+        let (store, table) = answering(FaultOperationType::QueryItem, page, two_levels()).await;
+        let prefix = KeyRange { partition_key: TextRange::prefix("contoso!"), row_key: TextRange::ALL };
+        for keys in [KeyRange::partition("contoso!ada!"), prefix] {
+            refused(store.query(&table, &Query::new(keys), None).await.unwrap_err());
+        }
+        let one = custom(StatusCode::Ok, 0, item);
+        let (store, table) = answering(FaultOperationType::ReadItem, one, two_levels()).await;
+        refused(store.get(&table, &key("there"), &Select::All).await.unwrap_err());
+        // A merge reads first, and must not write what it has read of another tenant.
+        let merge = write(&store, "there", |row| OperationKind::Merge(row, IfMatch::Any));
+        refused(store.submit(&table, merge).await.unwrap_err());
     });
 }
 

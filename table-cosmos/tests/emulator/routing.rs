@@ -16,8 +16,9 @@ use crate::placement::keys_lie_where_the_model_places_them;
 use crate::{runtime, store};
 
 /// Designs and questions of each: 10,000 together.
-const DESIGNS: usize = 100;
-const QUESTIONS: usize = 100;
+const DESIGNS: usize = 500;
+const QUESTIONS: usize = 20;
+const PARTITIONS: u32 = 64;
 
 fn level(random: &mut StdRng) -> String {
     const TEXTS: [&str; 8] = ["", "a", "Microsoft", "Micro", "é", "東京", "🚀", "a b"];
@@ -45,15 +46,14 @@ async fn insert(store: &Partitioned, table: &TableName, levels: &[String], row: 
 }
 
 #[test]
-fn epk_7_and_rt_4_ten_thousand_prefixes_touch_what_the_model_says_and_nothing_else() {
+fn epk_7_and_rt_4_ten_thousand_prefixes_on_64_partitions_touch_what_the_model_says_and_nothing_else() {
     let mut random = StdRng::seed_from_u64(16);
     runtime().block_on(async {
         let (mut asked, mut requests) = (0, 0);
         for design in 0..DESIGNS {
             let depth = random.random_range(2..=3);
             let name = format!("Design{design}");
-            let partitions = random.random_range(1..=64);
-            let store = store(partitions, Options::new().levels(&name, depth)).await;
+            let store = store(PARTITIONS, Options::new().levels(&name, depth)).await;
             let table = store.create(&name, depth);
             let keys: Vec<Vec<String>> =
                 (0..12).map(|_| (0..depth).map(|_| level(&mut random)).collect()).collect();
@@ -61,7 +61,7 @@ fn epk_7_and_rt_4_ten_thousand_prefixes_touch_what_the_model_says_and_nothing_el
                 insert(&store, &table, levels, "r").await;
             }
             // A third of the designs has been split at one of its keys.
-            let mut map = PartitionMap::even(partitions);
+            let mut map = PartitionMap::even(PARTITIONS);
             if design % 3 == 0 {
                 let at = Epk::of(&components(&keys[0]));
                 let id = map.locate(&at).id;
@@ -99,7 +99,7 @@ fn epk_7_and_rt_4_ten_thousand_prefixes_touch_what_the_model_says_and_nothing_el
                     })
                     .collect();
                 touched.dedup();
-                assert_eq!(touched, said(&explain.route), "{levels:?} on {partitions}");
+                assert_eq!(touched, said(&explain.route), "{levels:?}");
                 asked += 1;
                 requests += touched.len();
             }

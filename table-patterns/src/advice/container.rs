@@ -36,7 +36,7 @@ const NAMED: usize = 5;
 pub struct Design {
     table: String,
     levels: Vec<String>,
-    partitions: u32,
+    map: PartitionMap,
     days: f64,
     bounds: Bounds,
     questions: Vec<(String, Vec<bool>)>,
@@ -51,7 +51,7 @@ impl Design {
         Self {
             table: E::SCHEMA.table.to_owned(),
             levels: levels.into_iter().map(str::to_owned).collect(),
-            partitions: 1,
+            map: PartitionMap::even(1),
             days: 1.0,
             bounds: Bounds::SERVICE,
             questions: Vec::new(),
@@ -61,7 +61,13 @@ impl Design {
     /// How many partitions there are before any is split, all of the same width.
     #[must_use]
     pub fn partitions(self, partitions: u32) -> Self {
-        Self { partitions, ..self }
+        self.on(PartitionMap::even(partitions))
+    }
+
+    /// The partitions that there are before any is split, such as those of a live container.
+    #[must_use]
+    pub fn on(self, map: PartitionMap) -> Self {
+        Self { map, ..self }
     }
 
     /// How long the workload goes on.
@@ -152,12 +158,11 @@ impl Report {
             let growth = asked.bytes / seconds;
             keys.push(KeyLoad { levels, bytes: growth * whole, growth, ru: asked.units / seconds });
         }
-        let map = PartitionMap::even(design.partitions);
         let ranges = self.asked.ranges.iter().filter(|((table, _), _)| *table == design.table);
         for ((_, range), asked) in ranges {
-            spread(&mut keys, &common_levels(range), asked, seconds, &map, design)?;
+            spread(&mut keys, &common_levels(range), asked, seconds, design)?;
         }
-        let before = Load::new(map, keys, design.bounds);
+        let before = Load::new(design.map.clone(), keys, design.bounds);
         let mut after = before.clone();
         let splits = after.settle()?;
         let questions: Vec<Vec<bool>> = design.questions.iter().map(|(_, fixes)| fixes.clone()).collect();
@@ -172,14 +177,13 @@ fn spread(
     prefix: &[String],
     asked: &OfRange,
     seconds: f64,
-    map: &PartitionMap,
     design: &Design,
 ) -> Result<()> {
     let fixed = (0..design.levels.len()).map(|level| match prefix.get(level) {
         Some(text) => Fixed::To(vec![Component::text(text.as_str())]),
         None => Fixed::Not,
     });
-    let route = Route::new(&fixed.collect::<Vec<_>>(), map)?;
+    let route = Route::new(&fixed.collect::<Vec<_>>(), &design.map)?;
     let units = (asked.queries * middle(route.partitions()) + asked.units) / seconds;
     let below = |key: &&mut KeyLoad| key.levels.starts_with(prefix);
     let count = keys.iter_mut().filter(below).count();
