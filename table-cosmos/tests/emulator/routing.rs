@@ -16,8 +16,8 @@ use crate::placement::keys_lie_where_the_model_places_them;
 use crate::{runtime, store};
 
 /// Designs and questions of each: 10,000 together.
-const DESIGNS: usize = 500;
-const QUESTIONS: usize = 20;
+const DESIGNS: usize = 250;
+const QUESTIONS: usize = 40;
 const PARTITIONS: u32 = 64;
 
 fn level(random: &mut StdRng) -> String {
