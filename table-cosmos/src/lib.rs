@@ -43,7 +43,8 @@
 //! # What was never seen on an account
 //!
 //! The tests run on the vendor's in-memory emulator, and on recorded answers where that is not the service. The status of a prefix in a
-//! point read, the bound of 20 GB, real splits of hours and the price of a request are known from documents only.
+//! point read, the bound of 20 GB, real splits of hours and the price of a request are known from documents only. `tests/live.rs` runs the
+//! behaviour suite and a check of placement on an account that is given by `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
 
 mod client;
 mod container;

@@ -20,7 +20,7 @@ struct Event {
 
 pub(super) fn run() -> Result<Shown> {
     // A few tenants have most of the events, and each of them a user who has many.
-    let (tenants, users) = (Distribution::zipf(40, 1.1)?, Distribution::zipf(60, 0.6)?);
+    let (tenants, users) = (Distribution::zipf(40, 1.1)?, Distribution::zipf(60, 1.2)?);
     let asked = tenants.clone();
     let workload = Workload::new("events of tenants")
         .seconds(120)

@@ -29,7 +29,8 @@ const THROTTLED: u32 = 2;
 pub(crate) enum Unrest {
     /// The partitions of each table are split and merged. Scenarios ask from threads of their own, too: the emulator's tasks need a runtime.
     Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },
-    /// Requests are answered with 429 before they reach the emulator, by one rule after the other.
+    /// Requests are answered with 429 before they reach the emulator, by one rule after the other. The emulator's own throttling counts in
+    /// seconds of the real clock: readers of a scenario that read in a loop use up all of each, and its writer is refused for good.
     Throttles { calls: AtomicU32, rules: Vec<Arc<FaultInjectionRule>> },
 }
 

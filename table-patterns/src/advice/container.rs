@@ -82,7 +82,8 @@ impl Design {
         Self { bounds, ..self }
     }
 
-    /// A question that will be asked, by the levels that it gives: orders of levels are compared by them.
+    /// A question that will be asked, by the levels that it gives. Orders of levels are compared by the partitions that all questions touch
+    /// together; one that is given twice counts twice.
     #[must_use]
     pub fn question(mut self, name: impl Into<String>, levels: &[&str]) -> Self {
         let fixes = self.levels.iter().map(|level| levels.contains(&level.as_str())).collect();
