@@ -5,7 +5,7 @@ use std::slice;
 use chrono::Utc;
 use table_core::{Error, ErrorCode, QueueName};
 use table_wire::auth::{Authorization, Scheme, SignedParts};
-use table_wire::sas::{Authority, Caller, QueuePermissions, QueueToken, SasToken};
+use table_wire::sas::{Authority, QueuePermissions, QueueToken, SasToken};
 
 use crate::account::Account;
 use crate::exchange::Exchange;
@@ -54,8 +54,7 @@ pub(crate) fn access(exchange: &Exchange, account: &Account) -> Result<Access, R
         return Ok(Access::Key);
     }
     if exchange.query("sig").is_some() {
-        let caller = Caller { address: exchange.caller.ip(), secure: false };
-        let authority = account.authority.clone().caller(caller);
+        let authority = account.authority.clone().caller(exchange.caller);
         if exchange.service == Service::Queues && exchange.query("ss").is_none() {
             let name = exchange.path.split('/').next().unwrap_or_default();
             let (queue, token) = (QueueName::new(name)?, exchange.raw_query.parse::<QueueToken>()?);

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use crate::account::Account;
 use crate::limits::ServerLimits;
+#[cfg(feature = "tls")]
+use crate::tls::Tls;
+use crate::transport::Transport;
 
 /// What a server is started with: addresses, accounts, limits.
 #[derive(Debug)]
@@ -25,6 +28,9 @@ pub struct Config {
     pub limits: ServerLimits,
     /// Whether accounts with the emulator's public key may be served to other machines.
     pub public_key_anywhere: bool,
+    /// A certificate, if requests come over HTTPS; health, readiness and metrics do not.
+    #[cfg(feature = "tls")]
+    pub tls: Option<Tls>,
 }
 
 impl Config {
@@ -47,6 +53,8 @@ impl Config {
             accounts,
             limits: ServerLimits::default(),
             public_key_anywhere: false,
+            #[cfg(feature = "tls")]
+            tls: None,
         }
     }
 
@@ -59,6 +67,19 @@ impl Config {
             address.set_port(0);
         }
         self
+    }
+
+    /// What carries requests.
+    #[cfg_attr(
+        not(feature = "tls"),
+        expect(clippy::unused_self, reason = "without the feature there is one transport")
+    )]
+    pub(crate) fn transport(&self) -> Transport {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            return Transport::Secure(tls.clone());
+        }
+        Transport::Plain
     }
 
     /// An account whose public key would be served beyond this machine.

@@ -1,12 +1,12 @@
 //! A request as handlers see it: method, path below the account, query, headers, body.
 
 use std::borrow::Cow;
-use std::net::SocketAddr;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 use table_core::odata::MetadataLevel;
+use table_wire::sas::Caller;
 
 use crate::account::Account;
 use crate::refusal::Refusal;
@@ -34,12 +34,12 @@ pub(crate) struct Exchange {
     pub(crate) secondary: bool,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    pub(crate) caller: SocketAddr,
+    pub(crate) caller: Caller,
 }
 
 impl Exchange {
     /// The request before its account is known.
-    pub(crate) fn new(service: Service, parts: Parts, caller: SocketAddr) -> Self {
+    pub(crate) fn new(service: Service, parts: Parts, caller: Caller) -> Self {
         let authority = parts.uri.authority().map(|authority| authority.as_str().to_owned());
         let host = parts.headers.get("host").and_then(|host| host.to_str().ok()).map(str::to_owned);
         Self {
@@ -49,7 +49,11 @@ impl Exchange {
             raw_path: parts.uri.path().to_owned(),
             raw_query: parts.uri.query().unwrap_or_default().to_owned(),
             path: String::new(),
-            base: format!("http://{}", authority.or(host).unwrap_or_default()),
+            base: format!(
+                "{}://{}",
+                if caller.secure { "https" } else { "http" },
+                authority.or(host).unwrap_or_default()
+            ),
             secondary: false,
             headers: parts.headers,
             body: Bytes::new(),
@@ -62,7 +66,7 @@ impl Exchange {
     pub(crate) fn locate<'a>(&mut self, accounts: &'a [Account]) -> Result<&'a Account, Refusal> {
         let rest = self.raw_path.strip_prefix('/').unwrap_or(&self.raw_path);
         let (first, below) = rest.split_once('/').unwrap_or((rest, ""));
-        let host = self.base.strip_prefix("http://").unwrap_or_default();
+        let (_, host) = self.base.split_once("://").unwrap_or_default();
         let (label, domain) = host.split_once('.').unwrap_or(("", ""));
         let in_host = || find(accounts, label).map(|found| (found, rest, false));
         let in_path = || find(accounts, first).map(|found| (found, below, true));

@@ -1,7 +1,6 @@
 //! A request of a connection: its place, its body, its answer.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,6 +8,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Incoming};
+use table_wire::sas::Caller;
 use tokio::sync::SemaphorePermit;
 
 use crate::answer::Answer;
@@ -23,7 +23,7 @@ pub(crate) async fn handle(
     shared: Arc<Shared>,
     service: Service,
     request: Request<Incoming>,
-    caller: SocketAddr,
+    caller: Caller,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let begun = Instant::now();
     let (parts, body) = request.into_parts();

@@ -45,10 +45,15 @@ mod tables;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;
+#[cfg(feature = "tls")]
+mod tls;
 mod traffic;
+mod transport;
 
 pub use account::Account;
 pub use config::Config;
 pub use limits::ServerLimits;
 pub use server::Server;
+#[cfg(feature = "tls")]
+pub use tls::Tls;
 pub use traffic::Throttle;

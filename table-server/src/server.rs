@@ -36,6 +36,7 @@ impl Server {
         if let Some(account) = config.exposed() {
             return Err(Error::of(ServerFault::Exposed(account.name().to_owned())));
         }
+        let transport = config.transport();
         let Config { tables, queues, blobs, accounts, limits, observe, latency, .. } = config;
         let mut names = BTreeSet::new();
         if let Some(account) = accounts.iter().find(|account| !names.insert(account.name())) {
@@ -55,7 +56,7 @@ impl Server {
             queues,
             blobs,
             observe,
-            shared: Arc::new(Shared::new(accounts, limits, latency)),
+            shared: Arc::new(Shared::new(accounts, limits, latency, transport)),
         })
     }
 
@@ -90,10 +91,17 @@ impl Server {
     pub fn connection_string(&self, name: &str) -> Option<String> {
         let account = self.shared.accounts.iter().find(|account| account.name() == name)?;
         let ([tables, queues, blobs], key) = (self.addresses, account.key.to_base64());
+        let scheme = self.scheme();
         Some(format!(
-            "DefaultEndpointsProtocol=http;AccountName={name};AccountKey={key};TableEndpoint=http://{tables}/{name};\
-             QueueEndpoint=http://{queues}/{name};BlobEndpoint=http://{blobs}/{name};"
+            "DefaultEndpointsProtocol={scheme};AccountName={name};AccountKey={key};TableEndpoint={scheme}://{tables}/{name};\
+             QueueEndpoint={scheme}://{queues}/{name};BlobEndpoint={scheme}://{blobs}/{name};"
         ))
+    }
+
+    /// The scheme of its URLs: `http` or `https`.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        self.shared.transport.scheme()
     }
 
     /// Answers requests until something happens, then lets those that are begun end, and writes a checkpoint of each engine.

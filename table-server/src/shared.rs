@@ -10,6 +10,7 @@ use crate::account::Account;
 use crate::limits::ServerLimits;
 use crate::metrics::{self, Metrics, UnderWay};
 use crate::observe::Observed;
+use crate::transport::Transport;
 
 /// Accounts, bounds and counts.
 #[derive(Debug)]
@@ -17,6 +18,7 @@ pub(crate) struct Shared {
     pub(crate) accounts: Vec<Account>,
     pub(crate) limits: ServerLimits,
     pub(crate) latency: Duration,
+    pub(crate) transport: Transport,
     pub(crate) metrics: Metrics,
     /// Whether it was asked to end.
     ending: AtomicBool,
@@ -27,11 +29,17 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(accounts: Vec<Account>, limits: ServerLimits, latency: Duration) -> Self {
+    pub(crate) fn new(
+        accounts: Vec<Account>,
+        limits: ServerLimits,
+        latency: Duration,
+        transport: Transport,
+    ) -> Self {
         Self {
             accounts,
             limits,
             latency,
+            transport,
             metrics: Metrics::default(),
             ending: AtomicBool::new(false),
             open: AtomicUsize::new(0),

@@ -1,11 +1,13 @@
 //! A server without connections, for tests of this project.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Collected};
+
+use table_wire::sas::Caller;
 
 use crate::account::Account;
 use crate::answer::Answer;
@@ -31,7 +33,8 @@ pub async fn answer(accounts: &[Account], port: Port, request: Request<Bytes>) -
         Port::Queues => Service::Queues,
     };
     let (parts, body) = request.into_parts();
-    let mut exchange = Exchange::new(service, parts, SocketAddr::from((Ipv4Addr::LOCALHOST, 1)));
+    let mut exchange =
+        Exchange::new(service, parts, Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false });
     exchange.body = body;
     let answer = if exchange.body.len() > ServerLimits::default().body_bytes {
         Answer::refused(&Refusal::input("The body is too large."), &exchange)

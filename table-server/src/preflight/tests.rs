@@ -1,10 +1,11 @@
 //! Rules applied to requests of tables and of queues.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 
 use http::Request;
 use table_core::Engine;
 use table_wire::auth::AccountKey;
+use table_wire::sas::Caller;
 use table_wire::{CorsRule, ServiceProperties};
 
 use super::*;
@@ -55,7 +56,8 @@ async fn asked(
         request = request.header(*name, *value);
     }
     let (parts, ()) = request.body(()).unwrap().into_parts();
-    let mut exchange = Exchange::new(service, parts, SocketAddr::from((Ipv4Addr::LOCALHOST, 1)));
+    let mut exchange =
+        Exchange::new(service, parts, Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false });
     let answer = route::answer(accounts, &mut exchange).await.into_response(&exchange);
     let names =
         ["allow-origin", "allow-methods", "allow-headers", "max-age", "expose-headers", "allow-credentials"];

@@ -49,8 +49,8 @@ impl Running {
             panic!("the server does not start: {error}");
         }
         let at = |word: &str| {
-            let (_, rest) = line.split_once(&format!("{word} http://")).unwrap();
-            rest.split_whitespace().next().unwrap().parse().unwrap()
+            let (_, rest) = line.split_once(&format!("{word} http")).unwrap();
+            rest.split_whitespace().next().unwrap().split_once("://").unwrap().1.parse().unwrap()
         };
         let (tables, queues, blobs) = (at("tables"), at("queues"), at("blobs"));
         Self { process: Some(process), out, tables, queues, blobs }

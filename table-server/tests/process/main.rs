@@ -5,5 +5,6 @@
 mod accounts;
 mod child;
 mod end;
+mod tls;
 mod trial;
 mod wire;

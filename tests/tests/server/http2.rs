@@ -12,13 +12,14 @@ use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 use tests::served::{ACCOUNT, KEY, account, beside};
 use tokio::net::TcpStream;
 
-fn request(host: &str, method: &'static str, path: &str, body: &str) -> Request<Full<Bytes>> {
+/// A signed request; `base` is scheme and host.
+pub(crate) fn request(base: &str, method: &'static str, path: &str, body: &str) -> Request<Full<Bytes>> {
     let path = format!("/{ACCOUNT}/{path}");
     let mut headers = HeaderMap::new();
     headers.insert("x-ms-date", print_http_date(Utc::now()).parse().unwrap());
     let parts = SignedParts { method, path: &path, query: "", headers: &headers, length: body.len() };
     let authorization = Scheme::TableLite.authorization(&AccountKey::new(ACCOUNT, KEY).unwrap(), parts);
-    let mut request = Request::builder().method(method).uri(format!("http://{host}{path}"));
+    let mut request = Request::builder().method(method).uri(format!("{base}{path}"));
     request.headers_mut().unwrap().extend(headers);
     let request = request.header("authorization", authorization).header("accept", "application/json");
     request.body(Full::new(Bytes::from(body.to_owned()))).unwrap()
@@ -32,7 +33,8 @@ fn requests_share_a_connection_of_http_2() {
         let (sender, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();
         let connection = tokio::spawn(connection);
         let ask = |method, path: &str, body: &str| {
-            let (mut sender, request) = (sender.clone(), request(host, method, path, body));
+            let (mut sender, request) =
+                (sender.clone(), request(&format!("http://{host}"), method, path, body));
             async move {
                 let answer = sender.send_request(request).await.unwrap();
                 assert_eq!(answer.version(), Version::HTTP_2);

@@ -17,6 +17,7 @@ mod python;
 mod queues;
 mod signatures;
 mod throttle;
+mod tls;
 mod wire;
 
 use std::sync::LazyLock;

@@ -7,6 +7,7 @@ use clap::Parser;
 
 use crate::log::Log;
 use crate::spelled::Spelled;
+use crate::tls::TlsFlags;
 use crate::trial::Trial;
 
 /// Tables and queues with the protocol of Azure Table Storage.
@@ -47,6 +48,8 @@ pub(crate) struct Arguments {
     /// What is logged, on standard error.
     #[arg(long, value_enum, default_value_t = Log::Quiet)]
     pub(crate) log: Log,
+    #[command(flatten)]
+    pub(crate) tls: TlsFlags,
     #[command(flatten)]
     pub(crate) trial: Trial,
 }

@@ -23,6 +23,13 @@ pub(crate) enum ProgramFault {
     NoPlace(String),
     #[error("account `{0}` has a `path` and `memory = true`: choose one")]
     TwoPlaces(String),
+    #[error(
+        "TLS needs a certificate and its key, or a folder for a certificate of the server's own making, not both"
+    )]
+    HalfTls,
+    #[cfg(not(feature = "tls"))]
+    #[error("this program was built without TLS: build it with `--features tls`")]
+    NoTls,
     #[error("the configuration file {path} cannot be read", path = .path.display())]
     File { path: PathBuf, source: io::Error },
     #[error("line {line} of the configuration file {path}: {what}", path = .path.display())]

@@ -22,6 +22,9 @@ pub(crate) struct File {
     pub(crate) blob_port: Option<u16>,
     pub(crate) public_key_anywhere: bool,
     pub(crate) observe: Option<SocketAddr>,
+    pub(crate) tls_certificate: Option<PathBuf>,
+    pub(crate) tls_key: Option<PathBuf>,
+    pub(crate) tls_self_signed: Option<PathBuf>,
     #[serde(rename = "account")]
     pub(crate) accounts: Vec<FileAccount>,
 }
@@ -64,7 +67,10 @@ impl File {
             .map_err(|source| Error::of(ProgramFault::File { path: path.to_owned(), source }))?;
         let mut file = Self::parse(path, &text)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        for path in file.path.iter_mut().chain(file.accounts.iter_mut().filter_map(|one| one.path.as_mut())) {
+        let own = [&mut file.path, &mut file.tls_certificate, &mut file.tls_key, &mut file.tls_self_signed];
+        for path in
+            own.into_iter().flatten().chain(file.accounts.iter_mut().filter_map(|one| one.path.as_mut()))
+        {
             *path = folder.join(&path);
         }
         Ok(file)

@@ -6,6 +6,7 @@ mod file;
 mod log;
 mod plan;
 mod spelled;
+mod tls;
 mod trial;
 
 use clap::Parser;
@@ -25,10 +26,13 @@ async fn main() -> Result<(), Error> {
         lines += &planned.to_string();
         accounts.push(planned.open(&arguments)?);
     }
-    let server = Server::bind(plan::config(&arguments, &file, accounts)).await?;
+    let mut config = plan::config(&arguments, &file, accounts);
+    lines += &arguments.tls.apply(&file, config.tables.ip(), &mut config)?;
+    let server = Server::bind(config).await?;
     let end = asked_to_end();
     let [tables, queues, blobs] = [server.tables(), server.queues(), server.blobs()];
-    print!("tables http://{tables}  queues http://{queues}  no blobs http://{blobs}\n{lines}");
+    let scheme = server.scheme();
+    print!("tables {scheme}://{tables}  queues {scheme}://{queues}  no blobs {scheme}://{blobs}\n{lines}");
     server.serve_until(end).await;
     Ok(())
 }

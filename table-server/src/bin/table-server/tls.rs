@@ -1,0 +1,110 @@
+//! The flags of TLS.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use table_core::{Error, Result};
+use table_server::Config;
+
+use crate::fault::ProgramFault;
+use crate::file::File;
+
+/// Options of the program; each needs the feature `tls`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct TlsFlags {
+    /// Serve HTTPS with this certificate, followed by those that vouch for it, in PEM.
+    #[arg(id = "tls_certificate", long = "tls-certificate", value_name = "FILE", requires = "tls_key")]
+    certificate: Option<PathBuf>,
+    /// The key of the certificate, in PEM.
+    #[arg(id = "tls_key", long = "tls-key", value_name = "FILE", requires = "tls_certificate")]
+    key: Option<PathBuf>,
+    /// Serve HTTPS with a certificate of the server's own making, which is written into this folder as `certificate.pem`.
+    #[arg(
+        id = "tls_self_signed",
+        long = "tls-self-signed",
+        value_name = "FOLDER",
+        conflicts_with = "tls_certificate"
+    )]
+    self_signed: Option<PathBuf>,
+}
+
+/// Where a certificate comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Source {
+    Files { certificate: PathBuf, key: PathBuf },
+    SelfSigned(PathBuf),
+}
+
+impl TlsFlags {
+    /// What the flags name, or else the file.
+    fn source(&self, file: &File) -> Result<Option<Source>> {
+        let own = (&self.certificate, &self.key, &self.self_signed);
+        let files = (&file.tls_certificate, &file.tls_key, &file.tls_self_signed);
+        match if own == (&None, &None, &None) { files } else { own } {
+            (Some(certificate), Some(key), None) => {
+                Ok(Some(Source::Files { certificate: certificate.clone(), key: key.clone() }))
+            }
+            (None, None, folder) => Ok(folder.clone().map(Source::SelfSigned)),
+            _ => Err(Error::of(ProgramFault::HalfTls)),
+        }
+    }
+
+    /// Brings a server under TLS if that was asked for; the line that says where a certificate of its own making is.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a certificate without a key, or without the feature `tls`; those of [`table_server::Tls`].
+    pub(crate) fn apply(&self, file: &File, listen: IpAddr, config: &mut Config) -> Result<String> {
+        match self.source(file)? {
+            None => Ok(String::new()),
+            Some(source) => secure(source, listen, config),
+        }
+    }
+}
+
+#[cfg(feature = "tls")]
+fn secure(source: Source, listen: IpAddr, config: &mut Config) -> Result<String> {
+    use table_server::Tls;
+
+    let (tls, line) = match source {
+        Source::Files { certificate, key } => (Tls::from_files(certificate, key)?, String::new()),
+        Source::SelfSigned(folder) => {
+            let line = format!("certificate {}\n", folder.join(Tls::CERTIFICATE).display());
+            (Tls::self_signed(folder, &[listen.to_string()])?, line)
+        }
+    };
+    config.tls = Some(tls);
+    Ok(line)
+}
+
+#[cfg(not(feature = "tls"))]
+fn secure(_: Source, _: IpAddr, _: &mut Config) -> Result<String> {
+    Err(Error::of(ProgramFault::NoTls))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_go_before_the_file_and_a_certificate_needs_its_key() {
+        let files = |certificate: Option<&str>, key: Option<&str>, folder: Option<&str>| {
+            let path = |text: Option<&str>| text.map(PathBuf::from);
+            (path(certificate), path(key), path(folder))
+        };
+        let source = |flags: (Option<PathBuf>, Option<PathBuf>, Option<PathBuf>), own: (_, _, _)| {
+            let flags = TlsFlags { certificate: flags.0, key: flags.1, self_signed: flags.2 };
+            let file =
+                File { tls_certificate: own.0, tls_key: own.1, tls_self_signed: own.2, ..File::default() };
+            flags.source(&file)
+        };
+        let none = || files(None, None, None);
+        assert_eq!(source(none(), none()).unwrap(), None);
+        let made = Some(Source::SelfSigned("tls".into()));
+        assert_eq!(source(files(None, None, Some("tls")), files(Some("c"), Some("k"), None)).unwrap(), made);
+        let read = Some(Source::Files { certificate: "c".into(), key: "k".into() });
+        assert_eq!(source(none(), files(Some("c"), Some("k"), None)).unwrap(), read);
+        assert!(source(none(), files(Some("c"), None, None)).is_err());
+        assert!(source(none(), files(Some("c"), Some("k"), Some("tls"))).is_err());
+    }
+}

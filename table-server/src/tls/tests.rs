@@ -1,0 +1,45 @@
+//! Certificates from files, and one of the server's own.
+
+use super::*;
+
+#[test]
+fn a_certificate_of_its_own_making_stays_and_its_key_is_its_owners_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("tls");
+    let text = |name| fs::read_to_string(place.join(name)).unwrap();
+    Tls::self_signed(&place, &["storage.contoso.com".to_owned(), "10.0.0.5".to_owned()]).unwrap();
+    let first = [text(Tls::CERTIFICATE), text(Tls::KEY)];
+    Tls::self_signed(&place, &[]).unwrap();
+    assert_eq!([text(Tls::CERTIFICATE), text(Tls::KEY)], first);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(fs::metadata(place.join(Tls::KEY)).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    // Half of it, as after a stop between the two files, is made anew.
+    fs::remove_file(place.join(Tls::CERTIFICATE)).unwrap();
+    Tls::self_signed(&place, &[]).unwrap();
+    assert_ne!([text(Tls::CERTIFICATE), text(Tls::KEY)], first);
+}
+
+#[test]
+fn files_that_are_not_a_certificate_and_its_key_are_refused_without_their_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other] = ["one", "other"].map(|name| folder.path().join(name));
+    Tls::self_signed(&one, &[]).unwrap();
+    Tls::self_signed(&other, &[]).unwrap();
+    let broken = folder.path().join("broken.pem");
+    let key = fs::read_to_string(one.join(Tls::KEY)).unwrap();
+    fs::write(&broken, key.replace("\n-----END", "!\n-----END")).unwrap();
+    let secret = key.lines().nth(1).unwrap();
+    for (certificate, key, expected) in [
+        (one.join(Tls::CERTIFICATE), one.join("missing.pem"), "cannot read"),
+        (one.join(Tls::KEY), one.join(Tls::KEY), "not a certificate or a key in PEM"),
+        (one.join(Tls::CERTIFICATE), one.join(Tls::CERTIFICATE), "not a certificate or a key in PEM"),
+        (one.join(Tls::CERTIFICATE), broken, "not a certificate or a key in PEM"),
+        (one.join(Tls::CERTIFICATE), other.join(Tls::KEY), "do not belong together"),
+    ] {
+        let error = format!("{:?}", Tls::from_files(certificate, key).unwrap_err());
+        assert!(error.contains(expected) && !error.contains(secret), "{expected}: {error}");
+    }
+}

@@ -1,0 +1,22 @@
+//! What carries requests: a plain connection, or one under TLS.
+
+/// What carries the requests of a server.
+#[derive(Clone, Debug)]
+pub(crate) enum Transport {
+    /// TCP.
+    Plain,
+    /// TLS.
+    #[cfg(feature = "tls")]
+    Secure(crate::tls::Tls),
+}
+
+impl Transport {
+    pub(crate) const fn is_secure(&self) -> bool {
+        !matches!(self, Self::Plain)
+    }
+
+    /// The scheme of the server's URLs.
+    pub(crate) const fn scheme(&self) -> &'static str {
+        if self.is_secure() { "https" } else { "http" }
+    }
+}
