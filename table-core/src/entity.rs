@@ -19,8 +19,8 @@ use crate::ticks;
 
 /// A struct with a table design. Only `#[derive(Entity)]` implements it.
 #[diagnostic::on_unimplemented(
-    message = "[T105] `{Self}` is no entity",
-    label = "this type has no table design",
+    message = "[T105] `{Self}` is not an entity",
+    label = "this type does not derive `Entity`",
     note = "an entity is a struct with `#[derive(Entity)]`, `#[partition_key(…)]` and `#[row_key(…)]`"
 )]
 pub trait Entity: FromEntity + 'static {
@@ -229,8 +229,8 @@ pub trait FromEntity: Sized {
 /// assert!(is_read_as::<Employee, NameOnly>() && is_read_as::<Employee, TableEntity>());
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T122] `{Self}` is no projection of `{E}`",
-    label = "a type that `{E}` can be read as is wanted here",
+    message = "[T122] `{Self}` is not a projection of `{E}`",
+    label = "a type that `{E}` can be read as is expected here",
     note = "a projection says which entity it is of: `#[derive(Projection)] #[projection(of = …)]`",
     note = "rows of several types are read as a set, or as `TableEntity`"
 )]

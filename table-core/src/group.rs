@@ -29,7 +29,7 @@ pub trait EntityGroup: Sized {
 /// Groups that can be named by a selection of `E`.
 #[diagnostic::on_unimplemented(
     message = "[T110] the group `{Self}` is not read by a selection of `{E}`",
-    label = "a group of `{E}` is wanted here",
+    label = "a group of `{E}` is expected here",
     note = "a group with `#[entity_group(under = Owner)]` is read by the owner's key, any other by the partition of a member"
 )]
 pub trait GroupOf<E: Entity>: EntityGroup {}

@@ -33,7 +33,7 @@ pub trait Class: sealed::Sealed + 'static {
     message = "[T086] a selection of class `{Self}` is not read by `query`",
     label = "`query` takes a range, a partition or a fan-out",
     note = "a point is read with `get`",
-    note = "a table scan is another verb: `scan(\"why, in words\")`, so that no one meets it by accident"
+    note = "a table scan has a verb of its own, so that none is made by accident: `scan(\"why, in words\")`"
 )]
 pub trait Paged: Class {}
 

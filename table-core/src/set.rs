@@ -17,8 +17,8 @@ pub trait EntitySet: FromEntity + Declared {
 
 /// Sets that have the entity `E` among their members, so that selections of `E` can be read as them.
 #[diagnostic::on_unimplemented(
-    message = "[T106] `{E}` is no member of the set `{Self}`",
-    label = "a set that has `{E}` among its variants is wanted here",
+    message = "[T106] `{E}` is not a member of the set `{Self}`",
+    label = "a set that has `{E}` among its variants is expected here",
     note = "a set is an enum with `#[derive(EntitySet)]`, one variant a member: `Employee(Employee)`"
 )]
 pub trait SetOf<E>: EntitySet {}

@@ -42,7 +42,7 @@ pub(crate) fn ceiling(input: TokenStream) -> TokenStream {
             Some(_) => ctxt.error(
                 "T091",
                 &written,
-                format!("the access pattern `{}` has no known ceiling: `{written}`", name.unraw()),
+                format!("the access pattern `{}` has an unknown ceiling: `{written}`", name.unraw()),
                 format!("the ceilings are {ceilings}"),
             ),
         }
@@ -78,7 +78,7 @@ fn read(ctxt: &Ctxt, input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Visibility>()?;
     let list: Ident = input.parse()?;
     if !input.peek(Token![for]) {
-        let wrong = format!("the access patterns `{list}` are of no entity");
+        let wrong = format!("the access patterns `{list}` do not name their entity");
         ctxt.error("T095", &list, wrong, format!("write `{list} for Employee {{ … }}`"));
         return input.parse::<TokenStream>().map(drop);
     }
@@ -88,7 +88,7 @@ fn read(ctxt: &Ctxt, input: ParseStream<'_>) -> syn::Result<()> {
     braced!(questions in input);
     while !questions.is_empty() {
         if let Err(error) = question(&questions) {
-            let wrong = format!("this is no access pattern: {error}");
+            let wrong = format!("this is not an access pattern: {error}");
             ctxt.error_at("T095", error.span(), wrong, format!("write `{QUESTION}`"));
             while !questions.is_empty() && !questions.peek(Token![;]) {
                 questions.parse::<TokenTree>()?;
@@ -114,7 +114,7 @@ fn question(input: ParseStream<'_>) -> syn::Result<()> {
     if !input.peek(token::Paren) {
         return Err(syn::Error::new(
             name.span(),
-            format!("`{name}` has no arguments, which stand in parentheses"),
+            format!("`{name}` lacks its arguments, which stand in parentheses"),
         ));
     }
     let arguments;
@@ -134,7 +134,7 @@ fn question(input: ParseStream<'_>) -> syn::Result<()> {
             most.parse::<TokenStream>()?;
         } else if !CEILINGS.iter().any(|known| ceiling == known) && !input.peek(Token![=]) && !is_from(input)
         {
-            return Err(syn::Error::new(ceiling.span(), format!("`{ceiling}` is no ceiling")));
+            return Err(syn::Error::new(ceiling.span(), format!("`{ceiling}` is not a ceiling")));
         }
     }
     if is_from(input) {

@@ -212,6 +212,7 @@ fn allow() -> TokenStream {
     quote! {
         #[allow(
             dead_code,
+            missing_debug_implementations,
             private_bounds,
             private_interfaces,
             unexpected_cfgs,

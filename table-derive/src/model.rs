@@ -225,7 +225,7 @@ pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option
     if found.is_none() {
         let names: Vec<String> = fields.iter().map(|field| field.ident.to_string()).collect();
         let help = symbol::known(&name.to_string(), names.iter().map(String::as_str));
-        ctxt.error("T005", name, format!("there is no field `{name}`"), help);
+        ctxt.error("T005", name, format!("the struct does not have a field `{name}`"), help);
     }
     found
 }

@@ -312,7 +312,7 @@ fn all_mistakes_are_told_at_once_and_each_once() {
             "[T001] unknown codec `digts`",
             "[T002] duplicate `codec`",
             "[T001] unknown word `jsn` in `property`",
-            "[T005] there is no field `departmnt`",
+            "[T005] the struct does not have a field `departmnt`",
             "[T024] '/' may not stand in a key (KEY-3)",
         ]
     );

@@ -116,7 +116,7 @@ pub use table_derive::Large;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T140] `{Self}` has no blobs",
-    label = "an entity with `#[blob]` fields is wanted here",
+    label = "an entity with `#[blob]` fields is expected here",
     note = "derive it and mark the fields that hold addresses: `#[derive(Entity, Large)]`, `#[blob] photo: Option<BlobRef>`"
 )]
 pub trait Large: Entity {

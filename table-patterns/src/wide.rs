@@ -135,8 +135,8 @@ const MOST_PARTS: usize = 99;
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T150] `{Self}` is no wide entity",
-    label = "a type that is stored in parts is wanted here",
+    message = "[T150] `{Self}` is not a wide entity",
+    label = "a type that is stored in parts is expected here",
     note = "derive it: `#[derive(Wide)]` with `#[partition_key(…)]` and `#[row_key(…)]`, in place of `#[derive(Entity)]`"
 )]
 pub trait Wide: Sized {

@@ -39,7 +39,7 @@ pub const fn property_schema(
 ) -> PropertySchema {
     if is_option_twice {
         let message = Message::new().with("[T058] the property `").with(field).with(
-            "` is an `Option` of an `Option`: `Some(None)` would be stored as nothing and read back as `None`: take one `Option`, \
+            "` is an `Option` of an `Option`: `Some(None)` would not be stored and would be read back as `None`: take one `Option`, \
              or store it as JSON, `#[property(json)]`",
         );
         panic!("{}", message.as_str());

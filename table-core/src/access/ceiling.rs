@@ -12,8 +12,8 @@ use crate::selection::{Class, FanOut, Partition, PartitionRange, Point, RowRange
 /// requests, the other as many as there are partitions.
 #[diagnostic::on_unimplemented(
     message = "[T090] the access pattern costs more than its ceiling: its selection is a `{Self}`, its ceiling a `{K}`",
-    label = "a `{Self}` is dearer than a `{K}`",
-    note = "pin more of the key, or declare an index, until the selection is no dearer than its ceiling",
+    label = "`{Self}` costs more than `{K}`",
+    note = "pin more of the key, or declare an index, until the selection costs at most its ceiling",
     note = "if it may cost that much, raise the ceiling: `point`, `range`, `partition`, `partitions`, `fanout(n)`, `scan`"
 )]
 pub trait WithinCeiling<K: Class>: Class {}

@@ -61,8 +61,8 @@ operand! {
 
 /// The types of columns that hold texts.
 #[diagnostic::on_unimplemented(
-    message = "[T088] only a column of texts has prefixes",
-    label = "`{Self}` is no text"
+    message = "[T088] `starts_with` is for columns of text",
+    label = "`{Self}` is not a text"
 )]
 pub trait Text {}
 
@@ -71,8 +71,8 @@ impl Text for Option<String> {}
 
 /// The types of columns that hold truth values.
 #[diagnostic::on_unimplemented(
-    message = "[T089] only a column of `bool` is true or false",
-    label = "`{Self}` is no `bool`"
+    message = "[T089] `is_true` is for columns of `bool`",
+    label = "`{Self}` is not a `bool`"
 )]
 pub trait Truth {}
 

@@ -28,7 +28,7 @@ impl SetAlone for Plain {}
 /// A column of `E` that a patch can set.
 #[diagnostic::on_unimplemented(
     message = "[T130] a patch of `{E}` cannot set this",
-    label = "`{Self}` is no property of `{E}` that could be set",
+    label = "`{Self}` is not a property of `{E}` that a patch can set",
     note = "a field of the key never changes (UPD-6): insert the entity under its new key and delete the old one, in one transaction if the partition stays"
 )]
 pub trait Settable<E>: Copy {

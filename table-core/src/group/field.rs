@@ -8,9 +8,9 @@ use crate::group::fault::GroupFault;
 
 /// A field of an [`EntityGroup`](crate::group::EntityGroup): [`One`], `Option<One>` or [`Many`].
 #[diagnostic::on_unimplemented(
-    message = "[T107] `{Self}` is no field of a group",
-    label = "`One<T>`, `Option<One<T>>` or `Many<T>` is wanted here, of an entity `T`",
-    note = "what is of no member is kept in a field `#[other] rest: Vec<TableEntity>`"
+    message = "[T107] `{Self}` cannot be a field of a group",
+    label = "`One<T>`, `Option<One<T>>` or `Many<T>` is expected here, of an entity `T`",
+    note = "rows of other types are kept in a field `#[other] rest: Vec<TableEntity>`"
 )]
 pub trait GroupField: Sized {
     /// The entity type.

@@ -10,8 +10,8 @@ use crate::row::RowWriter;
 
 /// An index of copies (PAT-INTRA, PAT-INTER): what is found there can be read at once. Only `#[derive(Entity)]` implements it.
 #[diagnostic::on_unimplemented(
-    message = "[T072] `{Self}` is no index of copies",
-    label = "a list holds keys: read it, then the entities it names (PAT-IX-3)"
+    message = "[T072] `{Self}` is not an index of copies",
+    label = "this index is a list of keys: read the list, then the entities it names (PAT-IX-3)"
 )]
 pub trait CopyIndex: Index {
     /// The properties that are not stored in a copy because its key says them.
@@ -32,7 +32,7 @@ pub trait CopyIndex: Index {
 // Of the type and not of `Copies<I>`: the impls of each crate would all be of one type then, and be compared pair by pair.
 #[diagnostic::on_unimplemented(
     message = "[T071] `{Self}` cannot be read from the copies of the index `{I}`",
-    label = "what is stored there does not make a `{Self}`",
+    label = "what is stored there is not enough for a `{Self}`",
     note = "copies of an index with `keep(…)` are read as a projection of what they keep: `get_as::<P>`, `query(…).project::<P>()`",
     note = "an `index_entity` holds keys: no entity is read from it"
 )]

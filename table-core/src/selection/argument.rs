@@ -16,8 +16,8 @@ use crate::key::codec::TextCodec;
 /// assert_eq!((length("Sales"), length("Sales".to_owned())), (5, 5));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T080] `{Self}` is no value of this part of the key",
-    label = "a `{T}` or `&{T}` is wanted here, or a `&str` for a `String`",
+    message = "[T080] `{Self}` is not a value of this part of the key",
+    label = "a `{T}` or `&{T}` is expected here, or a `&str` for a `String`",
     note = "the arguments stand in the order of the key's parts"
 )]
 pub trait KeyArg<T> {
@@ -58,8 +58,8 @@ impl KeyArg<String> for &str {
 /// assert_eq!(count(100..=199), 100);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T081] `{Self}` is no range of this part of the key",
-    label = "a range of `{T}` is wanted here, such as `a..=b`, `a..` or `..`",
+    message = "[T081] `{Self}` is not a range of this part of the key",
+    label = "a range of `{T}` is expected here, such as `a..=b`, `a..` or `..`",
     note = "for one value use the method that ends in `_is`"
 )]
 pub trait KeyBounds<T> {
@@ -119,7 +119,7 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
 /// A range of values is a range of keys only where the texts sort as the values do (law K3 of
 /// [`codec`](crate::key::codec)), so where they do not, asking for one does not compile.
 #[diagnostic::on_unimplemented(
-    message = "[T082] no range is offered over this part of the key",
+    message = "[T082] this part of the key cannot be asked for a range",
     label = "the keys do not sort as the values of this part do",
     note = "order is lost where the codec keeps none (`bucket`, an enum whose names do not ascend), or where text of varying length stands before another part without a separator that sorts before all its characters",
     note = "ask for one value with the method that ends in `_is`, or read the rows and filter them"
@@ -133,7 +133,7 @@ impl<R> InOrder<true> for R {}
 /// A part that is separated from what follows only by reading the key from its end shares every beginning with longer values: no range of
 /// keys holds the rows of one value, or of one prefix, and no others.
 #[diagnostic::on_unimplemented(
-    message = "[T094] no rows are selected by this part of the key without the parts after it",
+    message = "[T094] this part of the key cannot be asked for without the parts after it",
     label = "the end of this part is found from the end of the key alone",
     note = "the keys that begin with 'a_' are those of 'a' and those of 'a_b': a range of them would hold both",
     note = "give the whole key, or write the part so that it ends itself: `without('_', field)` before \"_\", or `escaped(field)` before \"!\""
@@ -145,7 +145,7 @@ impl<R> Told<true> for R {}
 /// A prefix of a part of a key that is a text: anything that is a `str`, for parts of type `String` whose codec `C` writes
 /// character by character.
 #[diagnostic::on_unimplemented(
-    message = "[T083] `{Self}` is no prefix of this part of the key",
+    message = "[T083] `{Self}` is not a prefix of this part of the key",
     label = "only a `String` written as text has prefixes; this part is a `{T}`",
     note = "for a range of values use the method named after the field"
 )]

@@ -1,5 +1,6 @@
 //! Sources of a selection: the entities themselves, or an index.
 
+use std::fmt;
 use std::marker::PhantomData;
 
 use crate::entity::FromEntity;
@@ -22,12 +23,39 @@ pub trait Source: sealed::Sealed + 'static {
 pub enum Primary {}
 
 /// The copies of the index `I`. Those in another partition can be behind the entities for a while (PAT-INTER-3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copies<I>(PhantomData<fn() -> I>);
 
 /// The lists of the index `I` (PAT-IX). No entity can be read from a list: it names those that are to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lists<I>(PhantomData<fn() -> I>);
+
+/// Common traits of a source of any index: by hand, as the types of indexes have none of them.
+macro_rules! common_traits {
+    ($($source:ident),+) => {$(
+        impl<I> Clone for $source<I> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<I> Copy for $source<I> {}
+
+        impl<I> PartialEq for $source<I> {
+            fn eq(&self, _: &Self) -> bool {
+                true
+            }
+        }
+
+        impl<I> Eq for $source<I> {}
+
+        impl<I> fmt::Debug for $source<I> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($source))
+            }
+        }
+    )+};
+}
+
+common_traits!(Copies, Lists);
 
 mod sealed {
     pub trait Sealed {}
@@ -55,7 +83,7 @@ impl<I: Index> Source for Lists<I> {
 /// A source that what it holds can be read from as `T`: the entities as anything, copies as what they keep.
 #[diagnostic::on_unimplemented(
     message = "[T071] `{T}` cannot be read from `{Self}`",
-    label = "what is stored there does not make a `{T}`",
+    label = "what is stored there is not enough for a `{T}`",
     note = "copies of an index with `keep(…)` are read as a projection of what they keep: `get_as::<P>`, `query(…).project::<P>()`",
     note = "an `index_entity` holds keys: no entity is read from it"
 )]

@@ -50,7 +50,12 @@ impl Allows {
         match reason.take() {
             _ if !sound => {}
             _ if words == 0 => {
-                ctxt.error("T006", allow, "this allows nothing", symbol::known("", WORDS.map(|word| word.0)));
+                ctxt.error(
+                    "T006",
+                    allow,
+                    "`allow` does not name a rule",
+                    symbol::known("", WORDS.map(|word| word.0)),
+                );
             }
             None => ctxt.error("T006", allow, "this allows without a reason", help),
             Some(empty) if empty.value().trim().is_empty() => {

@@ -155,7 +155,7 @@ fn refuse_field_attribute(ctxt: &Ctxt, attr: &Attribute) {
         [(PROPERTY.0, "property(\"Name\")"), (SLOTS.0, "slots(\"Day\", 1..=366)"), (PART.0, "part(2)")];
     for (name, form) in of_codecs.chain(others.map(|(name, form)| (name, form.to_owned()))) {
         if attr.path().is_ident(name) {
-            let help = format!("write `#[{form}]` before the field it speaks of");
+            let help = format!("write `#[{form}]` before the field it is for");
             ctxt.error("T003", attr, format!("`{name}` belongs on a field"), help);
         }
     }

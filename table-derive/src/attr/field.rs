@@ -110,7 +110,7 @@ fn refuse_container_attribute(ctxt: &Ctxt, attr: &Attribute) {
         (ROW_KEY, "row_key(\"empid_\", id)", keys),
         (INDEX, "index(ByEmail, unique, row_key(\"email_\", email))", index),
         (INDEX_ENTITY, "index_entity(ByName, at_most = 100, row_key(\"name_\", name))", index),
-        (ENTITY, "entity(table = \"Company\")", "it speaks of the whole entity"),
+        (ENTITY, "entity(table = \"Company\")", "it is about the whole entity"),
     ];
     for (word, form, reason) in words.iter().filter(|(word, ..)| attr.path() == word) {
         let help = format!("write `#[{form}]` above the struct: {reason}");

@@ -36,7 +36,7 @@ pub(crate) fn is_blob(ctxt: &Ctxt, attrs: &[Attribute]) -> bool {
     for attr in attrs.iter().filter(|attr| attr.path() == &BLOB) {
         if attr.meta.require_path_only().is_err() {
             let help = "write `#[blob]`; the property is named by `#[property(\"Name\")]`";
-            ctxt.error("T004", attr, "`blob` takes nothing", help);
+            ctxt.error("T004", attr, "`blob` takes no arguments", help);
         }
         blob.set(ctxt, attr, (), "a field holds the address of one blob");
     }

@@ -29,7 +29,7 @@ const SET: Words = Words {
     of: ENTITY_SET,
     form: "#[entity_set(crate = path::to::table_core)]",
     known: &[(CRATE, "crate = path::to::table_core")],
-    meant: &[("tag", "a kind is told by each entity: `#[entity(kind = \"Employee\")]`")],
+    meant: &[("tag", "the kind is declared on each entity: `#[entity(kind = \"Employee\")]`")],
 };
 
 /// `#[entity_group(under = Employee)]`
@@ -59,7 +59,7 @@ pub(crate) fn parse_set(ctxt: &Ctxt, attrs: &[Attribute]) -> ContainerAttrs {
         if attr.path() == &ENTITY_SET {
             paths(ctxt, attr, &SET, &mut [(CRATE, &mut runtime)]);
         }
-        refuse_member_attribute(ctxt, attr, "the variant it speaks of");
+        refuse_member_attribute(ctxt, attr, "the variant it is for");
     }
     ContainerAttrs { under: None, runtime: runtime.take() }
 }
@@ -71,7 +71,7 @@ pub(crate) fn parse_group(ctxt: &Ctxt, attrs: &[Attribute]) -> ContainerAttrs {
         if attr.path() == &ENTITY_GROUP {
             paths(ctxt, attr, &GROUP, &mut [(UNDER, &mut under), (CRATE, &mut runtime)]);
         }
-        refuse_member_attribute(ctxt, attr, "the field it speaks of");
+        refuse_member_attribute(ctxt, attr, "the field it is for");
     }
     ContainerAttrs { under: under.take(), runtime: runtime.take() }
 }
@@ -88,7 +88,7 @@ pub(crate) fn parse_member(ctxt: &Ctxt, attrs: &[Attribute]) -> MemberAttrs {
     for attr in attrs {
         if attr.path() == &OTHER {
             if attr.meta.require_path_only().is_err() {
-                ctxt.error("T004", attr, "`other` takes nothing", "write `#[other] Other(TableEntity)`");
+                ctxt.error("T004", attr, "`other` takes no arguments", "write `#[other] Other(TableEntity)`");
             }
             other.set(ctxt, attr, attr.clone(), "write `#[other]` once");
         } else if attr.path() == &UPGRADE {

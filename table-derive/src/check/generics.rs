@@ -20,6 +20,6 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
     if let Some(index) = entity.indexes.first() {
         let help = "an index has a type of its own, which stands for one entity: write one struct for each concrete type";
-        ctxt.error("T014", &index.attr.original, "a generic entity has no indexes", help);
+        ctxt.error("T014", &index.attr.original, "a generic entity cannot have indexes", help);
     }
 }

@@ -27,7 +27,12 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
     if let Some(word) = allowed.filter(|_| key.parts().any(|part| part.codec.is_bucket())) {
         let help = "remove it: a bucket spreads the writes already";
-        ctxt.error("T007", word, format!("`{word}` allows nothing here"), help);
+        ctxt.error(
+            "T007",
+            word,
+            format!("`{word}` waives a rule that this declaration does not break"),
+            help,
+        );
     }
 }
 
@@ -41,7 +46,12 @@ fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     match entity.allows.get(MANY_BUCKETS) {
         Some(word) if many.is_empty() => {
             let help = format!("remove it: it is for more than {MOST_BUCKETS} buckets");
-            ctxt.error("T007", word, format!("`{word}` allows nothing here"), help);
+            ctxt.error(
+                "T007",
+                word,
+                format!("`{word}` waives a rule that this declaration does not break"),
+                help,
+            );
         }
         Some(_) => {}
         None => {

@@ -105,7 +105,7 @@ fn unbounded_list(ctxt: &Ctxt, entity: &Entity<'_>) {
                 ctxt.error("T068", name, wrong, help);
             }
             Some(bound) if is_zero(bound) => {
-                let wrong = format!("`{bound}` bounds no list");
+                let wrong = format!("a list cannot be bounded by `{bound}`");
                 ctxt.error(
                     "T068",
                     bound,

@@ -58,7 +58,7 @@ fn empty_key(ctxt: &Ctxt, key: &Key) {
         ctxt.error(
             "T021",
             &key.original,
-            "this key has no pieces",
+            "this key is empty",
             "a key that is always empty is written `\"\"`",
         );
     }
@@ -105,7 +105,7 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
         let mut inner = part.codec.inner();
         while let Some(codec) = inner {
             if let Some(word) = codec.word().filter(|_| !codec.gives_back()) {
-                let help = format!("write `{}` alone: nothing is written around it", word.form);
+                let help = format!("write `{}` by itself, without a codec around it", word.form);
                 ctxt.error("T032", &part.name, format!("a {} stands alone", word.name), help);
                 break;
             }

@@ -38,7 +38,7 @@ fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
         ctxt.error(
             "T041",
             &part.name,
-            format!("a {word} is no level: it does not say the value it is made of"),
+            format!("a {word} cannot be a level: the value cannot be read back from it"),
             help,
         );
     }
@@ -51,6 +51,11 @@ fn idle_allow(ctxt: &Ctxt, entity: &Entity<'_>) {
         && key.first_level().is_none_or(|first| first.codec.is_bucket())
     {
         let help = "remove it: few values are looked for where a field is the first level, or the only piece, of the partition key";
-        ctxt.error("T007", word, format!("`{word}` allows nothing here"), help);
+        ctxt.error(
+            "T007",
+            word,
+            format!("`{word}` waives a rule that this declaration does not break"),
+            help,
+        );
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
 pub(super) fn slot_name(ctxt: &Ctxt, word: &LitStr) {
     let name = word.value();
     if syn::Ident::parse_any.parse_str(&name).is_err() {
-        let wrong = format!("names of slots that begin with `{name}` are no identifiers (PROP-3)");
+        let wrong = format!("names of slots that begin with `{name}` are not identifiers (PROP-3)");
         ctxt.error("T053", word, wrong, "a letter or `_`, then letters, digits and `_`");
     }
 }
@@ -88,12 +88,12 @@ fn rest(ctxt: &Ctxt, entity: &Entity<'_>) {
             ctxt.error("T172", rest, wrong, "one field holds all properties that no other one is stored as");
         } else if let Some(name) = name {
             let help = "remove the name: each property of the rest has its own";
-            ctxt.error("T172", name, "the rest has no name", help);
+            ctxt.error("T172", name, "the rest cannot have a name", help);
         } else if let Some(word) = [json, also, chunks].into_iter().flatten().next() {
             ctxt.error("T172", word, format!("the rest is not stored as `{word}`"), "write `rest` alone");
         } else if own.chain(indexes).any(in_key) {
             let help = "name the property: give it a field of its own, and put that into the key";
-            ctxt.error("T172", rest, "the rest is no part of a key", help);
+            ctxt.error("T172", rest, "the rest cannot be part of a key", help);
         }
     }
 }
@@ -167,7 +167,7 @@ fn kind(ctxt: &Ctxt, entity: &Entity<'_>) {
 fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (_, property) in &stored(entity) {
         if syn::Ident::parse_any.parse_str(&property.name).is_err() {
-            let wrong = format!("the property name `{}` is no identifier (PROP-3)", property.name);
+            let wrong = format!("the property name `{}` is not an identifier (PROP-3)", property.name);
             ctxt.error_at("T053", property.span, wrong, "a letter or `_`, then letters, digits and `_`");
         } else if property.name.encode_utf16().count() > LONGEST_NAME {
             ctxt.error_at(

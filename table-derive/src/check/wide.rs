@@ -30,7 +30,7 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
 fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
     for slots in wide.stored.iter().filter_map(|stored| stored.slots.as_ref()) {
         if slots.first > slots.last {
-            let wrong = format!("there is no slot from {} to {}", slots.first, slots.last);
+            let wrong = format!("the first slot, {}, is after the last, {}", slots.first, slots.last);
             ctxt.error(
                 "T154",
                 &slots.original,

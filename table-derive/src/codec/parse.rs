@@ -71,7 +71,7 @@ pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word
     let arguments = if word.arguments.is_empty() {
         let is_alone = attr.meta.require_path_only().is_ok();
         if !is_alone {
-            let wrong = format!("`{}` takes nothing", word.name);
+            let wrong = format!("`{}` takes no arguments", word.name);
             ctxt.error("T004", attr, wrong, format!("write `{form}`"));
         }
         is_alone.then(|| (Vec::new(), None))
@@ -207,7 +207,7 @@ fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
         let Some(after) = words.iter().find_map(|word| rest.strip_prefix(word)) else {
             let letter: String = rest.chars().take(1).collect();
             let message = format!(
-                "[T008] `{letter}` says nothing in the pattern of a date\n\nhelp: a pattern is made of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f` and `- _ \
+                "[T008] `{letter}` is not a letter of a date pattern\n\nhelp: a pattern is made of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f` and `- _ \
                  : . , T Z` or a blank between them: `pattern(\"yyyy-MM-dd\", day)`"
             );
             return Err(syn::Error::new_spanned(&text, message));

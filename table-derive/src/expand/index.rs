@@ -6,7 +6,7 @@ mod selections;
 mod writing;
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 use crate::expand::allow;
 use crate::expand::key::Design;
@@ -85,11 +85,13 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     let (vis, ident, marker) = (design.vis(), design.ident(), index.marker(design.entity));
     let doc = format!("The index `{}` of [`{ident}`], as a type.", index.attr.name);
     let allow = allow();
+    // At the name of the index: rustc shows it where the program has a type of this name.
+    let definition = quote_spanned!(index.attr.name.span()=> enum #marker {});
     quote! {
         #[doc = #doc]
         #[automatically_derived]
         #allow
-        #vis enum #marker {}
+        #vis #definition
     }
 }
 
@@ -109,11 +111,6 @@ fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
         }
     });
     quote! {
-        impl ::core::fmt::Debug for #marker {
-            fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                match *self {}
-            }
-        }
         impl __table::Index for #marker {
             type Entity = #ident;
             type Consistency = __table::#consistency;
@@ -153,11 +150,6 @@ fn index_impl(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> Token
     let consistency = consistency(index);
     quote! {
         #constants
-        impl ::core::fmt::Debug for #marker {
-            fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                match *self {}
-            }
-        }
         #[automatically_derived]
         impl __table::Index for #marker {
             type Entity = #ident;

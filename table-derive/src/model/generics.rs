@@ -15,7 +15,7 @@ impl Parameters {
         if let Some(lifetime) = generics.lifetimes().next() {
             let help = "an entity is read from the store and outlives what it was read from: own the value, \
                         as `String` owns a text";
-            ctxt.error("T011", lifetime, "an entity has no lifetime parameters", help);
+            ctxt.error("T011", lifetime, "an entity cannot have a lifetime parameter", help);
             return None;
         }
         let mut generics = generics.clone();

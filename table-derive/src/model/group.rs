@@ -52,7 +52,7 @@ impl<'a> EntityGroup<'a> {
                 None => members.push(Member { ident, ty: &field.ty, entity: entity(&field.ty) }),
                 Some(_) if other.is_none() => other = Some(field),
                 Some(attr) => {
-                    ctxt.error("T002", attr, "duplicate `other`", "one field keeps all that is of no member");
+                    ctxt.error("T002", attr, "duplicate `other`", "one field keeps all rows of other types");
                 }
             }
         }

@@ -91,7 +91,7 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
             "T034",
             &input.ident,
             "an enum in a key has variants",
-            "add one: without them there is no value to write",
+            "add a variant: a key writes the name of one",
         );
         return None;
     }
@@ -99,7 +99,7 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
     for variant in &data.variants {
         if !matches!(variant.fields, Fields::Unit) {
             let help = "put the fields into the entity and name them in the key";
-            ctxt.error("T034", &variant.ident, "a variant in a key has no fields", help);
+            ctxt.error("T034", &variant.ident, "a variant in a key cannot have fields", help);
         }
         let given = key_part::parse_variant(ctxt, &variant.attrs);
         let name = given.as_ref().map_or_else(|| variant.ident.unraw().to_string(), syn::LitStr::value);

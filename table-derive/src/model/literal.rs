@@ -45,12 +45,12 @@ fn check_literal(ctxt: &Ctxt, fields: &[Field<'_>], parts: &[String], text: &Lit
     let (wrong, right) = if let Some(name) = wanted {
         (
             format!("this is the text \"{name}\", and not the field `{name}`"),
-            format!("a field has no quotes: `{name}`"),
+            format!("write the field without quotes: `{name}`"),
         )
     } else if let Some((before, inside, after)) = braces() {
         let right =
             [quoted(before), Some(field_of(inside)), quoted(after)].into_iter().flatten().collect::<Vec<_>>();
-        let wrong = format!("a literal is no format: `{{{inside}}}` stands in the key as it is");
+        let wrong = format!("a literal is not a format string: `{{{inside}}}` stands in the key as it is");
         (wrong, format!("texts and fields are pieces of their own: `{}`", right.join(", ")))
     } else {
         return;

@@ -66,7 +66,7 @@ impl<'a> EntitySet<'a> {
                 continue;
             };
             if let Some((upgrade, _)) = upgrades.first() {
-                let wrong = "what is of no member has no earlier version";
+                let wrong = "`upgrade` cannot stand at `#[other]`: rows of unknown type do not have an earlier version";
                 ctxt.error(
                     "T112",
                     upgrade,
@@ -75,7 +75,7 @@ impl<'a> EntitySet<'a> {
                 );
             }
             if other.is_some() {
-                ctxt.error("T002", attr, "duplicate `other`", "one variant keeps all that is of no member");
+                ctxt.error("T002", attr, "duplicate `other`", "one variant keeps all rows of other types");
             } else {
                 other = Some((ident, ty));
             }
@@ -97,7 +97,7 @@ impl<'a> EntitySet<'a> {
         let ident = &self.original.ident;
         if lacks_other {
             let help = "add a variant that keeps them: `#[other] Other(TableEntity)`";
-            let wrong = format!("`{ident}` has no place for entities of unknown type (PAT-HET-6)");
+            let wrong = format!("`{ident}` does not have a variant for entities of unknown type (PAT-HET-6)");
             ctxt.error("T100", ident, wrong, help);
         }
         if lacks_member {

@@ -21,7 +21,7 @@ pub(super) fn named_fields<'a>(
 /// Nothing, if a declaration has no parameters; `None` if it has, which is reported.
 pub(super) fn no_parameters(ctxt: &Ctxt, input: &DeriveInput, what: &str, help: &str) -> Option<()> {
     if !input.generics.params.is_empty() {
-        ctxt.error("T011", &input.generics, format!("{what} has no generic parameters"), help);
+        ctxt.error("T011", &input.generics, format!("{what} cannot have generic parameters"), help);
         return None;
     }
     Some(())

@@ -87,7 +87,7 @@ impl<'a> Wide<'a> {
         let mut entity = Entity::read(ctxt, input, runtime)?;
         for index in entity.indexes.drain(..) {
             let help = "an index keeps copies of one row: declare it on an entity of one row, with what is looked up";
-            ctxt.error("T159", &index.attr.original, "a wide entity has no indexes", help);
+            ctxt.error("T159", &index.attr.original, "a wide entity cannot have indexes", help);
         }
         let mut stored = Vec::new();
         for at in 0..entity.fields.len() {
@@ -98,7 +98,7 @@ impl<'a> Wide<'a> {
             let FieldAttrs { also, rest, chunks, .. } = &field.attrs;
             if let Some(word) = [also, rest, chunks].into_iter().flatten().next() {
                 let help = "remove it: the parts of a wide entity hold one property for each field or slot";
-                ctxt.error("T177", word, format!("a wide entity has no `{word}`"), help);
+                ctxt.error("T177", word, format!("`{word}` cannot be used in a wide entity"), help);
             }
             if place.slots.is_some() {
                 field.property = None;

@@ -20,8 +20,9 @@ const CONCURRENCY: usize = 8;
 
 /// Classes of selections that name whole partitions: one, or those of a `bucket(…)`.
 #[diagnostic::on_unimplemented(
-    message = "a log is read by whole partitions, and `{Self}` is none",
-    note = "give every part of the partition key: `{{Entity}}::partition(…)`"
+    message = "[T181] a log is read by whole partitions, and `{Self}` is not one",
+    label = "this selection is a part of a partition, or spans partitions in ranges",
+    note = "give every part of the partition key: `Event::partition(…)`"
 )]
 pub trait WholePartitions: Class {}
 

@@ -4,7 +4,8 @@ use table_core::property::Property;
 
 /// A slot's value that can be added to.
 #[diagnostic::on_unimplemented(
-    message = "a slot of `{Self}` cannot be incremented",
+    message = "[T180] a slot of `{Self}` cannot be incremented",
+    label = "increments are for series of numbers",
     note = "`i32`, `i64` and `f64` can; `set` takes any property"
 )]
 pub trait SlotNumber: Property + Copy {

@@ -116,14 +116,18 @@ impl<E: Series, S: TableStore> SeriesTable<E, S> {
     }
 }
 
-impl<E: Series<Value: SlotNumber>, S: TableStore> SeriesTable<E, S> {
+// The bounds stand at the methods: rustc shows the message of a bound there, and of an `impl` it does not.
+impl<E: Series, S: TableStore> SeriesTable<E, S> {
     /// Adds to one slot and gives the sum; an empty slot counts as zero. No update is lost (PAT-SER-3).
     ///
     /// # Errors
     /// `OutOfRangeInput` if there is no such slot, or the sum does not fit; `UpdateConditionNotSatisfied` if all attempts of
     /// the back-off lost their race. An error that [is ambiguous](Error::is_ambiguous) says that it may have been added: it is not
     /// tried again.
-    pub async fn increment(&self, entity: &E, slot: usize, by: E::Value) -> Result<E::Value> {
+    pub async fn increment(&self, entity: &E, slot: usize, by: E::Value) -> Result<E::Value>
+    where
+        E::Value: SlotNumber,
+    {
         let sums = self.increment_all(entity, &[(slot, by)]).await?;
         sums.into_iter().next().ok_or_else(|| no_slot(slot, E::SLOTS))
     }
@@ -132,7 +136,10 @@ impl<E: Series<Value: SlotNumber>, S: TableStore> SeriesTable<E, S> {
     ///
     /// # Errors
     /// Those of [`increment`](Self::increment); `InvalidInput` if a slot is named twice.
-    pub async fn increment_all(&self, entity: &E, by: &[(usize, E::Value)]) -> Result<Vec<E::Value>> {
+    pub async fn increment_all(&self, entity: &E, by: &[(usize, E::Value)]) -> Result<Vec<E::Value>>
+    where
+        E::Value: SlotNumber,
+    {
         let mut names = Vec::with_capacity(by.len());
         for (slot, _) in by {
             let name = self.name(*slot)?;
@@ -163,7 +170,10 @@ impl<E: Series<Value: SlotNumber>, S: TableStore> SeriesTable<E, S> {
         key: &EntityKey,
         names: &[&'static str],
         by: &[(usize, E::Value)],
-    ) -> Result<(Vec<E::Value>, OperationKind)> {
+    ) -> Result<(Vec<E::Value>, OperationKind)>
+    where
+        E::Value: SlotNumber,
+    {
         let select = Select::names(names.iter().copied());
         let found = self.table.store().get(self.table.name()?, key, &select).await?;
         let mut sums = Vec::with_capacity(by.len());

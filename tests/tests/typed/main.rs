@@ -2,6 +2,7 @@
 
 mod adopted;
 mod catalogue;
+mod codec;
 mod convergence;
 mod copies;
 mod employee;

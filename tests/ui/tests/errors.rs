@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = include_str!("../../../docs/errors.md");
 
 /// The cases that rustc tells in its own words: arity, names and plain types, which no trait of ours is asked about.
-const RUSTC: [&str; 15] = [
+const RUSTC: [&str; 16] = [
     "blob/of_another_entity",
     "blob/without_derive",
     "group/partition_of_owner",
+    "index/type_of_the_program",
     "index/when_of_wrong_type",
     "key/ambiguous_not_narrowed",
     "level/left_out_of_key",

@@ -12,7 +12,7 @@ use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, Unix};
 
 /// A codec that is coarser than its values, and can say which of them it writes.
 #[diagnostic::on_unimplemented(
-    message = "[T031] `truncate` has nothing to cut in what `{Self}` writes",
+    message = "[T031] `truncate` does not apply to what `{Self}` writes",
     label = "`hour`, a `pattern` or `unix` is needed here"
 )]
 pub trait Truncates<T>: KeyCodec<T> {
