@@ -15,13 +15,28 @@ use crate::model::projection::Projection;
 use crate::model::set::EntitySet;
 use crate::model::wide::Wide;
 
+/// What a declaration becomes, mistakes aside.
+struct Expansion {
+    /// The names in its attributes, for editors; they come first.
+    names: Option<TokenStream>,
+    items: TokenStream,
+}
+
+impl Expansion {
+    /// That of a declaration whose attributes name no fields.
+    fn of(items: TokenStream) -> Self {
+        Self { names: None, items }
+    }
+}
+
 /// `#[derive(Entity)]`. After a mistake: all mistakes, and a stub with the same traits and functions, so that each is told once and nothing
 /// else is told because of it.
 pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     let read = |ctxt: &Ctxt, input: &DeriveInput| {
         let entity = Entity::read(ctxt, input, runtime)?;
         check::check(ctxt, &entity);
-        Some(if ctxt.is_sound() { expand::entity(&entity) } else { expand::stub(&entity) })
+        let items = if ctxt.is_sound() { expand::entity(&entity) } else { expand::stub(&entity) };
+        Some(Expansion { names: Some(expand::named(&entity)), items })
     };
     derive(input, read)
 }
@@ -30,7 +45,11 @@ pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> Toke
 pub(crate) fn key_part(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let part = KeyPart::read(ctxt, input, runtime)?;
-        Some(if ctxt.is_sound() { expand::key_part(&part) } else { expand::key_part_stub(&part) })
+        Some(Expansion::of(if ctxt.is_sound() {
+            expand::key_part(&part)
+        } else {
+            expand::key_part_stub(&part)
+        }))
     })
 }
 
@@ -38,11 +57,11 @@ pub(crate) fn key_part(input: TokenStream, runtime: impl FnOnce() -> Path) -> To
 pub(crate) fn projection(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let projection = Projection::read(ctxt, input, runtime)?;
-        Some(if ctxt.is_sound() {
+        Some(Expansion::of(if ctxt.is_sound() {
             expand::projection(&projection)
         } else {
             expand::projection_stub(&projection)
-        })
+        }))
     })
 }
 
@@ -50,7 +69,7 @@ pub(crate) fn projection(input: TokenStream, runtime: impl FnOnce() -> Path) -> 
 pub(crate) fn entity_set(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let set = EntitySet::read(ctxt, input, runtime)?;
-        Some(if ctxt.is_sound() { expand::set(&set) } else { expand::set_stub(&set) })
+        Some(Expansion::of(if ctxt.is_sound() { expand::set(&set) } else { expand::set_stub(&set) }))
     })
 }
 
@@ -58,7 +77,7 @@ pub(crate) fn entity_set(input: TokenStream, runtime: impl FnOnce() -> Path) -> 
 pub(crate) fn entity_group(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let group = EntityGroup::read(ctxt, input, runtime)?;
-        Some(if ctxt.is_sound() { expand::group(&group) } else { expand::group_stub(&group) })
+        Some(Expansion::of(if ctxt.is_sound() { expand::group(&group) } else { expand::group_stub(&group) }))
     })
 }
 
@@ -66,7 +85,7 @@ pub(crate) fn entity_group(input: TokenStream, runtime: impl FnOnce() -> Path) -
 pub(crate) fn large(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let large = Large::read(ctxt, input, runtime)?;
-        Some(expand::large(&large))
+        Some(Expansion::of(expand::large(&large)))
     })
 }
 
@@ -77,19 +96,21 @@ pub(crate) fn wide(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenS
         check::check_wide(ctxt, &wide);
         let header = wide.header_input();
         let header = wide.header(&header)?;
-        Some(if ctxt.is_sound() { expand::wide(&wide, &header) } else { expand::wide_stub(&wide, &header) })
+        let items =
+            if ctxt.is_sound() { expand::wide(&wide, &header) } else { expand::wide_stub(&wide, &header) };
+        Some(Expansion { names: Some(expand::named(&wide.entity)), items })
     })
 }
 
 /// Gives the expansion, or the mistakes and the stub. `read` gives the one that the mistakes found call for; `None` if not even a stub
 /// makes sense.
-fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<TokenStream>) -> TokenStream {
+fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<Expansion>) -> TokenStream {
     let input: DeriveInput = match syn::parse2(input) {
         Ok(input) => input,
         Err(error) => return error.into_compile_error(),
     };
     let ctxt = Ctxt::new();
-    let read = read(&ctxt, &input);
-    let mistakes = ctxt.check().err().map(syn::Error::into_compile_error);
-    quote!(#mistakes #read)
+    let (names, items) = read(&ctxt, &input).map(|read| (read.names, read.items)).unzip();
+    let (names, mistakes) = (names.flatten(), ctxt.check().err().map(syn::Error::into_compile_error));
+    quote!(#names #mistakes #items)
 }

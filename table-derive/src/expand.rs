@@ -71,12 +71,10 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     });
     let index::Indexes { types, list, impls, selections: by_index } = index::indexes(&design);
     let aliases = aliases.items();
-    let named = named(entity);
     let items = wrapped(
         &entity.runtime,
         &quote! {
             #aliases
-            #named
             #keys
             #properties
             #partition_text
@@ -126,11 +124,9 @@ pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     let (prefixes, prefixes_methods) = levels::prefixes(&design);
     let index::Indexes { types, impls, selections: by_index, .. } =
         if entity.parameters.is_empty() { index::indexes(&design) } else { index::Indexes::default() };
-    let named = named(entity);
     let items = wrapped(
         &entity.runtime,
         &quote! {
-            #named
             #traits
             #[automatically_derived]
             impl #of_impl #ty #of_where {
@@ -173,16 +169,20 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
 }
 
 /// The fields that attributes name, where they name them: rust-analyzer completes and shows them there. rustc passes over it.
-fn named(entity: &Entity<'_>) -> TokenStream {
+///
+/// It stands before all else, even before the mistakes: to complete a name, rust-analyzer expands the declaration once more with a longer
+/// name, and looks at the place of the longer one in the first expansion. What stands before that place must have the same length in both.
+pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
-    let names = &entity.named;
+    let (names, value) = (&entity.named, writing::local("entity"));
     quote! {
-        #[cfg(rust_analyzer)]
-        impl #of_impl #ty #of_where {
-            fn __named(&self) {
-                #(let _ = &self.#names;)*
+        #[allow(unexpected_cfgs, reason = "generated: set by rust-analyzer")]
+        const _: () = {
+            #[cfg(rust_analyzer)]
+            fn named #of_impl(#value: &#ty) #of_where {
+                #(let _ = &#value.#names;)*
             }
-        }
+        };
     }
 }
 
