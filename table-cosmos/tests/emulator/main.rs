@@ -16,6 +16,7 @@ mod patterns;
 mod placement;
 mod recorded;
 mod routing;
+mod served;
 mod unrest;
 
 use std::sync::Arc;

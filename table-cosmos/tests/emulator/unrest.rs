@@ -10,7 +10,7 @@ use azure_core::http::StatusCode;
 use azure_data_cosmos_driver::fault_injection::{
     CustomResponseBuilder, FaultInjectionResultBuilder, FaultInjectionRule, FaultInjectionRuleBuilder,
 };
-use table_core::hierarchy::{Epk, PartitionMap};
+use table_core::hierarchy::{Epk, EpkRange, PartitionMap};
 use table_core::{Result, TableName};
 use table_cosmos::emulator::Emulator;
 use tokio::runtime::Handle;
@@ -84,6 +84,14 @@ impl Unrest {
             maps.lock().await.remove(table.folded());
             emulator.settled().await;
         }
+    }
+
+    /// The ranges that a table's partitions have by now.
+    pub(crate) async fn ranges(&self, table: &TableName) -> Vec<EpkRange> {
+        let Self::Moves { maps, .. } = self else { return Vec::new() };
+        let maps = maps.lock().await;
+        let partitions = maps.get(table.folded()).map(PartitionMap::partitions).unwrap_or_default();
+        partitions.iter().map(|partition| partition.range.clone()).collect()
     }
 
     /// Before a request.
