@@ -30,7 +30,7 @@ impl Allows {
     pub(crate) fn parse(&mut self, ctxt: &Ctxt, allow: &Ident, input: ParseStream) -> syn::Result<()> {
         let content;
         parenthesized!(content in input);
-        let mut words = 0;
+        let (mut words, mut unknown) = (0, false);
         let mut reason = Slot::empty(REASON.0);
         let form = "allow(hot_partition, reason = \"…\")";
         let sound = grammar::list(ctxt, ALLOW.0, form, &content, |input| {
@@ -41,6 +41,7 @@ impl Allows {
             } else {
                 words += 1;
                 if !self.add(ctxt, word) {
+                    unknown = true;
                     grammar::skip(input);
                 }
             }
@@ -57,6 +58,8 @@ impl Allows {
                     symbol::known("", WORDS.map(|word| word.0)),
                 );
             }
+            // The unknown word may have meant the reason.
+            None if unknown => {}
             None => ctxt.error("T006", allow, "this allows without a reason", help),
             Some(empty) if empty.value().trim().is_empty() => {
                 ctxt.error("T006", empty, "this reason is empty", help);

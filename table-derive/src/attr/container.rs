@@ -72,6 +72,25 @@ const WORDS: Words = Words {
             "index",
             "an index is an attribute of its own: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
         ),
+        ("allow_hot_partition", "write `allow(hot_partition, reason = \"…\")`"),
+        ("allow_low_cardinality", "write `allow(low_cardinality, reason = \"…\")`"),
+        (
+            "timestamp",
+            "the store keeps the Timestamp of each entity: a read gives it with the entity, as `Versioned`",
+        ),
+        ("etag", "the store keeps the ETag of each entity: a read gives it with the entity, as `Versioned`"),
+        (
+            "ttl",
+            "entities do not expire: delete a table of each period (`table_patterns::periods`), or keep the time in the key",
+        ),
+        (
+            "version",
+            "a design has no number: changes of the struct are compared with the stored design when the table is opened",
+        ),
+        (
+            "schema",
+            "a design has no number: changes of the struct are compared with the stored design when the table is opened",
+        ),
         (
             "indexes",
             "an index is an attribute of its own: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",

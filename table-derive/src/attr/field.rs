@@ -49,6 +49,23 @@ const WORDS: Words = Words {
         ),
         ("default", "a property that is absent is read as the `None` of an `Option<_>`"),
         ("optional", "what may be absent has the type `Option<_>`"),
+        (
+            "key",
+            "a key is declared above the struct: `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]`",
+        ),
+        ("type", "a property has the type of its field: `i32`, `String`, `DateTime<Utc>`"),
+        (
+            "unique",
+            "declare an index above the struct: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
+        ),
+        (
+            "index",
+            "declare an index above the struct: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
+        ),
+        (
+            "flatten",
+            "a `BTreeMap<String, Value>` takes all properties that no other field is stored as: `#[property(rest)]`",
+        ),
         ("required", "what is always there has a type that is not an `Option`: remove this"),
     ],
 };

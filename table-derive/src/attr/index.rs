@@ -85,6 +85,11 @@ const MEANT: &[(&str, &str)] = &[
     ("project", "write `keep(first_name, last_name)`"),
     ("projection", "write `keep(first_name, last_name)`"),
     ("include", "write `keep(first_name, last_name)`"),
+    ("index_key", "write `row_key(\"email_\", email)`"),
+    ("sparse", "remove it: an entity without a value of an `Option` field is not in the index"),
+    ("non_unique", "remove it: without `unique` an index is of many entities for a value"),
+    ("multi", "remove it: without `unique` an index is of many entities for a value"),
+    ("all", "remove it: without `keep(…)` a copy keeps the whole entity"),
     ("filter", WHEN_MEANT),
     ("where", WHEN_MEANT),
 ];

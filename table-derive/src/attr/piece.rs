@@ -124,8 +124,10 @@ fn meant(tokens: TokenStream) -> Vec<String> {
                         .checked_sub(1)
                         .and_then(|at| tokens.get(at))
                         .is_some_and(|it| it.to_string() == "as");
+                let is_keyword = syn::parse2::<Ident>(ident.to_token_stream()).is_err();
                 if !is_called
                     && !is_type
+                    && !is_keyword
                     && ident != "self"
                     && ident != "as"
                     && !meant.contains(&ident.to_string())

@@ -44,7 +44,8 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
 
 /// What a copy keeps is a property that its key does not say: key fields can be read from the copy in any case (PAT-INTRA-6).
 fn keep_is_stored(ctxt: &Ctxt, entity: &Entity<'_>) {
-    for index in &entity.indexes {
+    // After a mistake in the list it is not known which fields it was to hold.
+    for index in entity.indexes.iter().filter(|index| !index.attr.broken) {
         for name in index.attr.keep.iter().flatten() {
             let Some(at) = resolve(ctxt, &entity.fields, name) else { continue };
             if entity.key_gives(at) {

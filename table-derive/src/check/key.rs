@@ -106,7 +106,12 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
         while let Some(codec) = inner {
             if let Some(word) = codec.word().filter(|_| !codec.gives_back()) {
                 let help = format!("write `{}` by itself, without a codec around it", word.form);
-                ctxt.error("T032", &part.name, format!("a {} stands alone", word.name), help);
+                ctxt.error(
+                    "T032",
+                    &part.name,
+                    format!("a {} cannot stand within another codec", word.name),
+                    help,
+                );
                 break;
             }
             inner = codec.inner();

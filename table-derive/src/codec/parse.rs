@@ -45,11 +45,18 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
 }
 
 /// Words of other libraries, each with the help that says what is meant here.
-const MEANT: [(&str, &str); 12] = [
+const MEANT: [(&str, &str); 19] = [
     ("padded", "write `digits(6, id)`"),
     ("pad", "write `digits(6, id)`"),
     ("zero_padded", "write `digits(6, id)`"),
+    ("zero_pad", "write `digits(6, id)`"),
     ("reverse", "write `desc(at)`"),
+    ("descending", "write `desc(at)`"),
+    ("newest_first", "write `desc(at)`"),
+    ("lowercase", "write `folded(lower, email)`"),
+    ("uppercase", "write `folded(upper, email)`"),
+    ("concat", "texts and fields are pieces of their own: `\"empid_\", id`"),
+    ("prefix", "texts and fields are pieces of their own: `\"empid_\", id`"),
     ("reversed", "write `desc(at)`"),
     ("lower", "write `folded(lower, email)`"),
     ("upper", "write `folded(upper, email)`"),
@@ -213,6 +220,14 @@ fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
             return Err(syn::Error::new_spanned(&text, message));
         };
         rest = after;
+    }
+    let (month, minute) = (value.contains("MM"), value.contains("mm"));
+    if minute && !month && value.contains("yyyy") {
+        let right = value.replacen("mm", "MM", 1);
+        let message = format!(
+            "[T008] `mm` is the minute in this pattern, and the month is missing\n\nhelp: the month is `MM`: `{right}`"
+        );
+        return Err(syn::Error::new_spanned(&text, message));
     }
     if value.is_empty() {
         let message = "[T008] this pattern is empty\n\nhelp: write `pattern(\"yyyy-MM-dd\", day)`";

@@ -11,11 +11,12 @@ use syn::parse_quote;
 use crate::derive;
 
 /// The files, by the name of the snapshot that shows their messages.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     ("keys", include_str!("wrong/keys.txt")),
     ("entity", include_str!("wrong/entity.txt")),
     ("index", include_str!("wrong/index.txt")),
     ("others", include_str!("wrong/others.txt")),
+    ("stranger", include_str!("wrong/stranger.txt")),
 ];
 
 /// One wrong declaration.
