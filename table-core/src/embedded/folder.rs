@@ -14,10 +14,10 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let here = |path: &Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
     let mut path: Vec<PathBuf> = folder.ancestors().map(here).collect();
     path.reverse();
+    for path in &path {
+        disk.create_dir(path).map_err(|error| Task::MakeFolder(folder.into()).refused(error))?;
+    }
     let make = || {
-        for folder in &path {
-            disk.create_dir(folder)?;
-        }
         for parent in path.iter().rev().skip(1).filter(|_| Mend::SyncParents.is_in()) {
             match disk.sync_dir(parent) {
                 // What this program may not read it has not made.

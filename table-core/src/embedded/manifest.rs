@@ -124,24 +124,23 @@ fn version(bytes: &[u8], name: &str, folder: &Path) -> Result<Version> {
 /// Gives a folder its manifest, of the version that is written, durably and at once: [`FORMAT`] or [`BACKUP`].
 pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<()> {
     let new = folder.join(format!("{name}.new"));
+    let task = || Task::MakeFolder(folder.into());
+    let written = disk.open(&new, true).and_then(|file| file.write_at(0, &bytes()).map(|()| file));
+    let file = written.map_err(|error| task().refused(error))?;
     let make = || {
-        let file = disk.open(&new, true)?;
-        file.write_at(0, &bytes())?;
         file.sync_data()?;
         disk.rename(&new, &folder.join(name))?;
         // IMPORTANT: durable before any other file is made: files without a manifest are not ours.
         disk.sync_dir(folder)
     };
-    make().map_err(|error| Task::MakeFolder(folder.into()).failed(error))
+    make().map_err(|error| task().failed(error))
 }
 
 /// Marks an empty folder as one that is being restored to, durably: a restore may end before it has written any other file.
 pub(crate) fn begin_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
-    let make = || {
-        disk.open(&folder.join(RESTORING), true)?.sync_data()?;
-        disk.sync_dir(folder)
-    };
-    make().map_err(|error| Task::WriteFolder(folder.into()).failed(error))
+    let task = || Task::WriteFolder(folder.into());
+    let file = disk.open(&folder.join(RESTORING), true).map_err(|error| task().refused(error))?;
+    file.sync_data().and_then(|()| disk.sync_dir(folder)).map_err(|error| task().failed(error))
 }
 
 /// Makes an engine's folder of one that was restored to and has all other files.

@@ -42,11 +42,15 @@ pub enum Mend {
     AllowLostAndFound,
     /// A scan goes on in another table of the same name.
     EndScans,
+    /// A file of a backup is not durable when the backup names it.
+    SyncCopies,
+    /// Files of the earlier backup are removed before the new one is durable.
+    KeepEarlierBackup,
 }
 
 impl Mend {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::AnswerAtClose,
         Self::TellEndOfCheckpoints,
         Self::ContainWakers,
@@ -66,6 +70,8 @@ impl Mend {
         Self::LockManifest,
         Self::AllowLostAndFound,
         Self::EndScans,
+        Self::SyncCopies,
+        Self::KeepEarlierBackup,
     ];
 
     /// Whether it is in.

@@ -1,6 +1,7 @@
 //! One history: lives of an engine on one disk, one behind the other, and what is wrong with them.
 
 mod asks;
+mod backups;
 mod ends;
 mod log;
 mod queues;
@@ -64,7 +65,10 @@ pub(super) struct History {
     asked: Vec<asks::Asked>,
     scan: Option<reads::Scan>,
     snapshot: Option<reads::Kept>,
+    backups: backups::Backups,
     established: bool,
+    /// An engine of relaxed durability was killed and the folder not opened since: what it left may still be lost with the power.
+    unsynced: bool,
     log: Log,
     seen: Seen,
 }
@@ -93,7 +97,9 @@ impl History {
             asked: Vec::new(),
             scan: None,
             snapshot: None,
+            backups: backups::Backups::default(),
             established: false,
+            unsynced: false,
             log,
             seen: Seen::default(),
         }
@@ -193,7 +199,7 @@ impl History {
     fn open(&mut self) -> Result<Option<Engine>, Wrong> {
         match self.options().open(FOLDER) {
             Ok(engine) => {
-                self.established = true;
+                (self.established, self.unsynced) = (true, false);
                 self.seen.opened += 1;
                 self.log.add("opened".to_owned());
                 Ok(Some(engine))
@@ -250,6 +256,7 @@ impl History {
             88 => self.second_engine()?,
             89 => self.verify(engine)?,
             90 => self.count_messages(engine)?,
+            91..=92 => self.ask_backup(engine),
             _ => {}
         }
         Ok(())

@@ -73,12 +73,29 @@ pub(super) struct Model {
     pub(super) may_skip: bool,
     /// Every state that was possible so far: what a damaged journal, or one that was not synced, may fall back to.
     past: Vec<Arc<State>>,
+    /// Every state that was possible since noting began.
+    noted: Option<Vec<Arc<State>>>,
+}
+
+fn note(noted: &mut Option<Vec<Arc<State>>>, worlds: &[World]) {
+    let Some(noted) = noted else { return };
+    for world in worlds {
+        if !noted.contains(&world.state) {
+            noted.push(Arc::clone(&world.state));
+        }
+    }
 }
 
 impl Default for Model {
     fn default() -> Self {
         let world = World { state: Arc::default(), ahead: VecDeque::new() };
-        Self { worlds: vec![world], open: VecDeque::new(), may_skip: false, past: vec![Arc::default()] }
+        Self {
+            worlds: vec![world],
+            open: VecDeque::new(),
+            may_skip: false,
+            past: vec![Arc::default()],
+            noted: None,
+        }
     }
 }
 
@@ -142,7 +159,20 @@ impl Model {
                 self.past.push(Arc::clone(&world.state));
             }
         }
+        note(&mut self.noted, &self.worlds);
         Ok(())
+    }
+
+    /// Notes the states that are possible now, and those that will be.
+    pub(super) fn begin_to_note(&mut self) {
+        self.noted = Some(self.states());
+    }
+
+    /// The states that were possible since noting began.
+    pub(super) fn end_of_notes(&mut self) -> Vec<Arc<State>> {
+        let visible = self.visible();
+        note(&mut self.noted, &visible);
+        self.noted.take().unwrap_or_default()
     }
 
     /// All worlds that a reader may see now: those that are certain, and those in which more of the open writes were done.
@@ -182,8 +212,10 @@ impl Model {
         what: impl Fn(&State) -> bool,
         describe: impl FnOnce() -> String,
     ) -> Result<(), Wrong> {
+        let visible = self.visible();
+        note(&mut self.noted, &visible);
         // Of what cannot be distinguished by what was seen the least is certain.
-        let seen: Vec<World> = self.visible().into_iter().filter(|world| what(&world.state)).collect();
+        let seen: Vec<World> = visible.into_iter().filter(|world| what(&world.state)).collect();
         let worlds = std::mem::take(&mut self.worlds);
         self.keep(seen, || {
             let known = worlds.first().map(|world| format!("{:?}", world.state)).unwrap_or_default();

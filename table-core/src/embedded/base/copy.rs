@@ -14,6 +14,7 @@ use crate::embedded::base::version::stored::{BASE, BASE_NEW, Stored};
 use crate::embedded::base::{BaseView, Meta, Place, Verification};
 use crate::embedded::disk::fault::Task;
 use crate::embedded::folder;
+use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 
 /// What a backup or a restore did.
@@ -69,12 +70,16 @@ impl BaseView {
         let pool = self.pool_in(folder);
         let earlier = self.earlier(&pool)?;
         let report = self.copy_runs(&pool, &earlier)?;
-        self.stored.write(&*pool.disk, folder)?;
-        // IMPORTANT: after the record. Until it is durable the earlier backup needs its runs.
         let runs = self.stored.version.runs();
         let obsolete = |number| runs.binary_search_by_key(&number, |run| run.number).is_err();
         let left_over = |name: &str| name == BASE_NEW || pool::number(name).is_some_and(obsolete);
-        let removed = folder::delete(&*pool.disk, folder, left_over).unwrap_or_else(|error| {
+        let remove = || folder::delete(&*pool.disk, folder, left_over);
+        if !Mend::KeepEarlierBackup.is_in() {
+            drop(remove());
+        }
+        self.stored.write(&*pool.disk, folder)?;
+        // IMPORTANT: after the record. Until it is durable the earlier backup needs its runs.
+        let removed = remove().unwrap_or_else(|error| {
             // Harmless: the next backup removes them.
             tracing::warn!(target: "table_core::engine", %error, "obsolete files of a backup were not removed");
             0

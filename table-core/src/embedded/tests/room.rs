@@ -153,3 +153,36 @@ fn a_rotation_that_found_no_room_leaves_a_journal_that_goes_on() {
         }
     }
 }
+
+/// Does a thing on a disk with ever more room, until it succeeds: each refusal before says that the disk is full.
+fn with_ever_more_room(disk: &SimDisk, what: impl Fn(i64) -> Result<()>) {
+    let enough = (0..40).chain((40..).step_by(200_000)).find(|&room| {
+        disk.set_room(room);
+        match what(room) {
+            Ok(()) => true,
+            Err(error) => {
+                assert_eq!(error.code(), ErrorCode::DiskFull, "{room} bytes of room: {error}");
+                false
+            }
+        }
+    });
+    assert!(enough > Some(0));
+    disk.mend();
+}
+
+#[test]
+fn a_new_folder_a_backup_and_a_restore_say_that_the_disk_is_full() {
+    let disk = Arc::new(SimDisk::default());
+    let on: Arc<dyn Disk> = disk.clone();
+    let options = || EngineOptions::new().disk(on.clone());
+    let engine = with_table(open(&disk, 1 << 30));
+    for n in 1..20 {
+        write(&engine, &format!("{n:04}"), padded(n)).unwrap();
+    }
+    wait(engine.checkpoint()).unwrap();
+    with_ever_more_room(&disk, |room| options().open(format!("/new{room}")).map(drop));
+    with_ever_more_room(&disk, |_| wait(engine.backup("/backup")).map(drop));
+    with_ever_more_room(&disk, |room| options().restore("/backup", format!("/restored{room}")).map(drop));
+    options().restore("/backup", "/restored").unwrap();
+    assert_eq!(numbers(&options().open("/restored").unwrap()), (1..20).collect());
+}

@@ -195,6 +195,7 @@ impl History {
         let asked = self.asked.remove(self.random.random_range(0..self.asked.len()));
         self.log.add(format!("{}: goes away", asked.id));
         self.model.give_up(asked.id);
+        self.give_up_backup(asked.id);
     }
 
     /// Hears the answers that have come.
@@ -284,9 +285,9 @@ impl History {
     fn take_other(&mut self, id: u64, answer: &Answer) -> Result<(), Wrong> {
         match answer {
             Err(error) if !self.is_excused(error) && !self.has_failed() => {
-                Err(Wrong(format!("checkpoint {id} received {error}")))
+                Err(Wrong(format!("checkpoint or backup {id} received {error}")))
             }
-            _ => Ok(()),
+            _ => self.end_backup(id, answer.is_ok()),
         }
     }
 

@@ -44,8 +44,10 @@ impl History {
 
     pub(super) fn disk_afterwards(&mut self) -> SimulatedDisk {
         let lost_power = self.disk.has_lost_power() && self.life.end != End::Kill;
+        let unsynced = self.unsynced || self.life.relaxed;
+        self.unsynced = unsynced && !lost_power;
         if lost_power {
-            if self.life.relaxed {
+            if unsynced {
                 self.fall_back();
             }
             return self.disk.after_power_loss(self.random.random());
@@ -61,8 +63,9 @@ impl History {
 
     /// Drops all futures that wait.
     pub(super) fn let_go(&mut self) {
-        for asked in self.asked.drain(..) {
+        for asked in std::mem::take(&mut self.asked) {
             self.model.give_up(asked.id);
+            self.give_up_backup(asked.id);
         }
         (self.scan, self.snapshot) = (None, None);
     }
@@ -75,6 +78,7 @@ impl History {
             self.rot_at_rest();
         }
         self.log.add("the last look".to_owned());
+        self.look_at_backup()?;
         let Some(engine) = self.open()? else { return Ok(()) };
         self.look_at_everything(&engine)?;
         for _ in 0..3 {

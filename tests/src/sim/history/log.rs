@@ -11,6 +11,8 @@ pub struct Seen {
     pub acknowledged: u64,
     /// Pages and look-ups that were answered and right.
     pub reads: u64,
+    /// Backups that were made.
+    pub backups: u64,
     /// Times a folder was opened.
     pub opened: u64,
     /// Faults that showed themselves.
@@ -24,6 +26,7 @@ impl Seen {
     pub fn add(&mut self, other: &Self) {
         self.acknowledged += other.acknowledged;
         self.reads += other.reads;
+        self.backups += other.backups;
         self.opened += other.opened;
         self.faults += other.faults;
         self.calls = self.calls.max(other.calls);
@@ -32,10 +35,10 @@ impl Seen {
 
 impl std::fmt::Display for Seen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { acknowledged, reads, opened, faults, calls } = self;
+        let Self { acknowledged, reads, backups, opened, faults, calls } = self;
         write!(
             f,
-            "{acknowledged} writes acknowledged, {reads} reads right, {opened} times opened, {faults} faults, {calls} calls in the longest"
+            "{acknowledged} writes acknowledged, {reads} reads right, {backups} backups, {opened} times opened, {faults} faults, {calls} calls in the longest"
         )
     }
 }

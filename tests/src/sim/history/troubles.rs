@@ -8,7 +8,7 @@ use rand::RngExt;
 use table_core::embedded::failpoint::{Action, Hook};
 use table_core::ticks;
 
-use super::{History, SECOND};
+use super::{FOLDER, History, SECOND};
 use crate::power::Fault;
 use crate::sim::plan::Trouble;
 
@@ -48,10 +48,10 @@ impl History {
         })
     }
 
-    /// A file of the folder whose name ends in one of these ways.
+    /// A file of the engine's folder whose name ends in one of these ways.
     fn any_file(&mut self, ends: &[&str]) -> Option<(PathBuf, usize)> {
         let is_one = |path: &Path| {
-            let end = path.extension().or(path.file_name());
+            let end = path.extension().or(path.file_name()).filter(|_| path.starts_with(FOLDER));
             ends.iter().any(|wanted| end.is_some_and(|end| end == *wanted))
         };
         let files = self.disk.files();

@@ -1,0 +1,142 @@
+//! Backups beside readers and writers, and what is restored of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rand::RngExt;
+use table_core::embedded::{Engine, EngineOptions};
+use table_core::query::{KeyRange, Query};
+use table_core::{ErrorCode, Result, TableStore};
+
+use super::History;
+use super::asks::Told;
+use crate::power::Fault;
+use crate::sim::model::{Number, Place, State, Wrong};
+use crate::sim::plan::Trouble;
+use crate::sim::rows;
+
+/// The folder that all backups of a history go to.
+const BACKUP: &str = "/backup";
+/// The folder that one is restored to, on a disk of its own each time.
+const RESTORED: &str = "/restored";
+
+/// What the folder of the backups may hold.
+#[derive(Default)]
+pub(super) struct Backups {
+    /// The request that is not answered yet.
+    under_way: Option<u64>,
+    /// Whether one was answered with success: from then on the folder holds a whole one, whatever happens to the next.
+    whole: bool,
+    /// The states that it may be of.
+    states: Vec<Arc<State>>,
+}
+
+/// The rows of all tables.
+type Tables = BTreeMap<u8, BTreeMap<Place, Number>>;
+
+impl History {
+    /// Asks for a backup, one at a time.
+    pub(super) fn ask_backup(&mut self, engine: &Engine) {
+        if self.backups.under_way.is_some() {
+            return;
+        }
+        let id = u64::from(self.next / super::NUMBERS);
+        self.log.add(format!("{id}: asks for a backup"));
+        self.backups.under_way = Some(id);
+        self.model.begin_to_note();
+        let (engine, disk) = (engine.clone(), self.disk.clone());
+        // The calls of a backup are few among those of a life: one that is to be cut short is hit on purpose.
+        let may_cut = !matches!(self.life.trouble, Trouble::Disk(_)) && self.random.random_ratio(1, 2);
+        let cut = may_cut.then(|| Fault::PowerAtCall(self.random.random_range(1..60)));
+        let schedule = Arc::clone(&self.schedule);
+        let future = async move {
+            if let Some(cut) = cut {
+                engine.checkpoint().await?;
+                disk.set_fault(Some(cut));
+                schedule.did(); // asks once more
+            }
+            engine.backup(BACKUP).await.map(|_| Told::Lease(None))
+        };
+        self.ask(None, Box::pin(future));
+    }
+
+    /// Takes note of an answer to a backup, and looks at what it made.
+    pub(super) fn end_backup(&mut self, id: u64, succeeded: bool) -> Result<(), Wrong> {
+        if self.backups.under_way != Some(id) {
+            return Ok(());
+        }
+        if !succeeded {
+            self.give_up_backup(id);
+            return Ok(());
+        }
+        self.backups = Backups { under_way: None, whole: true, states: self.model.end_of_notes() };
+        self.seen.backups += 1;
+        if self.random.random() { self.look_at_backup() } else { Ok(()) }
+    }
+
+    /// The answer to a request was an error, or will not be heard: if it was a backup, the folder may hold what it copied, or what was there
+    /// before.
+    pub(super) fn give_up_backup(&mut self, id: u64) {
+        if self.backups.under_way == Some(id) {
+            self.backups.under_way = None;
+            self.backups.states.extend(self.model.end_of_notes());
+        }
+    }
+
+    /// Restores the backup on a disk of its own, and holds it against the states that there were while it was made.
+    pub(super) fn look_at_backup(&mut self) -> Result<(), Wrong> {
+        if self.disk.has_lost_power() {
+            return Ok(());
+        }
+        let disk = Arc::new(self.disk.after_kill());
+        let options = || EngineOptions::new().disk(disk.clone());
+        let restored = options().restore(BACKUP, RESTORED);
+        match restored.and_then(|_| options().open_read_only(RESTORED)).and_then(|engine| tables(&engine)) {
+            Ok(found) => {
+                let found = found.map_err(Wrong)?;
+                let is_it = |state: &Arc<State>| {
+                    state.tables.iter().map(|(table, kept)| (table, &kept.rows)).eq(&found)
+                };
+                if self.backups.states.iter().any(is_it) {
+                    return Ok(());
+                }
+                Err(Wrong(format!(
+                    "of a backup is restored what there never was while it was made: {found:?}"
+                )))
+            }
+            Err(_) if !self.backups.whole => Ok(()),
+            Err(error) if self.excuses.damaged && error.code() == ErrorCode::Corrupted => Ok(()),
+            Err(error) => Err(Wrong(format!("a backup is not restored: {error}"))),
+        }
+    }
+}
+
+/// The rows of all tables of an engine; what is wrong with one as a text.
+fn tables(engine: &Engine) -> Result<std::result::Result<Tables, String>> {
+    let mut tables = Tables::new();
+    for number in 0..rows::TABLES {
+        let Ok(name) = rows::table(number) else { continue };
+        let (mut found, mut from) = (BTreeMap::new(), None);
+        loop {
+            let page =
+                match pollster::block_on(engine.query(&name, &Query::new(KeyRange::ALL), from.as_ref())) {
+                    Err(error) if error.code() == ErrorCode::TableNotFound => break,
+                    page => page?,
+                };
+            for entity in page.rows.iter() {
+                let place = rows::place(entity.partition_key, entity.row_key);
+                let row = place.ok_or_else(|| "a key that was not written".to_owned());
+                match row.and_then(|place| Ok((place, rows::number(entity.row)?))) {
+                    Ok((place, number)) => drop(found.insert(place, number)),
+                    Err(wrong) => return Ok(Err(wrong)),
+                }
+            }
+            from = page.continuation;
+            if from.is_none() {
+                tables.insert(number, found);
+                break;
+            }
+        }
+    }
+    Ok(Ok(tables))
+}
