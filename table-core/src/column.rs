@@ -156,6 +156,19 @@ impl<E, T, K> std::fmt::Debug for Column<E, T, K> {
 }
 
 /// A [`Filter`] on the entity `E`, made of its typed columns.
+///
+/// ```
+/// use table_core::column::Condition;
+/// use table_core::Entity;
+///
+/// #[derive(Entity)]
+/// #[partition_key(department)]
+/// #[row_key(id)]
+/// struct Employee { department: String, #[digits(6)] id: u32, age: i32, email: Option<String> }
+///
+/// let reachable: Condition<Employee> = Employee::AGE.ge(18).and(Employee::EMAIL.ne(""));
+/// assert_eq!(reachable.into_filter().to_string(), "Age ge 18 and Email ne ''");
+/// ```
 #[must_use = "a condition does nothing until it is given to a query"]
 pub struct Condition<E> {
     filter: Filter,

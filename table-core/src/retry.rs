@@ -79,6 +79,20 @@ impl Default for Retry {
 }
 
 /// Attempts under way. Made by [`Retry::race`].
+///
+/// ```
+/// use table_core::{Error, Result, retry::Race};
+///
+/// /// Tries until one attempt is not refused for the sake of another writer's, or the attempts are used up.
+/// async fn won(mut race: Race<'_>, attempt: impl AsyncFn() -> Result<()>) -> Result<()> {
+///     loop {
+///         match attempt().await {
+///             Err(error) if error.is_conflict() => race.lost(error).await?,
+///             other => return other,
+///         }
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Race<'a> {
     retry: &'a Retry,

@@ -10,6 +10,16 @@ use crate::value::ValueRef;
 ///
 /// Every row of the table can be read as it: one that is of no member is kept as a bag (PAT-HET-6). Its values are written, too, each as
 /// its member: [`TableStoreExt::set`](crate::TableStoreExt::set).
+///
+/// ```
+/// use table_core::set::{EntitySet, SetOf};
+///
+/// /// The names of the members of a set that has `E` among them.
+/// fn members<E, S: SetOf<E>>() -> Vec<&'static str> {
+///     S::MEMBERS.iter().map(|member| member.entity).collect()
+/// }
+/// # fn names<E, S: SetOf<E> + EntitySet>() -> Vec<&'static str> { members::<E, S>() }
+/// ```
 pub trait EntitySet: FromEntity + Declared {
     /// The designs of its members, in declaration order.
     const MEMBERS: &'static [&'static EntitySchema];

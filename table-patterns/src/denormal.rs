@@ -175,7 +175,13 @@ pub trait Denormal: 'static {
     fn clear(holder: &mut Self::Holder);
 }
 
-/// What becomes of holders when their source is deleted.
+/// What becomes of holders when their source is deleted: declared as [`Denormal::ON_DELETE`].
+///
+/// ```
+/// use table_patterns::denormal::OnDelete;
+///
+/// assert_eq!(OnDelete::default(), OnDelete::Refuse);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnDelete {
     /// The source is not deleted while a holder refers to it.

@@ -22,6 +22,7 @@
 //!
 //! ```
 //! use table_patterns::index::EntityStore;
+//! use table_patterns::unit::Unit;
 //! use table_patterns::{Engine, Entity, ErrorCode};
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
@@ -51,7 +52,7 @@
 //! let ticket = tickets.get(Ticket::key("contoso", 17)).await?.expect("inserted above");
 //! let comment = Comment { tenant: "contoso".into(), ticket: 17, number: 1, text: "Done.".into() };
 //!
-//! let close = || -> Result<_, table_patterns::Error> {
+//! let close = || -> Result<Unit<_, _>, table_patterns::Error> {
 //!     let mut unit = tickets.transaction(Ticket::partition("contoso"))?;
 //!     unit.require(Agent::key("contoso", 9))?;
 //!     unit.update(&ticket, |ticket| (ticket.status, ticket.comments) = ("closed".into(), 1))?;

@@ -42,7 +42,7 @@
 //!
 //! ```
 //! use table_patterns::embedded::Engine;
-//! use table_patterns::wide::{Wide, WideStore};
+//! use table_patterns::wide::{Wide, WideStore, WideTable};
 //!
 //! #[derive(Wide, Debug, PartialEq)]
 //! #[entity(table = "MessageCounts")]
@@ -59,7 +59,7 @@
 //! }
 //!
 //! # pollster::block_on(async {
-//! let counts = Engine::in_memory().wide::<YearOfCounts>().create_if_missing().await?;
+//! let counts: WideTable<YearOfCounts, _> = Engine::in_memory().wide().create_if_missing().await?;
 //! counts.insert(&YearOfCounts { employee: 123, year: 2014, office: None, days: [Some(7); 366] }).await?;
 //! counts.set(YearOfCounts::key(123, 2014), YearOfCounts::DAYS.at(200), 8).await?;
 //!

@@ -99,7 +99,7 @@ pub struct NextSplit {
 /// The whole keys of a container with their load, on a map of partitions.
 ///
 /// ```
-/// use table_core::hierarchy::{Bounds, Cause, KeyLoad, Load, PartitionMap};
+/// use table_core::hierarchy::{Bounds, Cause, Heat, KeyLoad, Load, NextSplit, PartitionMap};
 ///
 /// let key = |tenant: &str, user: u32, gigabytes: f64| KeyLoad {
 ///     levels: vec![tenant.to_owned(), format!("u{user}")],
@@ -110,12 +110,12 @@ pub struct NextSplit {
 /// // One tenant of a hundred users is beyond 20 GB, and no user is.
 /// let keys = (0..100).map(|user| key("Microsoft", user, 0.6)).collect();
 /// let mut load = Load::new(PartitionMap::even(1), keys, Bounds::SERVICE);
-/// let next = load.next_split().expect("60 GB are beyond 50");
+/// let next: NextSplit = load.next_split().expect("60 GB are beyond 50");
 /// assert_eq!((next.cause, next.seconds), (Cause::Storage, 0.0));
 ///
 /// load.settle()?; // splits until nothing is due
 /// assert_eq!(load.map().partitions().len(), 2);
-/// assert!(load.heat().iter().all(|heat| heat.full < 1.0));
+/// assert!(load.heat().iter().all(|heat: &Heat| heat.full < 1.0));
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -4,6 +4,14 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::hierarchy::{Epk, EpkRange};
 
 /// One physical partition.
+///
+/// ```
+/// use table_core::hierarchy::{Partition, PartitionMap};
+///
+/// let map = PartitionMap::even(4);
+/// let numbers: Vec<u32> = map.partitions().iter().map(|partition: &Partition| partition.id).collect();
+/// assert_eq!(numbers, [0, 1, 2, 3]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     /// Its number, which no other ever has.

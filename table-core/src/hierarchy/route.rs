@@ -47,6 +47,14 @@ impl fmt::Display for RouteClass {
 }
 
 /// A partition that a question touches.
+///
+/// ```
+/// use table_core::hierarchy::{Fixed, PartitionMap, Route, Touched};
+///
+/// let all = Route::new(&[Fixed::Not], &PartitionMap::even(2))?;
+/// assert!(all.touched.iter().all(|touched: &Touched| touched.whole));
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touched {
     /// Its number.

@@ -53,6 +53,20 @@ pub struct StoredSchema {
 }
 
 /// One piece of a key.
+///
+/// ```
+/// use table_core::Entity;
+/// use table_core::schema::{StoredPiece, StoredSchema};
+///
+/// #[derive(Entity)]
+/// #[partition_key(department)]
+/// #[row_key("empid_", id)]
+/// struct Employee { department: String, #[digits(6)] id: u32 }
+///
+/// let pieces = StoredSchema::of(Employee::SCHEMA).row_key;
+/// assert_eq!(pieces.first(), Some(&StoredPiece::Literal("empid_".to_owned())));
+/// assert!(matches!(pieces.get(1), Some(StoredPiece::Part { codec, .. }) if codec.starts_with("digits")));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredPiece {
     /// A text that is always there.
@@ -109,6 +123,17 @@ pub struct StoredProperty {
 }
 
 /// One look-up beside the key.
+///
+/// ```
+/// use table_core::schema::{StoredIndex, StoredSchema};
+///
+/// /// The indexes that are in other partitions or tables, and follow by an outbox.
+/// fn elsewhere(schema: &StoredSchema) -> Vec<&str> {
+///     let is_elsewhere = |index: &&StoredIndex| index.table.is_some() || index.partition_key.is_some();
+///     schema.indexes.iter().filter(is_elsewhere).map(|index| index.name.as_str()).collect()
+/// }
+/// # let _ = elsewhere;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredIndex {
     /// The name.

@@ -22,6 +22,16 @@ use crate::table::{PageSource, Paging, Table, decode, request};
 /// One page of entities.
 ///
 /// Only the continuation says whether more may come: a page may be short, or empty, and still have one (PAGE-4).
+///
+/// ```
+/// use table_core::table::EntityPage;
+///
+/// /// Whether a list shows a button for more.
+/// fn has_more<T>(page: &EntityPage<T>) -> bool {
+///     page.continuation.is_some() // and not: page.items.len() == 1_000
+/// }
+/// # fn page(page: &EntityPage<u8>) -> bool { has_more(page) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityPage<T> {
     /// The entities, in key order (QRY-3).

@@ -49,6 +49,16 @@ pub struct TableScan<E, S> {
 }
 
 /// A scan of a table of `E` under construction, whose entities will be read as `T`.
+///
+/// ```
+/// use table_core::table::BoundedScan;
+/// use table_core::{FromEntity, Result, TableStore};
+///
+/// /// All entities that an audit looks at.
+/// async fn audited<E: FromEntity, S: TableStore + Clone>(scan: BoundedScan<E, S>) -> Result<usize> {
+///     Ok(scan.collect().await?.len())
+/// }
+/// ```
 #[must_use = "a scan reads nothing until it is run"]
 pub struct BoundedScan<E, S, T = E> {
     source: PageSource<S>,

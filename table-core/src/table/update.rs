@@ -14,6 +14,19 @@ use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 
 /// The start of an update: an entity read before, whose version is tried first, or a key to read.
+///
+/// ```
+/// use table_core::table::UpdateFrom;
+/// use table_core::{Entity, Selection, selection::Point};
+///
+/// #[derive(Clone, Debug, Entity)]
+/// #[partition_key(department)]
+/// #[row_key(id)]
+/// struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+///
+/// let from: UpdateFrom<Employee> = Employee::key("Sales", 223).into();
+/// assert!(matches!(from, UpdateFrom::Key(_))); // one request more than from an entity that was read
+/// ```
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
     /// Read before: saves a request where no other writer wrote since.

@@ -22,6 +22,28 @@ const PER_MICROSECOND: u128 = 10;
 /// An append has its stamp before it is in the table, so that of two events under way the later may be seen first. A
 /// follower therefore leaves out what is younger than its time to settle. An event that needs longer to arrive, or comes from
 /// a clock that is further behind, is in the log but not in what a follower reads.
+///
+/// ```
+/// # use std::time::Duration;
+/// use table_patterns::log_tail::{Follow, LogStamp, LogTail};
+/// # use table_patterns::{Entity, TableStoreExt, embedded::Engine};
+/// # #[derive(Entity)]
+/// # #[partition_key(employee)]
+/// # #[row_key(stamp)]
+/// # struct Expense { #[digits(6)] employee: u32, stamp: LogStamp, cents: i64 }
+/// # pollster::block_on(async {
+/// # let expenses = LogTail::new(Engine::in_memory().table::<Expense>().create_if_missing().await?);
+/// expenses.append(|stamp| Expense { employee: 123, stamp, cents: 1 }).await?;
+/// let mut follow: Follow<Expense, _, _> = expenses.follow(Expense::partition(123), LogStamp::FIRST, Duration::ZERO);
+/// assert_eq!(follow.poll(100).await?.len(), 1);
+/// let position = follow.position().to_string(); // to be stored
+///
+/// expenses.append(|stamp| Expense { employee: 123, stamp, cents: 2 }).await?;
+/// let mut later = expenses.follow(Expense::partition(123), position.parse()?, Duration::ZERO);
+/// assert_eq!(later.poll(100).await?.first().map(|expense| expense.cents), Some(2));
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
 pub struct Follow<E, S, C, O = NoOutbox> {
     log: LogTail<E, S, O>,
     partitions: Selection<E, C>,
@@ -43,28 +65,6 @@ struct Ahead {
 
 impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> LogTail<E, S, O> {
     /// Follows a log from a position: [`LogStamp::FIRST`] for all of it, or one that was stored.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # use table_patterns::log_tail::{LogStamp, LogTail};
-    /// # use table_patterns::{Entity, TableStoreExt, embedded::Engine};
-    /// # #[derive(Entity)]
-    /// # #[partition_key(employee)]
-    /// # #[row_key(stamp)]
-    /// # struct Expense { #[digits(6)] employee: u32, stamp: LogStamp, cents: i64 }
-    /// # pollster::block_on(async {
-    /// # let expenses = LogTail::new(Engine::in_memory().table::<Expense>().create_if_missing().await?);
-    /// expenses.append(|stamp| Expense { employee: 123, stamp, cents: 1 }).await?;
-    /// let mut follow = expenses.follow(Expense::partition(123), LogStamp::FIRST, Duration::ZERO);
-    /// assert_eq!(follow.poll(100).await?.len(), 1);
-    /// let position = follow.position().to_string(); // to be stored
-    ///
-    /// expenses.append(|stamp| Expense { employee: 123, stamp, cents: 2 }).await?;
-    /// let mut later = expenses.follow(Expense::partition(123), position.parse()?, Duration::ZERO);
-    /// assert_eq!(later.poll(100).await?.first().map(|expense| expense.cents), Some(2));
-    /// # Ok::<(), table_patterns::Error>(())
-    /// # }).unwrap();
-    /// ```
     #[must_use]
     pub fn follow<C: WholePartitions>(
         &self,

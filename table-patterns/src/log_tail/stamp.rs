@@ -122,6 +122,19 @@ fn read(text: &str) -> Option<LogStamp> {
 }
 
 /// Writes a [`LogStamp`] in a key: the latest first.
+///
+/// ```
+/// use table_patterns::key::KeyCodec;
+/// use table_patterns::log_tail::{Inverted, LogStamp};
+///
+/// let key = |ticks| {
+///     let mut text = String::new();
+///     Inverted::encode(&LogStamp::from_ticks(ticks, 0), &mut text).map(|()| text)
+/// };
+/// assert!(key(2)? < key(1)?);
+/// assert_eq!(Inverted::decode(&key(1)?)?, LogStamp::from_ticks(1, 0));
+/// # Ok::<(), table_patterns::Error>(())
+/// ```
 #[derive(Debug)]
 pub enum Inverted {}
 

@@ -72,6 +72,23 @@ impl std::error::Error for BatchedDeleteError {
 type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
 
 /// A delete in batches under construction. Openly not atomic: each transaction of up to 100 deletes is, the whole is not.
+///
+/// ```
+/// use table_patterns::periods::{BatchedDelete, DeleteProgress};
+/// use table_patterns::{EntityKey, FromEntity, TableStore};
+///
+/// /// Goes on where an earlier run stopped; what stops this one is in the log, and the place in the answer.
+/// async fn go_on<E: FromEntity, S: TableStore>(delete: BatchedDelete<'_, E, S>, from: Option<EntityKey>) -> DeleteProgress {
+///     let delete = match from {
+///         Some(position) => delete.resume(position),
+///         None => delete,
+///     };
+///     delete.run().await.unwrap_or_else(|stopped| {
+///         eprintln!("{stopped}");
+///         stopped.progress
+///     })
+/// }
+/// ```
 #[must_use = "a delete does nothing until it is run"]
 pub struct BatchedDelete<'a, E, S> {
     table: &'a Table<E, S>,

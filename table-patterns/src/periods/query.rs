@@ -18,6 +18,17 @@ use table_core::store::TableStore;
 use crate::periods::merge::Merge;
 
 /// A query of several periods under construction. Made by [`PeriodTables::query`](crate::periods::PeriodTables::query).
+///
+/// ```
+/// use table_patterns::periods::PeriodQuery;
+/// use table_patterns::{Entity, Result, TableStore};
+///
+/// /// The first ten, and how many tables had to be asked.
+/// async fn first<E: Entity, S: TableStore>(query: PeriodQuery<E, S>) -> Result<(usize, usize)> {
+///     let tables = query.tables().len();
+///     Ok((query.limit(10).collect().await?.len(), tables))
+/// }
+/// ```
 #[must_use = "a query reads nothing until it is asked for its stream or collection"]
 pub struct PeriodQuery<E, S> {
     store: S,

@@ -3,6 +3,13 @@
 use table_core::property::Property;
 
 /// A slot's value that can be added to.
+///
+/// ```
+/// use table_patterns::series::SlotNumber;
+///
+/// assert_eq!(41.sum(1), Some(42));
+/// assert_eq!(i32::MAX.sum(1), None); // refused by an increment, never wrapped
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T180] a slot of `{Self}` cannot be incremented",
     label = "increments are for series of numbers",

@@ -18,6 +18,18 @@ use crate::view::record::{BY, OF};
 use crate::view::table::ViewTable;
 
 /// A rebuild under way: of [`ViewTable::rebuild`].
+///
+/// ```
+/// use table_patterns::view::{Rebuild, RebuildPosition, View};
+/// use table_patterns::{Result, TableStore};
+///
+/// /// One step, and where it ended: to be stored, so that another process goes on from there.
+/// async fn step<V: View, S: TableStore>(rebuild: Rebuild<'_, V, S>, stored: RebuildPosition) -> Result<RebuildPosition> {
+///     let mut rebuild = rebuild.resume(stored);
+///     rebuild.step().await?;
+///     Ok(rebuild.position().clone())
+/// }
+/// ```
 #[must_use = "a rebuild does nothing until `step` or `run` is called"]
 pub struct Rebuild<'a, V: View, S> {
     view: &'a ViewTable<V, S>,

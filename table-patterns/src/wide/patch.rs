@@ -14,6 +14,25 @@ use crate::wide::fault::WideFault;
 use crate::wide::{Wide, WideProperty, WideTable, WideWriter};
 
 /// New values for some properties of a stored wide entity; all others are kept (PAT-WIDE-2). Made by [`WideTable::patch`].
+///
+/// ```
+/// # use table_patterns::embedded::Engine;
+/// use table_patterns::wide::{Wide, WidePatch, WideStore};
+/// #[derive(Wide)]
+/// #[partition_key(employee)]
+/// #[row_key(year)]
+/// struct Both { #[digits(6)] employee: u32, #[digits(4)] year: u16, first: i32, #[part(2)] second: i32 }
+///
+/// # pollster::block_on(async {
+/// # let table = Engine::in_memory().wide::<Both>().create_if_missing().await?;
+/// # table.insert(&Both { employee: 123, year: 2014, first: 1, second: 1 }).await?;
+/// let patch: WidePatch<'_, Both, _> = table.patch(Both::key(123, 2014)).set(Both::FIRST, 2).set(Both::SECOND, 2);
+/// patch.send().await?; // two parts, one transaction
+/// let both = table.get(Both::key(123, 2014)).await?.map(|(both, _)| (both.first, both.second));
+/// assert_eq!(both, Some((2, 2)));
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
 #[must_use = "a patch does nothing until it is sent"]
 pub struct WidePatch<'a, W: Wide, S> {
     table: &'a WideTable<W, S>,
@@ -22,25 +41,7 @@ pub struct WidePatch<'a, W: Wide, S> {
 }
 
 impl<W: Wide, S: TableStore> WideTable<W, S> {
-    /// Begins a patch of one wide entity.
-    ///
-    /// ```
-    /// # use table_patterns::embedded::Engine;
-    /// # use table_patterns::wide::{Wide, WideStore};
-    /// #[derive(Wide)]
-    /// #[partition_key(employee)]
-    /// #[row_key(year)]
-    /// struct Both { #[digits(6)] employee: u32, #[digits(4)] year: u16, first: i32, #[part(2)] second: i32 }
-    ///
-    /// # pollster::block_on(async {
-    /// # let table = Engine::in_memory().wide::<Both>().create_if_missing().await?;
-    /// # table.insert(&Both { employee: 123, year: 2014, first: 1, second: 1 }).await?;
-    /// table.patch(Both::key(123, 2014)).set(Both::FIRST, 2).set(Both::SECOND, 2).send().await?; // two parts, one transaction
-    /// let both = table.get(Both::key(123, 2014)).await?.map(|(both, _)| (both.first, both.second));
-    /// assert_eq!(both, Some((2, 2)));
-    /// # Ok::<(), table_patterns::Error>(())
-    /// # }).unwrap();
-    /// ```
+    /// Begins a patch of one wide entity: an example is at [`WidePatch`].
     pub fn patch(&self, key: Selection<W::Header, Point>) -> WidePatch<'_, W, S> {
         WidePatch { table: self, key, properties: Ok(WideWriter::new(W::PARTS)) }
     }

@@ -61,6 +61,22 @@ impl Default for WorkerOptions {
 /// A worker on the queue of an [`Outbox`]. Many may work on one queue, in as many processes as you like (PAT-EC-7).
 ///
 /// It works on one message at a time; for more at once have more workers. Its futures are `Send` and need no particular runtime.
+///
+/// ```
+/// use table_patterns::outbox::Outbox;
+/// use table_patterns::work::Worker;
+/// use table_patterns::{Engine, QueueName};
+///
+/// # pollster::block_on(async {
+/// let store = Engine::in_memory();
+/// let outbox = Outbox::new(store.clone(), store, QueueName::new("work")?);
+/// outbox.create_queues().await?;
+/// let worker = Worker::new(outbox); // with a handler for each message: see `Handler`
+/// worker.run_until_idle().await?;
+/// assert_eq!(worker.metrics().received, 0);
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
 pub struct Worker<S, Q> {
     pub(crate) outbox: Outbox<S, Q>,
     pub(crate) handlers: HashMap<String, Arc<dyn Take>>,

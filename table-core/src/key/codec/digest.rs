@@ -8,6 +8,19 @@ use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, DerivedPart, Form, KeyCodec};
 
 /// A hash of bytes.
+///
+/// ```
+/// use table_core::key::codec::{Crc32, Fnv1a, Hasher};
+///
+/// /// The digits of a text.
+/// fn digits<H: Hasher>(text: &str) -> String {
+///     let mut out = String::new();
+///     H::hash(text.as_bytes(), &mut out);
+///     out
+/// }
+/// assert_eq!(digits::<Crc32>("123456789"), "cbf43926");
+/// assert_eq!(digits::<Fnv1a>("").len(), Fnv1a::DIGITS);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T178] the hash `{Self}` needs the feature `hashes`",
     label = "this hash is not compiled",

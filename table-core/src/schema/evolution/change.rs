@@ -44,6 +44,17 @@ impl fmt::Display for Change {
 }
 
 /// All differences between two designs, and what comes of them together.
+///
+/// ```
+/// use table_core::schema::{Evolution, Verdict};
+///
+/// /// What a deployment script prints.
+/// fn report(evolution: &Evolution) -> Vec<String> {
+///     evolution.changes.iter().map(ToString::to_string).collect()
+/// }
+/// assert_eq!(Evolution::default().verdict(), Verdict::Same);
+/// assert!(report(&Evolution::default()).is_empty());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evolution {
     /// Each difference, in the order table, keys, properties, indexes.
