@@ -10,7 +10,7 @@ use table_patterns::meter::Counts;
 pub struct Cost {
     /// Calls of the store: each would be one round trip to a service.
     pub requests: u64,
-    /// Entities that the store looked at, as far as it tells.
+    /// Entities that the store looked at, as far as it counts them.
     pub rows_read: u64,
     /// Entities that came back.
     pub rows_returned: u64,

@@ -7,7 +7,7 @@ use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Continuation, EntityKey, Page, Query, TableName, TableStore, Transaction};
 
-/// A store whose tables are those of another one that begin with a prefix, named without it. Errors tell the full names.
+/// A store whose tables are those of another one that begin with a prefix, named without it. Errors name the full names.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
@@ -74,7 +74,7 @@ impl<S: TableStore> TableStore for Prefixed<S> {
     async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
         let from = from.map(|from| format!("{}{from}", self.prefix));
         let page = self.store.list_tables(&format!("{}{prefix}", self.prefix), from.as_deref(), top).await?;
-        // Names are told apart without case, and so is the prefix: only its length counts.
+        // Names are compared without case, and so is the prefix: only its length counts.
         let own = |full: &str| full.get(self.prefix.len()..).unwrap_or_default().to_owned();
         let names =
             page.names.iter().map(|name| TableName::new(&own(name.as_str()))).collect::<Result<_>>()?;

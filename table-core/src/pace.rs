@@ -123,7 +123,7 @@ fn sleep_in_a_thread(time: Duration) -> BoxFuture<'static, ()> {
     }
 }
 
-/// The end of a wait, told from one thread to another.
+/// The end of a wait, signalled from one thread to another.
 #[derive(Clone, Default)]
 struct Alarm(Arc<Mutex<Ringing>>);
 

@@ -101,7 +101,7 @@ pub trait Property: Sized {
     }
 
     /// Reads the next property of a row; `None` if it cannot, and the search keeps the error. For generated code: a function of
-    /// this trait, so that a type that cannot be a property is told once.
+    /// this trait, so that a type that cannot be a property is reported once.
     #[doc(hidden)]
     #[inline]
     fn read_next(search: &mut Search<'_>, name: &'static str) -> Option<Self> {

@@ -65,7 +65,7 @@ impl CosmosTables {
                     if planned.get(at).is_some_and(|planned| planned.lost_a_race(status)) {
                         race.lost(error).await?;
                     } else if repeated {
-                        // What was done first, and then undone by another writer or by itself as a delete, leaves nothing to be told by.
+                        // What was done first, and then undone by another writer or by itself as a delete, leaves nothing to recognise it by.
                         return Err(Sent::new(transaction, error).into_error());
                     } else {
                         return Err(error);

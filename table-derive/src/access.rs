@@ -1,4 +1,4 @@
-//! Mistakes in the lists of `access_patterns!`, each told at the question that has it. What is right is expanded by the macro of core; this one
+//! Mistakes in the lists of `access_patterns!`, each reported at the question that has it. What is right is expanded by the macro of core; this one
 //! is asked where that finds no rule, because only a procedural macro can say where a mistake stands.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};

@@ -107,7 +107,7 @@ impl Codec {
     }
 
     /// Whether it may be a codec of texts, so that prefixes can be asked for. The natural codec of a type and a codec of
-    /// the user's may be: the compiler tells.
+    /// the user's may be: the compiler reports it.
     pub(crate) fn may_be_text(&self) -> bool {
         self.word().is_none_or(|word| word.gives == Gives::Text)
     }

@@ -29,8 +29,8 @@ impl Expansion {
     }
 }
 
-/// `#[derive(Entity)]`. After a mistake: all mistakes, and a stub with the same traits and functions, so that each is told once and nothing
-/// else is told because of it.
+/// `#[derive(Entity)]`. After a mistake: all mistakes, and a stub with the same traits and functions, so that each is reported once and nothing
+/// else is reported because of it.
 pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     let read = |ctxt: &Ctxt, input: &DeriveInput| {
         let entity = Entity::read(ctxt, input, runtime)?;

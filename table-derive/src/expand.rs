@@ -106,7 +106,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// The traits without meaning, the columns, and the functions without bodies: enough that a mistake in the attributes is told without
+/// The traits without meaning, the columns, and the functions without bodies: enough that a mistake in the attributes is reported without
 /// an echo.
 pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());

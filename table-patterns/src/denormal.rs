@@ -23,7 +23,7 @@
 //!   the other (PAT-DEN-2). A holder that takes up a reference holds its source to the version that it copied.
 //! - Elsewhere copies follow by the [`outbox`](crate::outbox): the intent is in the transaction of the change, and each delivery asks the
 //!   source what is true now. Late, twice, in any order and beside each other, copies end as the source is, whichever process dies, and when. A holder is read before
-//!   its source and written under its `ETag`, and each change of a source writes every holder, so that who is slow never writes last.
+//!   its source and written under its `ETag`, and each change of a source writes every holder, so that a slow writer never writes last.
 //! - A reference to an entity that is not there is refused. A source that is deleted is refused while it is referenced, or its holders are
 //!   [cleared](OnDelete), as is declared.
 //!

@@ -217,7 +217,7 @@ impl<S: TableStore> Feed<S> {
         registry::partitions(&self.store, FEEDS, table).await
     }
 
-    /// The operation that records a change, for those who put a transaction together themselves.
+    /// The operation that records a change, for programs that put a transaction together themselves.
     ///
     /// # Errors
     /// `Unsupported` where Timestamps give changes no order; none else but for a clock beyond the year 9999.
@@ -262,7 +262,7 @@ impl<S: TableStore> Feed<S> {
         FeedReader::new(self, table, partition_key, from)
     }
 
-    /// Deletes the entries up to and with a cursor, in transactions of 100; how many. Those who have not read so far miss them.
+    /// Deletes the entries up to and with a cursor, in transactions of 100; how many. Readers that have not come so far miss them.
     ///
     /// # Errors
     /// Those of the store; what was deleted before stays so, and a second call goes on.

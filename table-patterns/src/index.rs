@@ -31,7 +31,7 @@
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
 //! - Elsewhere it is consistent in the end (PAT-INTER-3): the change is recorded in the transaction by an [`IndexOutbox`], and each
 //!   record ends in [`settle`](Entities::settle), which asks the entity what is true now: late, twice and in any order. What is written is what the recorded change left, under a
-//!   guard that knows the newest change settled there: who slept, or was told an old answer, is refused (`docs/convergence.md`). Reads say
+//!   guard that knows the newest change settled there: a worker that slept, or read an old answer, is refused (`docs/convergence.md`). Reads say
 //!   so in their type: [`Eventual`] does not dereference, and is [verified](Eventual::verify) (PAT-INTER-5). Two entities of one
 //!   value are found when the second is settled, and its record becomes poison for a person to decide.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the promise of its entity, which names the blob: in the partition it is in
@@ -42,7 +42,7 @@
 //!   [backfill](Entities::backfill) is done. [`check`](Entities::check) finds what another tool broke.
 //! - A backfill and a repair write together what entities of a partition lack, each entity under the version that it was found at.
 //!   Where a live writer was faster with one of them, that transaction is refused whole, and they are looked at one by one.
-//! - All writers must know the index, by the same design: one that does not leaves it behind, and only a check will tell.
+//! - All writers must know the index, by the same design: one that does not leaves it behind, and only a check will find it.
 //!
 //! # Cost
 //! | verb | requests | operations of the transaction |

@@ -19,7 +19,7 @@
 //!   removed a [grace period](LargeTable::grace) after the last entity that named it changed.
 //! - A reader sees the old value or the new one, whole: the address in the entity changes in one write, and so do those of several
 //!   blobs that one call gives content. A reader that holds an entity from before a change has the grace period to open its blob;
-//!   afterwards it is told `BlobNotFound`.
+//!   afterwards it receives `BlobNotFound`.
 //! - An address that may be stale is not written again: an entity that was read long ago keeps its other blobs only under its `ETag`.
 //! - A value that is not what was written, by length or checksum (CRC-32C), is an error (`Corrupted`).
 //! - What a crash leaves is a blob that no entity names. [`collect_orphans`](LargeTable::collect_orphans) removes it, beside live

@@ -13,7 +13,7 @@
 //! - No event is lost to another: [`append`](LogTail::append) inserts and never replaces. Two events in one tick differ in the
 //!   tie breaker, which holds the number of the event at its writer and the writer's own random number (PAT-LOG-4).
 //! - Order: by tick, the latest first. Within a tick the events of one [`LogTail`] and its clones are in the order of their
-//!   appends, the latest first; those of several are told apart, in an order that says nothing of which was first.
+//!   appends, the latest first; those of several have different keys, in an order that says nothing of which was first.
 //! - The stamps of one [`LogTail`] never go back, also where its clock does.
 //! - An answer that was lost on the way is looked up (CON-11): an event is there once, or the error says that it is not known.
 //! - A [`Follow`] gives each event once, the oldest first, if its append took no longer than the time to settle.

@@ -15,8 +15,8 @@
 //! No requests. A lock and two look-ups in a map for each call; the bytes of what came back are counted entity by entity.
 //!
 //! # Bounds
-//! A fan-out is told by its traces: first pages of one query that follow each other in key order of their partitions. Two of them
-//! that run at the same time are told as more.
+//! A fan-out is recognised by its traces: first pages of one query that follow each other in key order of their partitions. Two of them
+//! that run at the same time are counted as more.
 //! Memory for each partition that was named, until it is [taken](Meter::take).
 //!
 //! # When not to

@@ -110,13 +110,13 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Self { into: name, ..self }
     }
 
-    /// How many rows are read at once, at least 1; as many as the source gives unless told (TOP-2).
+    /// How many rows are read at once, at least 1; by default as many as the source gives (TOP-2).
     #[must_use]
     pub fn page(self, rows: usize) -> Self {
         Self { page: Some(rows.clamp(1, self.source.capabilities().top.max(1))), ..self }
     }
 
-    /// How many partitions are written at once; 8 unless told, at least 1.
+    /// How many partitions are written at once; at least 1, by default 8.
     #[must_use]
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }

@@ -21,10 +21,10 @@
 //! No requests. Memory for each partition's key, and for those of one run.
 //!
 //! # Bounds
-//! It tells what the keys do, not what a server does: partitions next to each other can share one.
+//! It says what the keys do, not what a server does: partitions next to each other can share one.
 //!
 //! # When not to
-//! For reads: what they cost is in the type of their selection, and [`plan`](crate::Table::plan) tells.
+//! For reads: what they cost is in the type of their selection, and [`plan`](crate::Table::plan) shows it.
 //!
 //! ```
 //! use chrono::{DateTime, Utc};

@@ -6,15 +6,15 @@
 //! # Guarantee
 //! - All or none (EGT-9): entities of any types of one table, their copies and lists in indexes, rows of their
 //!   [participants](crate::participant), records of the [feed](crate::feed), conditions, and steps elsewhere.
-//! - What replaces, updates or deletes takes the entity as it was read: its version is the condition, its values tell what is beside it.
-//! - A unit is made of what it was told: where a list or a copy was not as it was thought to be, it looks and tries again; where an entity
+//! - What replaces, updates or deletes takes the entity as it was read: its version is the condition, its values say what is beside it.
+//! - A unit is made of what it was given: where a list or a copy was not as it was thought to be, it looks and tries again; where an entity
 //!   was, it fails, and says which.
 //!
 //! # Cost
 //! One request, and a look-up for each list, and for each copy where an index is not known to be whole.
 //!
 //! # Bounds
-//! 100 operations (EGT-2), 4 MiB (EGT-3), each row once (EGT-4), one table and partition (EGT-1, EGT-5): told as they are added, with what they are made
+//! 100 operations (EGT-2), 4 MiB (EGT-3), each row once (EGT-4), one table and partition (EGT-1, EGT-5): reported as they are added, with what they are made
 //! of. A condition is an empty merge, as the service has no other: it changes the version of what it asks for.
 //!
 //! # When not to
@@ -247,7 +247,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// Intends a step elsewhere, of the entity of a key: a worker takes it once the unit is committed (PAT-EC-8). It needs a handle with an outbox.
     ///
     /// # Errors
-    /// Those of [`insert`](Self::insert). That two guarded steps of one entity have one target is told when the unit is committed.
+    /// Those of [`insert`](Self::insert). That two guarded steps of one entity have one target is an error when the unit is committed.
     pub fn send<E: Entity>(&mut self, of: Selection<E, Point>, step: Step) -> Result<&mut Self> {
         let key = of.into_key()?;
         self.check_place::<E>(&key)?;

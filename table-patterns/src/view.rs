@@ -25,7 +25,7 @@
 //!   counts once, whatever is delivered twice: what is added is the difference to what the record says.
 //! - Once the feeds are applied, the view is what the projection of the source's rows is. Changes may come late, twice, in any order, to several
 //!   processes at one time, and any of them may die at any request: records are read before the entity, and written, also where nothing changes, under their
-//!   `ETag`s. So who is slow never writes last. What an entity no longer has leaves an empty record, for the same reason.
+//!   `ETag`s. So a slow worker never writes last. What an entity no longer has leaves an empty record, for the same reason.
 //! - A partition's changes are applied in order, each at least once; the [cursor](crate::feed::Cursor) is moved after them, and never back. Between partitions there is no
 //!   order, and no isolation: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building), and does not answer, until it is [built](ViewTable::rebuild). A rebuild is the same work done for each row,
@@ -45,13 +45,13 @@
 //! # Bounds
 //! - What one entity has in one partition of the view is one transaction: 98 rows and sums. All partitions it ever had something in stand in 32 Ki characters.
 //! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records; so does catching up.
-//! - A sum is an `Int64`; one that does not fit is an error, and nothing is changed. All who add to one sum write one row: about as many changes a second
+//! - A sum is an `Int64`; one that does not fit is an error, and nothing is changed. All changes of one sum write one row: about as many changes a second
 //!   as one partition takes.
 //! - A row that is put belongs to one source entity: its key has that entity's in it. A row is put or summed, not both.
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
 //! - The records of entities that are gone stay, empty. To be rid of them delete the table, make the view anew and rebuild it.
 //! - Feeds are not trimmed by a view: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest one.
-//! - The table belongs to the view. Its design is one row type; the source's entities are told by the literal that their `RowKey` begins with from
+//! - The table belongs to the view. Its design is one row type; the source's entities are found by the literal that their `RowKey` begins with from
 //!   others of their table.
 //!
 //! # When not to

@@ -1,4 +1,4 @@
-//! Who asks: the owner of the account's key, or the holder of a shared access signature.
+//! The sender of a request: the owner of the account's key, or the holder of a shared access signature.
 
 use std::slice;
 

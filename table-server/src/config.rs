@@ -18,7 +18,7 @@ pub struct Config {
     pub queues: SocketAddr,
     /// Where requests for blobs are refused with a 501 that says so.
     pub blobs: SocketAddr,
-    /// Where health, readiness and metrics are told, if they are: `/health`, `/ready`, `/metrics`.
+    /// The address of health, readiness and metrics, if they are served: `/health`, `/ready`, `/metrics`.
     pub observe: Option<SocketAddr>,
     /// How much later each answer is sent, so that a program can be tried at the distance of another region.
     pub latency: Duration,

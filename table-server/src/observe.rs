@@ -25,7 +25,7 @@ const CONNECTIONS: usize = 16;
 /// How long a client may take to send a request.
 const SENDING: Duration = Duration::from_secs(10);
 
-/// What is told of a running server.
+/// The figures of a running server.
 pub(crate) trait Observed: Send + Sync + 'static {
     /// Whether it takes requests.
     fn is_ready(&self) -> bool;
@@ -51,7 +51,7 @@ pub(crate) async fn serve(listener: TcpListener, observed: Arc<impl Observed>) {
         tokio::spawn(async move {
             let _permit = permit;
             let mut builder = http1::Builder::new();
-            // One request a connection, so that those who forget theirs shut no one out.
+            // One request a connection, so that forgotten connections shut no client out.
             builder.timer(TokioTimer::new()).header_read_timeout(SENDING).keep_alive(false);
             // What breaks off is asked again.
             drop(builder.serve_connection(TokioIo::new(stream), handle).await);

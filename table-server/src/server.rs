@@ -78,7 +78,7 @@ impl Server {
         self.addresses[2]
     }
 
-    /// Where health, readiness and metrics are told, if they are.
+    /// The address of health, readiness and metrics, if they are served.
     #[must_use]
     pub fn observed(&self) -> Option<SocketAddr> {
         self.observe.as_ref()?.local_addr().ok()

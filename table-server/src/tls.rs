@@ -70,7 +70,7 @@ impl Tls {
 
     /// A certificate of its own making for `localhost` and its names, for 127.0.0.1 and `::1`, and for `names`, which may be addresses. It
     /// is written into a folder, as [`CERTIFICATE`](Self::CERTIFICATE) beside its [`KEY`](Self::KEY), and is the same after a restart. Clients
-    /// have to be told to trust that file.
+    /// have to be configured to trust that file.
     ///
     /// # Errors
     /// `Io` for a folder that cannot be written or read; `InvalidInput` for a name that cannot be in a certificate, and for files in the

@@ -1,4 +1,4 @@
-//! The crate `azure_data_tables` as a client that is told its work line by line: `insert 600` asks for about 600 ms of inserts.
+//! The crate `azure_data_tables` as a client that reads its work line by line: `insert 600` asks for about 600 ms of inserts.
 
 use std::cell::Cell;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! A client in a process of its own, which is told its work line by line.
+//! A client in a process of its own, which reads its work line by line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

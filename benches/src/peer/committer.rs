@@ -8,7 +8,7 @@ use crate::Outcome;
 /// Most jobs of one commit.
 const GROUP: usize = 1_024;
 
-/// What a writer is told.
+/// The answer to a writer.
 pub type Reply = Result<(), String>;
 
 /// A committer of jobs.

@@ -37,7 +37,7 @@ async fn run() -> Result<()> {
     let after = accounts.get(Account::key("ada", "savings")).await?;
     assert_eq!(after.map(|account| account.cents), Some(162));
 
-    // Who does not care says so.
+    // A program that does not care says so.
     accounts.replace(&savings, IfMatch::Any).await?;
     Ok(())
 }

@@ -44,7 +44,7 @@ pub struct Ticket {
     pub status: Status,
     /// 1 is the most urgent.
     pub priority: i32,
-    /// Who works on it.
+    /// The agent who works on it.
     #[digits(4)]
     pub agent: Option<u32>,
     /// Their name, a copy.
@@ -67,7 +67,7 @@ pub struct TicketLine {
     pub number: u32,
     /// 1 is the most urgent.
     pub priority: i32,
-    /// Who works on it.
+    /// The agent who works on it.
     pub agent_name: Option<String>,
 }
 
@@ -319,7 +319,7 @@ pub mod next {
         pub status: Status,
         /// 1 is the most urgent.
         pub priority: i32,
-        /// Who works on it.
+        /// The agent who works on it.
         #[digits(4)]
         pub agent: Option<u32>,
         /// Their name, a copy.

@@ -25,7 +25,7 @@ pub struct Build {
     pub architecture: String,
     /// In KiB.
     pub installed_size: i64,
-    /// Who keeps it.
+    /// Its maintainer.
     pub maintainer: String,
     /// When it was made.
     pub built: DateTime<Utc>,

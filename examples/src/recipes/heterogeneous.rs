@@ -17,7 +17,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// What a row of the partition turned out to be: told by the beginning of its key, which is proven to tell.
+/// What a row of the partition turned out to be: by the beginning of its key, which is proven to suffice.
 #[derive(EntitySet, Debug, PartialEq)]
 enum Member {
     Department(Department),

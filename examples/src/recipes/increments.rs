@@ -34,7 +34,7 @@ async fn run(store: &Store) -> Result<Report> {
     let counts = SeriesTable::new(table);
     counts.set(&day, 8, 3).await?; // one slot, by a merge; the other 23 stay as they are
 
-    // All four at once: who loses a race reads again and adds again. How often that is differs from run to run, so that these
+    // All four at once: the loser of a race reads again and adds again. How often that is differs from run to run, so that these
     // requests go around the meter.
     let patient = Retry::new(10_000, Duration::from_millis(1), Duration::from_millis(20));
     let server = || SeriesTable::new(store.unmetered().table::<MessageDay>()).with_retry(patient.clone());

@@ -1,4 +1,4 @@
-//! The layout as data: what a design says about itself, and what comes of changing it (EVO rules).
+//! The layout as data: what a design says about itself, and the consequences of changing it (EVO rules).
 
 use table_core::error::Result;
 use table_core::schema::{StoredSchema, Verdict, evolve};
@@ -34,7 +34,7 @@ async fn run(store: &Store, _: &Inputs) -> Result<Report> {
         }
     }
 
-    // A program that opens the table is held to what it was opened with before. The meter would tell a first run from a second.
+    // A program that opens the table is held to what it was opened with before. The meter would show that a second run is not the first.
     let store = store.unmetered();
     store.table::<Employee>().open().await?;
     let Err(refused) = store.table::<wider::Employee>().open().await else {

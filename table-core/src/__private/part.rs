@@ -66,7 +66,7 @@ pub(super) fn range<T>(
 }
 
 /// The keys that begin so and go on with a character that the part can begin with: rows of another kind that share the beginning are
-/// left out where the order tells them.
+/// left out where the order implies them.
 pub(super) fn values(begin: &str, form: Form) -> TextRange {
     let all = TextRange::prefix(begin);
     let Some((first, last)) = form.alphabet.ends().filter(|_| form.min > 0) else { return all };

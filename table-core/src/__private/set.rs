@@ -26,7 +26,7 @@ pub const fn require_members(members: &[&EntitySchema], of: &str) {
 }
 
 const fn require_pair(left: &EntitySchema, right: &EntitySchema, of: &str) {
-    // A declaration with mistakes has a design without keys: those are told already.
+    // A declaration with mistakes has a design without keys: those are reported already.
     if left.row_key.is_empty() || right.row_key.is_empty() {
         return;
     }

@@ -139,7 +139,7 @@ macro_rules! access_patterns {
     (@class partition) => { $crate::selection::Partition };
     (@class partitions) => { $crate::selection::PartitionRange };
     (@class fanout) => { $crate::selection::FanOut };
-    // Also what is not a ceiling, or none, which `@ceiling` tells: everything lies within a scan.
+    // Also what is not a ceiling, or none, which `@ceiling` decides: everything lies within a scan.
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 

@@ -52,7 +52,7 @@ pub trait Projected {
     /// The type of its values.
     type Value;
 
-    /// The property to ask the store for; `None` if keys tell, which come back with every read.
+    /// The property to ask the store for; `None` if it is in the keys, which come back with every read.
     fn property(&self) -> Option<&'static str>;
 
     /// Reads the value; `hint` is that of [`RowView::find`](crate::row::RowView::find).

@@ -79,7 +79,7 @@ pub(crate) struct Base {
     stop: Arc<AtomicBool>,
 }
 
-/// What a flush or merge that was told to stop fails with.
+/// The error of a flush or merge that was stopped.
 fn stopped() -> Error {
     Error::of(EngineFault::Closed)
 }

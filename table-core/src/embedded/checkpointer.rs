@@ -36,7 +36,7 @@ pub(crate) struct Checkpoint {
     pub(crate) compact: bool,
 }
 
-/// What became of it.
+/// Its outcome.
 pub(crate) enum Done {
     /// The base holds what was frozen.
     Checkpointed(BaseView),

@@ -115,7 +115,7 @@ impl Committer {
     /// once the committer is dropped, and the folder free.
     pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
-        // A panic ends writing, and not answering: from then on every writer is told why.
+        // A panic ends writing, and not answering: from then on every writer receives the reason.
         while let Err(error) = caught(|| self.work(&mut closers)) {
             self.shared.poison(&error);
         }
@@ -373,7 +373,7 @@ impl Committer {
 }
 
 impl Drop for Committer {
-    /// Answers all that is still to come: a request that is let go of tells its caller that the engine is gone.
+    /// Answers all that is still to come: a request that is let go of answers its caller that the engine is gone.
     fn drop(&mut self) {
         // IMPORTANT: readers let go of the base before it is dropped with `self`, and the folder's lock goes last.
         self.shared.close();

@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mend {
-    /// Who is queued behind a close waits for ever.
+    /// A request that is queued behind a close waits for ever.
     AnswerAtClose,
-    /// A panic of the checkpoint thread is told to no one who waits for it.
+    /// A panic of the checkpoint thread reaches none of the callers that wait for it.
     TellEndOfCheckpoints,
     /// A caller's waker that panics ends the writing of all.
     ContainWakers,

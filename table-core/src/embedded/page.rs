@@ -224,7 +224,7 @@ impl<'q> Pager<'q> {
         Ok(ControlFlow::Break(()))
     }
 
-    /// Whether an entity satisfies the query. Its key is made text only for who looks at it: most of a filter does not, and it
+    /// Whether an entity satisfies the query. Its key is made text only for a comparison that looks at it: most of a filter does not, and it
     /// is a quarter of its time.
     #[inline]
     fn wants(&mut self, key: SplitKey<'_>, row: RowView<'_>) -> Result<bool> {

@@ -1,4 +1,4 @@
-//! The engine's threads as it starts them, and all places where they wait: a seam by which a test decides who goes on, and when.
+//! The engine's threads as it starts them, and all places where they wait: a seam by which a test decides which one goes on, and when.
 
 use std::fmt::Debug;
 use std::io;

@@ -240,7 +240,7 @@ impl Load {
     }
 
     /// Splits until no split is due, and says which were made. Partitions of a single key that are too full stay
-    /// ([`near`](Self::near) tells them).
+    /// ([`near`](Self::near) lists them).
     ///
     /// # Errors
     /// None: each bound lies inside its partition.

@@ -51,7 +51,7 @@ pub fn write_entity(entity: EntityRef<'_>, level: MetadataLevel, context: &Conte
     to_json(&EntityAnswer { entity, level, context, alone: true }, 2 * entity.row.bytes())
 }
 
-/// Writes a page of a query's answer (JSON-7). Where the next page begins is told in headers, not here.
+/// Writes a page of a query's answer (JSON-7). Where the next page begins is in headers, not here.
 ///
 /// # Errors
 /// `Corrupted` if the bytes of an entity are not a row.

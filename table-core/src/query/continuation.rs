@@ -72,7 +72,7 @@ impl Continuation {
         Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// For backends that tell a table from one of the same name created after it: the position is one in this incarnation, a
+    /// For backends that distinguish a table from one of the same name created after it: the position is one in this incarnation, a
     /// number above 0.
     #[must_use]
     pub fn in_incarnation(self, incarnation: u32) -> Self {

@@ -22,6 +22,6 @@ pub struct Page {
     pub rows: Rows,
     /// The position of the next page; `None` at the end.
     pub continuation: Option<Continuation>,
-    /// How many entities were read to find them; `None` if the backend does not tell.
+    /// How many entities were read to find them; `None` if the backend does not say.
     pub rows_read: Option<u64>,
 }

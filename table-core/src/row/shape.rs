@@ -16,7 +16,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// That of rows with all of these properties, in this order, behind `EntityType` if entities of a kind are told by it. An entity that
+    /// That of rows with all of these properties, in this order, behind `EntityType` if it distinguishes the entities of a kind. An entity that
     /// lacks a property has another.
     #[must_use]
     pub const fn new(kind: Option<&'static str>, properties: &'static [PropertySchema]) -> Self {

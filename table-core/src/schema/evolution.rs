@@ -1,6 +1,6 @@
 //! Evolution: whether a program of a new design can work on rows of an old one.
 //!
-//! A pure question with a listed answer: [`RULES`] says for each change what comes of it, [`evolve`] finds the changes.
+//! A pure question with a listed answer: [`RULES`] says for each change what follows, [`evolve`] finds the changes.
 
 mod change;
 mod index;

@@ -15,7 +15,7 @@ use crate::schema::text::{VERSION, name_of, write_facts};
 ///   `PartitionKey.0`, `RowKey.1`, counted without literals.
 ///
 /// So it does not depend on the names that Rust has for types and key fields, nor on the order in which properties, indexes and adjacent
-/// literals are declared. That two parts of one codec changed places only their names can tell:
+/// literals are declared. That two parts of one codec changed places only their names show:
 /// [`evolve`](crate::schema::evolve) looks at these too.
 ///
 /// ```

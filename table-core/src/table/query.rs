@@ -38,7 +38,7 @@ pub struct EntityPage<T> {
     pub items: Vec<Versioned<T>>,
     /// The position of the next page; `None` at the end. It holds no state of the store and may be kept (PAGE-7).
     pub continuation: Option<Continuation>,
-    /// How many entities were read to find these; `None` if the backend does not tell.
+    /// How many entities were read to find these; `None` if the backend does not say.
     pub rows_read: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What is written is read, and what another program wrote is told.
+//! What is written is read, and what another program wrote is an error.
 
 use proptest::prelude::*;
 
@@ -97,7 +97,7 @@ fn json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// A name with its value, what is told, and the key.
+/// A name with its value, the error, and the key.
 type Case = (&'static str, Option<Json>, &'static str, (&'static str, &'static str));
 
 #[test]

@@ -156,7 +156,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
 }
 
 fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>) {
-    // A key that is there but broken is not also reported as missing; what has no pieces is told with the keys.
+    // A key that is there but broken is not also reported as missing; what has no pieces is reported with the keys.
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
         PieceList::default()

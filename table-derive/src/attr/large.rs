@@ -15,7 +15,7 @@ const WORDS: Words = Words {
     meant: &[],
 };
 
-/// Reads the attributes of the struct: the path of the runtime, if it is told.
+/// Reads the attributes of the struct: the path of the runtime, if it is given.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<Path> {
     let mut runtime = Slot::empty(CRATE.0);
     for attr in attrs {

@@ -159,7 +159,7 @@ fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {
         }
         let form = "literal(\"id\")`; a field stands alone: `id";
         let wrong = grammar::misread(&word, form, &content, content.error("expected one text"));
-        // What is left unread would be told once more.
+        // What is left unread would be reported once more.
         content.parse::<TokenStream>()?;
         return Err(wrong);
     }

@@ -1,4 +1,4 @@
-//! Floats in the keys of indexes, told by their word: by another name they are told by the compiler, once for each use of them.
+//! Floats in the keys of indexes, reported by their word: by another name they are reported by the compiler, once for each use of them.
 
 use syn::{GenericArgument, PathArguments, Type};
 

@@ -146,7 +146,7 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Rows of one kind are told from rows of another, and read without them, by the text that their `RowKey`s begin with
+/// Rows of one kind are distinguished from rows of another, and read without them, by the text that their `RowKey`s begin with
 /// (PAT-HET-2).
 fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     let (Some(partition_key), Some(row_key)) = (&entity.partition_key, &entity.row_key) else { return };

@@ -104,7 +104,7 @@ fn too_many_parts(ctxt: &Ctxt, wide: &Wide<'_>) {
     ctxt.error("T151", field, wrong, help_of_size());
 }
 
-/// A part that the declaration begins holds what it is told to (ENT-2).
+/// A part that the declaration begins holds what it declares (ENT-2).
 fn full_part(ctxt: &Ctxt, wide: &Wide<'_>) {
     for (number, part) in (1..).zip(&wide.parts) {
         let room = if number == 1 { wide.entity.first_room() } else { ROOM };

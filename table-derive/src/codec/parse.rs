@@ -38,7 +38,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     let end = |part| if content.is_empty() { Ok(part) } else { Err(content.error("unexpected token")) };
     let part = part.and_then(end).map_err(|error| misread(&name, form, content, error));
     if part.is_err() {
-        // What is left unread would be told once more.
+        // What is left unread would be reported once more.
         content.parse::<TokenStream>()?;
     }
     part
@@ -204,7 +204,7 @@ fn parse_one_of(word: &Word, words: &[(&str, &str)], input: ParseStream) -> syn:
     })
 }
 
-/// `{ __table::pattern("yyyy-MM-dd") }`, after a look at its letters: rustc would tell them once for each use.
+/// `{ __table::pattern("yyyy-MM-dd") }`, after a look at its letters: rustc would report them once for each use.
 fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
     let text: LitStr = input.parse()?;
     let value = text.value();

@@ -32,7 +32,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     let (mut types, mut impls, mut selections) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
     let mut list = Vec::new();
     for (at, index) in primary.entity.indexes.iter().enumerate() {
-        // What is made twice is told.
+        // What is made twice is reported.
         let is_twice = primary.entity.is_index_twice(at)
             || primary.entity.method_made_twice(at).is_some()
             || primary.entity.type_made_twice(index).is_some();

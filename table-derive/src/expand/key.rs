@@ -23,7 +23,7 @@ pub(super) struct Design<'e> {
     /// The index, with its place among them; `None` is the entity itself.
     pub(super) index: Option<(usize, &'e Index)>,
     /// Whether the declaration has mistakes. Its functions have the same names and results then, take values of any type and do
-    /// nothing, so that their uses are not told as well.
+    /// nothing, so that their uses are not reported as well.
     pub(super) stub: bool,
 }
 
@@ -76,7 +76,7 @@ impl KeyField<'_> {
         if self.stub {
             any()
         } else if self.may_lack {
-            // A type that is not part of a key is told at the field, and not once more for each function.
+            // A type that is not part of a key is reported at the field, and not once more for each function.
             quote_spanned!(ty.span()=> #name: impl __table::KeyArg<#ty>)
         } else {
             quote!(#name: impl __table::KeyArg<#ty>)
@@ -269,7 +269,7 @@ impl<'e> Design<'e> {
         quote!(#start #(#calls)*)
     }
 
-    /// Whether the partition cannot be told without a value that only its bucket holds.
+    /// Whether the partition cannot be named without a value that only its bucket holds.
     pub(super) fn is_spread(&self) -> bool {
         let key = self.partition_key;
         key.parts().any(|part| part.codec.is_bucket() && !key.gives(part.field))

@@ -1,4 +1,4 @@
-//! A set: `impl FromEntity` that tells each row's type, and the proof that it can be told.
+//! A set: `impl FromEntity` that finds each row's type, and the proof that it can be found.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -87,7 +87,7 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
             }
         }
     });
-    // `for<'m>`, so that a member that may not be written alone is told where the set is written, and not here.
+    // `for<'m>`, so that a member that may not be written alone is reported where the set is written, and not here.
     let types = set.members.iter().map(|member| member.ty).chain(set.other.map(|(_, ty)| ty));
     let bounds = types.map(|ty| quote_spanned!(ty.span()=> for<'m> #ty: __table::ToEntity));
     let variants: Vec<_> =

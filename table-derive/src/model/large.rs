@@ -58,7 +58,7 @@ impl<'a> Large<'a> {
     }
 }
 
-/// The name that the entity's derive gives the field, which also tells what is wrong with its attributes.
+/// The name that the entity's derive gives the field, which also reports what is wrong with its attributes.
 fn property(field: &syn::Field, ident: &Ident) -> String {
     let elsewhere = Ctxt::new();
     let name = Property::of(ident, &field::parse(&elsewhere, field)).name;

@@ -85,7 +85,7 @@ impl<'a> EntitySet<'a> {
         Some(set)
     }
 
-    /// The types of the members and of their earlier versions, in the order they are told.
+    /// The types of the members and of their earlier versions, in the order of their tests.
     pub(crate) fn types(&self) -> impl Iterator<Item = &dyn ToTokens> {
         self.members.iter().flat_map(|member| {
             let upgrades = member.upgrades.iter().map(|from| from as &dyn ToTokens);

@@ -137,7 +137,7 @@ impl<'a> Wide<'a> {
         header
     }
 
-    /// That entity. What is wrong with it has been told of the whole.
+    /// That entity. What is wrong with it has been reported for the whole.
     pub(crate) fn header<'h>(&self, input: &'h DeriveInput) -> Option<Entity<'h>> {
         let told = Ctxt::new();
         let header = Entity::read(&told, input, || self.entity.runtime.clone());

@@ -1,4 +1,4 @@
-//! Wrong declarations, each with one mistake: told once, with its number, where it stands, and the type is expanded all the same.
+//! Wrong declarations, each with one mistake: reported once, with its number, at its place, and the type is expanded all the same.
 //!
 //! The files of `wrong/` hold sections: the derive, a declaration with the place `@`, and after `--` a line for each case: the number
 //! of the rule and what stands at `@`. `«` and `»` stand around what the message points at.

@@ -67,7 +67,7 @@ impl Workload {
         Self { prices: Some(prices), ..self }
     }
 
-    /// Adds a kind of operation that comes so often in a second. Wrong rates and names are told by [`run`](Self::run).
+    /// Adds a kind of operation that comes so often in a second. Wrong rates and names are errors of [`run`](Self::run).
     #[must_use]
     pub fn pattern(
         mut self,

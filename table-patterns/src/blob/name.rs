@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// Bytes of the longest segment that [`encode_caseless`] writes out; a longer one is cut and told apart by its hash.
+/// Bytes of the longest segment that [`encode_caseless`] writes out; a longer one is cut and distinguished by its hash.
 const LONGEST: usize = 120;
 /// Bytes of a cut segment that can still be read.
 const READABLE: usize = 48;

@@ -32,7 +32,7 @@ pub struct Collected {
     pub removed: u64,
 }
 
-/// Who knows which blobs are named.
+/// The entities or lists that name blobs.
 pub(crate) trait Naming {
     /// What the name of a blob says of the entity that may name it.
     type Of: Send + Sync;

@@ -14,7 +14,7 @@ use table_core::transaction::Transaction;
 use crate::denormal::fault::CopyFault;
 use crate::index::{Batch, Entities, IndexOutbox, Way};
 
-/// Writes nothing but another version: who read the entity before fails.
+/// Writes nothing but another version: a writer that read the entity before fails.
 pub(super) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }

@@ -19,7 +19,7 @@ pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";
 
 const DIGITS: usize = 32;
 
-/// Who holds copies of a source, by which relation.
+/// The holders of copies of a source, by their relation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     pub(super) relation: String,

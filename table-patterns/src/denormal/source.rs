@@ -34,7 +34,7 @@ pub struct SourceTable<E, S, Q> {
     pub(super) admissions: Vec<Admission>,
 }
 
-/// What became of the copies of a source that changed.
+/// The outcome for the copies of a source that changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Copies {

@@ -24,7 +24,7 @@ use crate::index::table::Entities;
 /// Findings that the report of a backfill lists.
 const LISTED: usize = 1_000;
 
-/// How far a backfill has come: told after each page.
+/// How far a backfill has come, reported after each page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackfillProgress {
@@ -158,7 +158,7 @@ impl<'a, E: Entity, S: TableStore, O: IndexOutbox> Backfill<'a, E, S, O> {
         Self { per_second: Some(entities), ..self }
     }
 
-    /// Entities of a page, after each of which the place is noted; 1,000 unless told. What is written together is of one page.
+    /// Entities of a page, after each of which the place is noted; by default 1,000. What is written together is of one page.
     pub fn page(self, entities: usize) -> Self {
         Self { page: Some(entities), ..self }
     }
@@ -168,7 +168,7 @@ impl<'a, E: Entity, S: TableStore, O: IndexOutbox> Backfill<'a, E, S, O> {
         Self { waits: false, ..self }
     }
 
-    /// Is told after each page.
+    /// Receives the progress after each page.
     pub fn on_progress(self, progress: impl FnMut(BackfillProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }

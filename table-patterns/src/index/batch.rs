@@ -64,7 +64,7 @@ impl Write {
     }
 }
 
-/// What is to become of one copy in the partition.
+/// The change of one copy in the partition.
 #[derive(Clone, Debug)]
 pub(crate) struct CopyChange {
     pub(crate) index: &'static IndexSchema,
@@ -75,12 +75,12 @@ pub(crate) struct CopyChange {
     pub(crate) after: Option<(EntityKey, Row)>,
 }
 
-/// What is to become of one list in the partition.
+/// The change of one list in the partition.
 #[derive(Clone, Debug)]
 pub(crate) struct ListChange {
     pub(crate) form: ListForm,
     pub(crate) owner_of: OwnerOf,
-    /// Who is to be in it, with his texts.
+    /// The member that is to be in it, with its texts.
     pub(crate) join: BTreeMap<EntityKey, Member>,
     pub(crate) leave: BTreeSet<EntityKey>,
 }
@@ -169,7 +169,7 @@ impl Batch {
         self.beside.iter().any(|beside| beside.operation.row_key == *row_key)
     }
 
-    /// Who writes a row of the transaction besides its entities.
+    /// The writer of a row of the transaction besides its entities.
     pub(crate) fn author(&self, row_key: &RowKey) -> Option<String> {
         let beside = self.beside.iter().find(|beside| beside.operation.row_key == *row_key);
         let copy = || self.copies.get(row_key).map(|copy| copy.index.name);

@@ -126,7 +126,7 @@ impl Link {
 }
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
-    /// How many partitions are written at once; 8 unless told, at least 1.
+    /// How many partitions are written at once; at least 1, by default 8.
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }
     }

@@ -48,7 +48,7 @@ pub enum ChangeKind {
 /// there. In the order of the declarations; what does not change is not named, so that an update of a property that no index
 /// keeps costs nothing (PAT-INTRA-7).
 ///
-/// Who writes that, and in which transaction, is another matter: what [is in the same
+/// Which writer, and in which transaction, is another matter: what [is in the same
 /// partition](IndexSchema::is_same_partition) belongs into the transaction of the entity itself.
 ///
 /// ```
@@ -149,7 +149,7 @@ mod tests {
         (index.table.unwrap_or("Company").to_owned(), key.clone())
     }
 
-    /// The definition, told without any difference of old and new.
+    /// The definition, without any difference of old and new.
     fn expected<'e>(entities: impl Iterator<Item = &'e Employee>) -> Beside {
         let mut beside = Beside::default();
         for entity in entities {

@@ -51,7 +51,7 @@ pub(crate) async fn attempt<S: TableStore>(
         Err(error) => (Err(error.with_table(lists.table.as_str())), false),
     };
     if !is_sent || matches!(done, Ok(Attempt::Entity(_) | Attempt::Index(_))) {
-        // No entity names them. What failed in another way may have been done: there only the collector can tell.
+        // No entity names them. What failed in another way may have been done: there only the collector can find out.
         for upload in &uploads {
             lists.discard(upload).await;
         }
@@ -203,7 +203,7 @@ async fn list(
     for (owner, member) in &change.join {
         after.join(owner.clone(), member.clone());
     }
-    // IMPORTANT: who joins writes the list even if he is in it. Who removes members that have no owner then fails, and looks again.
+    // IMPORTANT: a member that joins writes the list even if it is in it. A removal of members that have no owner then fails, and looks again.
     if after == before && change.join.is_empty() {
         return Ok(None);
     }

@@ -126,7 +126,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         EventualQuery(self.0.project::<P>())
     }
 
-    /// What the query will cost and ask for, told without asking.
+    /// What the query will cost and ask for, without asking.
     ///
     /// # Errors
     /// Those of [`EntityQuery::plan`].

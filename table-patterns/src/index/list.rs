@@ -38,7 +38,7 @@ pub(crate) type Member = Vec<String>;
 #[derive(Clone, Debug)]
 pub(crate) struct ListForm {
     index: &'static IndexSchema,
-    /// `EmployeeIDs` where one text tells a member, `EmployeeDetails` where several do.
+    /// `EmployeeIDs` where one text names a member, `EmployeeDetails` where several do.
     property: String,
     /// The names of a member's properties, in the order of its texts.
     names: Vec<&'static str>,

@@ -1,4 +1,4 @@
-//! The line between a write and what it changes elsewhere: who records that, in the same transaction (PAT-EC-8).
+//! The line between a write and what it changes elsewhere: the recorder of that, in the same transaction (PAT-EC-8).
 
 use std::fmt::Debug;
 
@@ -20,7 +20,7 @@ pub trait IndexOutbox: Clone + Debug + Send + Sync {
     /// Whether anything remote can be recorded.
     const RECORDS: bool = true;
 
-    /// Is told of a partition before anything is recorded there: so that those who look for records look there.
+    /// Receives a partition before anything is recorded there, so that a search for records looks there.
     ///
     /// # Errors
     /// Those of the store.
@@ -43,7 +43,7 @@ pub trait IndexOutbox: Clone + Debug + Send + Sync {
     /// Those of making a row.
     fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>>;
 
-    /// Is told that changes have been recorded, to make their relay prompt. That it is lost costs time, not changes.
+    /// Receives that changes have been recorded, to make their relay prompt. That it is lost costs time, not changes.
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
 }
 

@@ -51,7 +51,7 @@ pub struct IndexedPatch<'a, E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedPatch<'_, E, S, O> {
-    /// Sets a property. The last value counts if it is set twice. A value that cannot be stored is told by
+    /// Sets a property. The last value counts if it is set twice. A value that cannot be stored is an error of
     /// [`send`](Self::send); so is `None`, because a merge cannot remove a property (MRG-3):
     /// [`update`](Entities::update) can.
     pub fn set<T: Property, K>(mut self, column: Column<E, T, K>, value: impl Into<T>) -> Self {

@@ -96,7 +96,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         match RemoteChange::is_of_design::<E>(recorded) {
             Some(true) => Ok(true),
             Some(false) => self.table.is_current().await.map(|_| true),
-            // What is not a change at all is told by reading it.
+            // What is not a change at all is found by reading it.
             None if !recorded.starts_with("[\"") => Ok(true),
             None if self.table.is_current().await? == Some(true) => Ok(false),
             None => {

@@ -12,8 +12,8 @@ use crate::outbox::keys::hash;
 
 /// What one entity changed in one index that lives in another partition or table: where it may have entries to bring in line.
 ///
-/// Who brings it in line asks the entity itself what is to be there, so that changes may come late, twice and in any order (PAT-EC-2). What
-/// the change left is recorded as a hash, by which an old answer is told from the entity as it is.
+/// A worker that brings it in line asks the entity itself what is to be there, so that changes may come late, twice and in any order (PAT-EC-2). What
+/// the change left is recorded as a hash, by which an old answer is distinguished from the entity as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteChange {
     /// The index.

@@ -1,4 +1,4 @@
-//! The one way of a batch to the store: what is recorded with it, its attempts, and who is told afterwards.
+//! The one way of a batch to the store: what is recorded with it, its attempts, and what is notified afterwards.
 
 use table_core::entity::Entity;
 use table_core::error::Result;

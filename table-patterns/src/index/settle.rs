@@ -33,7 +33,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     ///
     /// Why it converges: see `docs/convergence.md`. Where it is not known which change was later, as here, the guard of each
     /// key is read before the entity and written with the entry, so that of two that settle one key the one with the older entity in mind
-    /// fails; a worker also knows the number of the change, by which an old answer of the store is told.
+    /// fails; a worker also knows the number of the change, by which an old answer of the store is recognised.
     ///
     /// # Errors
     /// `UniqueViolation` if another entity has the value, which no transaction could prevent between partitions: the change

@@ -146,7 +146,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         Finding { index: self.schema().name, kind, at: at.clone(), owner: owner.cloned(), repaired: false }
     }
 
-    /// Who is in a list; `None` if it is not to be read.
+    /// The members of a list; `None` if it is not to be read.
     async fn members(&self, form: &ListForm, key: &EntityKey, row: &Row) -> Result<Option<Members>> {
         let table = self.table.table_of(self.schema())?;
         match self.table.lists(&table).read::<E>(form, key, Some(row)).await {

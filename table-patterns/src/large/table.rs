@@ -45,7 +45,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { grace, ..self }
     }
 
-    /// How many bytes are sent at once, and so held in memory: 8 MiB unless told, at least 1. Some stores refuse less than 5.
+    /// How many bytes are sent at once, and so held in memory: at least 1, by default 8 MiB. Some stores refuse less than 5.
     #[must_use]
     pub fn part_bytes(self, part: usize) -> Self {
         Self { part: part.max(1), ..self }

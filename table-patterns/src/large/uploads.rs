@@ -78,7 +78,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     /// The outcome of the write, after the blobs that it leaves without an entity are removed.
     pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
         if let Err(error) = &written
-            // An entity may name them, or will: only the collector can tell.
+            // An entity may name them, or will: only the collector can find out.
             && !error.is_ambiguous()
         {
             self.take_back(uploads).await;

@@ -10,7 +10,7 @@ use crate::log_blobs::fault::LogBlobFault;
 /// The version that every line begins with.
 pub(super) const VERSION: &str = "1.0";
 
-/// What a line tells of (LOG-4).
+/// The subject of a line (LOG-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LogKind {
     /// `read`
@@ -54,7 +54,7 @@ impl LogKind {
 pub struct LogLine {
     /// When it was appended, in ticks of 100 ns.
     pub at: DateTime<Utc>,
-    /// What it tells of.
+    /// Its subject.
     pub kind: LogKind,
     /// Its writer's number and its own: no other line has it.
     pub id: String,

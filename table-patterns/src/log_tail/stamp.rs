@@ -1,4 +1,4 @@
-//! The stamp of an event in a log: the instant, and the number that tells events of one tick apart.
+//! The stamp of an event in a log: the instant, and the number that distinguishes events of one tick.
 
 use std::fmt;
 use std::fmt::Write as _;

@@ -106,7 +106,7 @@ fn pat_log_1_stamps_do_not_go_back_with_the_clock() {
     assert_eq!(cents(&block_on(log.newest(Expense::partition(123), 9)).unwrap()), [2, 1]);
 }
 
-/// TICK-7: of one instant, told apart by what follows the ticks.
+/// TICK-7: of one instant, different by what follows the ticks.
 #[test]
 fn pat_log_4_two_writers_that_drew_the_same_number_do_not_collide() {
     let (first, _, _) = log::<Expense>();

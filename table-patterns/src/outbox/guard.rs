@@ -61,7 +61,7 @@ const OWNER: &str = "Owner";
 /// Sources that one guard remembers at most, far below the properties of an entity (ENT-2).
 const SOURCES: usize = 200;
 
-/// Who a step comes from, and which of its changes it belongs to.
+/// The source of a step, and the change that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// The hash of the source.

@@ -42,7 +42,7 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// An intent of a change of the entity in this row: changes of one entity are told from those of others by it.
+    /// An intent of a change of the entity in this row: it distinguishes changes of one entity from those of others.
     #[must_use]
     pub const fn of(source: RowKey) -> Self {
         Self { source, version: None, steps: Vec::new() }

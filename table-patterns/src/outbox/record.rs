@@ -19,7 +19,7 @@ use crate::outbox::registry::{self, Registered};
 use crate::outbox::rows;
 use crate::outbox::work::Work;
 
-/// Records intents in the transactions of changes, and tells workers of them by a queue. Clones are handles of one outbox.
+/// Records intents in the transactions of changes, and notifies workers of them by a queue. Clones are handles of one outbox.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, EntityKey, PartitionKey, QueueName, RowKey, TableName, TableStore, Transaction};
@@ -82,7 +82,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(())
     }
 
-    /// The operation that records an intent, for those who put a transaction together themselves: it belongs in the
+    /// The operation that records an intent, for programs that put a transaction together themselves: it belongs in the
     /// transaction of the change, in the partition of the change.
     ///
     /// Asked again for another attempt at the transaction, so that each attempt has a row of its own.

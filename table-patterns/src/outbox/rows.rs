@@ -18,7 +18,7 @@ use crate::outbox::intent::Intent;
 use crate::outbox::keys::hash;
 use crate::outbox::text;
 
-/// What the `RowKey`s of an outbox begin with. Behind it stand 16 digits that tell the source, and 16 of chance.
+/// What the `RowKey`s of an outbox begin with. Behind it stand 16 digits that name the source, and 16 of chance.
 pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
 
 /// Properties that one intent's text may spread over.
@@ -212,7 +212,7 @@ pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     Ok(Some(writer.finish()))
 }
 
-/// Whether a property of a row tells only which change was later, and so may be missing where the Timestamp tells it.
+/// Whether a property of a row says only which change was later, and so may be missing where the Timestamp says it.
 pub(crate) fn is_version(row_key: &str, property: &str) -> bool {
     row_key.starts_with(OUTBOX_PREFIX) && property == VERSION
 }

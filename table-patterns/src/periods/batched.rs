@@ -68,7 +68,7 @@ impl std::error::Error for BatchedDeleteError {
     }
 }
 
-/// Who is told of the progress.
+/// The receiver of the progress.
 type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
 
 /// A delete in batches under construction. Openly not atomic: each transaction of up to 100 deletes is, the whole is not.
@@ -143,7 +143,7 @@ impl<'a, E, S: TableStore> BatchedDelete<'a, E, S> {
         Self { position: Some(position), ..self }
     }
 
-    /// Is told after every transaction.
+    /// Receives the progress after every transaction.
     pub fn on_progress(self, progress: impl FnMut(&DeleteProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }

@@ -19,7 +19,7 @@ const NAMES: usize = 1_000;
 
 /// The tables that entities of type `E` lie in, one a period: what that is, see [the pattern](crate::periods).
 ///
-/// Unless told otherwise all periods are kept for 30 after they have begun, and the next one can be written already.
+/// By default all periods are kept for 30 after they have begun, and the next one can be written already.
 pub struct PeriodTables<E, S> {
     store: S,
     clock: Clock,

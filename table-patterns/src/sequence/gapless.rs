@@ -60,7 +60,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Gaple
             let mut unit = self.entities.transaction_in(partition_key.clone())?;
             let place = (&partition_key, &self.row_key);
             let (numbers, operation) = row::take(store, table, place, count).await?;
-            // A number that another writer took is found in his entity before it is in the row of the sequence: only that tells whose fault it is.
+            // A number that another writer took is found in its entity before it is in the row of the sequence: only that says whose fault it is.
             if let Some((before, error)) = refused.take() {
                 if before == numbers {
                     return Err(error);

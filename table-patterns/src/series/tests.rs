@@ -41,7 +41,7 @@ fn counts() -> (Counts, FaultyStore<Engine>) {
     let store = FaultyStore::new(Engine::in_memory());
     let table = block_on(store.table::<MessageCounts>().create_if_missing()).unwrap();
     store.heal();
-    // More attempts than any test has increments: who is always the slowest is through in the end.
+    // More attempts than any test has increments: the one that is always the slowest is through in the end.
     let retry = Retry::new(256, Duration::from_micros(10), Duration::from_millis(2));
     (SeriesTable::new(table).with_retry(retry), store)
 }

@@ -88,7 +88,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let mut lost = Vec::new();
         for pack in packs(&parts, most, together) {
             let written = match self.write_pack(&place, pack).await {
-                // One of them may be too large, or wrong: which one, and no other, is to be told.
+                // One of them may be too large, or wrong: the error is to name that one, and no other.
                 Err(_) if pack.len() > 1 => None,
                 written => Some(written?),
             };

@@ -54,7 +54,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Writes those sums of a partition that are not what the records add up to; how many rows that were. A row that no record
     /// explains ends with 0 in its numbers.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
-        // IMPORTANT: the rows before the records. Who changes a record of a row writes the row, which is never deleted: if it still has
+        // IMPORTANT: the rows before the records. A change of a record of a row writes the row, which is never deleted: if it still has
         // its version when it is written, no record of it has changed meanwhile, in however many pages they came.
         let stored = self.own_rows_of(place).await?;
         let records = self.records(place).await?;

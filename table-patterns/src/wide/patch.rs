@@ -61,7 +61,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
 }
 
 impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
-    /// Sets a property. What is wrong with it is told by [`send`](Self::send).
+    /// Sets a property. What is wrong with it is an error of [`send`](Self::send).
     #[expect(
         clippy::needless_pass_by_value,
         reason = "as a patch of one entity takes it: values, not references"

@@ -58,7 +58,7 @@ impl<W, F> WideSlots<W, F> {
         Self { word, digits, of: PhantomData }
     }
 
-    /// The slot of this number, as the declaration counts them. One that is not there is told by what is asked of it.
+    /// The slot of this number, as the declaration counts them. One that is not there is an error where it is used.
     #[must_use]
     pub fn at(&self, number: usize) -> WideProperty<W, F::Value>
     where

@@ -1,7 +1,7 @@
 //! The archive: an entity moves from one table to another, as the catalogue's example of work by a queue (PAT-EC).
 //!
 //! # Context
-//! Employees who left go from the table `Current` to the table `Archive`. No transaction spans two tables.
+//! Employees that left go from the table `Current` to the table `Archive`. No transaction spans two tables.
 //!
 //! # Key layout
 //! The entity keeps its key and its properties. The message of the step is a [`Move`], with JSON: `{"From":…,"To":…,

@@ -35,7 +35,7 @@ struct Delivery<'a, 'q, S, Q> {
     held: &'a Held<'q, Q>,
     /// Tells the claims of this delivery from those of others, also where the answer to one was lost (CON-11).
     id: String,
-    /// Whether the message was delivered before: who had it then may have claimed rows, and died.
+    /// Whether the message was delivered before: its receiver may have claimed rows, and died.
     is_repeated: bool,
     /// When the first of the rows is due that were left for later.
     later: Option<u64>,

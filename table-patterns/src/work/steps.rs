@@ -168,7 +168,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// An error with its causes as it is kept, for those who look into what became poison.
+/// An error with its causes as it is kept, for readers of the poison.
 pub(super) fn kept(error: &Error) -> String {
     format!("{error:?}").chars().take(1_000).collect()
 }

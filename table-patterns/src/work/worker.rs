@@ -151,7 +151,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Ok(())
     }
 
-    /// Works until told to stop, which is asked between receives; waits where there is nothing to do, or receiving fails.
+    /// Works until it is to stop, which is asked between receives; waits where there is nothing to do, or receiving fails.
     pub async fn run(&self, stop: impl Fn() -> bool + Send) {
         let mut failures = 0;
         while !stop() {

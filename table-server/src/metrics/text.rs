@@ -80,7 +80,7 @@ fn latencies(text: &mut Text, metrics: &Metrics) {
     }
 }
 
-/// What the engine of each account tells of itself.
+/// The figures of the engine of each account.
 fn engines(text: &mut Text, accounts: &[Account]) {
     let statistics: Vec<_> = accounts
         .iter()

@@ -34,14 +34,14 @@ pub(crate) fn below(folder: &str, ends: &[&str]) -> Vec<(String, String)> {
     files
 }
 
-/// The lines of prose of a file, by number: comments of Rust, and Markdown outside its samples.
+/// The lines of prose of a file, by number: comments and texts of errors in Rust, and Markdown outside its samples.
 pub(crate) fn prose<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str)> {
     let is_rust = Path::new(path).extension().is_some_and(|extension| extension == "rs");
     let mut sample = false;
     let line = |(number, line): (usize, &'t str)| {
         if is_rust {
             let start = line.trim_start();
-            let comment = if start.starts_with("//") {
+            let comment = if start.starts_with("//") || start.starts_with("#[error(") {
                 Some(start)
             } else {
                 line.split_once(" // ").map(|(_, after)| after)

@@ -3,13 +3,17 @@
 use crate::files::{below, prose};
 
 /// Words and the plain ones in their place.
-const WORDS: [(&str, &str); 6] = [
+const WORDS: [(&str, &str); 10] = [
     ("nobody", "no caller, no writer, no entity"),
     ("whoever", "the caller, a reader, the owner"),
     ("somebody", "another writer, another worker"),
     ("comes to be", "is created"),
     ("come to be", "are created"),
     ("has to say", "confirms, declares"),
+    ("is told", "is reported, receives, is distinguished by"),
+    ("are told", "are reported, receive, are distinguished by"),
+    ("was told", "received, was given"),
+    ("unless told", "by default"),
 ];
 
 /// What may stand behind "is no" and "are no".

@@ -268,7 +268,7 @@ fn a_stream_is_appended_to_with_its_head_and_its_identifiers() {
     });
 }
 
-/// Users of `ElCamino.AspNetCore.Identity.AzureTable`: the user and what belongs to the user in one partition, told by the first letter, and
+/// Users of `ElCamino.AspNetCore.Identity.AzureTable`: the user and what belongs to the user in one partition, distinguished by the first letter, and
 /// an index by the hash of the normalised address (`SHA256KeyHelper`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AspNetUsers")]

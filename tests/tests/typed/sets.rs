@@ -284,7 +284,7 @@ fn pat_het_1_each_verb_writes_the_member() {
     block_on(sales.commit()).unwrap();
     assert_eq!(read(&engine.table::<Employee>()), [jones, reviewed, note, bag]);
 
-    // The table is opened with the design of each member: one that has changed is told.
+    // The table is opened with the design of each member: one that has changed is an error.
     let kinds =
         block_on(engine.untyped(table_core::table::LAYOUTS).unwrap().scan("a test").max_rows(99).collect())
             .unwrap();

@@ -60,7 +60,7 @@ impl Crates {
     pub(crate) fn expanded(&self, name: &str) -> Result<Size, Box<dyn Error>> {
         let mut expand = self.cargo();
         expand.args(["rustc", "--quiet", "--offline", "--profile", "check", "--package", name]);
-        // Shown by a nightly compiler alone, or by one that is told to be one.
+        // Shown by a nightly compiler alone, or by one that takes itself for one.
         expand.args(["--", "-Zunpretty=expanded"]).env("RUSTC_BOOTSTRAP", "1");
         let text = String::from_utf8(succeed(&mut expand)?.stdout)?;
         Ok(Size { lines: text.lines().count(), bytes: text.len() })

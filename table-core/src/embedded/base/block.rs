@@ -37,9 +37,9 @@ pub(crate) struct Layout {
     prefix: usize,
     /// Where the rests of the keys begin.
     keys: usize,
-    /// Where the ends of the rows are told.
+    /// Where the ends of the rows are listed.
     row_ends: usize,
-    /// Where the ends of the shapes are told.
+    /// Where the ends of the shapes are listed.
     shape_ends: usize,
     /// Where the shapes begin.
     shapes: usize,

@@ -36,7 +36,7 @@ impl BaseCursor {
         Ok(Self { version: Arc::clone(version), index, layers, end: span.end.clone(), keep })
     }
 
-    /// Visits the entries up to a key, without it, a deletion as `None`; and is before the next one. Or is told to stop, and has no
+    /// Visits the entries up to a key, without it, a deletion as `None`; and is before the next one. Or its visitor stops it, and it has no
     /// place any more.
     pub(crate) fn visit(
         &mut self,

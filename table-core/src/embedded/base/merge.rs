@@ -45,7 +45,7 @@ struct Task {
     layers: usize,
 }
 
-/// What came of a slice of merging.
+/// The result of a slice of merging.
 #[derive(Debug)]
 pub(crate) enum Merged {
     /// Nothing was to be done.
@@ -338,7 +338,7 @@ impl Base {
         self.record(Stored { version: Arc::new(version), ..self.stored.clone() })
     }
 
-    /// Writes what comes of a slice, and the version that has it.
+    /// Writes the result of a slice, and the version that has it.
     fn write_slice(&self, task: &Task) -> Result<Stored> {
         reach(self.hook.as_ref(), Step::MergeWrite)?;
         let version = &self.version;

@@ -72,7 +72,7 @@ fn key_of(table: u32, n: u16) -> Vec<u8> {
     [&table.to_be_bytes()[..], format!("Sales\0{n:05}").as_bytes()].concat()
 }
 
-/// A row that is told from others by its Timestamp, with a value of so many bytes.
+/// A row that differs from others by its Timestamp, with a value of so many bytes.
 fn row_of(ticks: u64, bytes: u16) -> Row {
     let mut row = crate::row::RowWriter::new();
     row.property("Bytes", crate::value::ValueRef::Binary(&vec![7; bytes.into()]));

@@ -174,7 +174,7 @@ impl Version {
         }
     }
 
-    /// Replaces the newest `count` layers of some segments by what came of merging them. The segments become one.
+    /// Replaces the newest `count` layers of some segments by the result of merging them. The segments become one.
     pub(super) fn replace(
         &mut self,
         range: Range<usize>,

@@ -54,11 +54,11 @@ pub(crate) struct Checkpoints {
     no_room: Option<Error>,
     /// A checkpoint is wanted whatever the size of what is recent.
     wanted: bool,
-    /// Who waits for the checkpoint to come.
+    /// The callers that wait for the checkpoint to come.
     next: Waiting,
-    /// Who waits for the one that runs.
+    /// The callers that wait for the one that runs.
     running: Waiting,
-    /// Who waits for the compaction that is to begin with the next one, and for the one under way.
+    /// The callers that wait for the compaction that is to begin with the next one, and for the one under way.
     next_compaction: Waiting,
     compacting: Waiting,
 }
@@ -94,7 +94,7 @@ impl Checkpoints {
         if compact { self.next_compaction.push(answer) } else { self.next.push(answer) }
     }
 
-    /// Everyone who waits for something.
+    /// All callers that wait for something.
     pub(super) fn waiting(&mut self) -> impl Iterator<Item = oneshot::Sender<Result<()>>> {
         let all = [&mut self.next, &mut self.running, &mut self.next_compaction, &mut self.compacting];
         all.into_iter().flat_map(std::mem::take)

@@ -1,4 +1,4 @@
-//! Does every request get an answer, whatever becomes of the committer and of those who wait?
+//! Does every request get an answer, whatever happens to the committer and to the callers?
 
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -37,7 +37,7 @@ fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::
         Hook::new(move |at| {
             if at == step && armed.load(Ordering::SeqCst) {
                 stopped.send(()).unwrap();
-                // Once no test can tell any more, all goes on.
+                // Once no test looks any more, all goes on.
                 let _ = told.lock().unwrap().recv();
             }
             Action::Continue

@@ -1,4 +1,4 @@
-//! Are figures what was written, in memory and on disk, and are checkpoints and merges told of?
+//! Are figures what was written, in memory and on disk, and are checkpoints and merges counted?
 
 use std::fmt::Write as _;
 use std::sync::Mutex;

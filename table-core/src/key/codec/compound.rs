@@ -23,7 +23,7 @@
 //! assert!(compound::fault(&[TEXT, Piece::Literal("_"), Piece::Part(ID)]).is_none());
 //! assert!(!compound::is_told(&[TEXT, Piece::Literal("_"), Piece::Part(ID)], 0));
 //!
-//! // Without the separator they are told apart; but "ab_" sorts before "a_", and so no range is offered.
+//! // Without the separator they are distinct; but "ab_" sorts before "a_", and so no range is offered.
 //! const NAME: Piece = Piece::Part(<Without<'_'> as KeyCodec<String>>::FORM);
 //! const NAMES: &[Piece] = &[NAME, Piece::Literal("_"), Piece::Part(ID)];
 //! assert!(compound::fault(NAMES).is_none() && !compound::keeps_order(NAMES, 0));

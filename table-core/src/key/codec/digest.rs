@@ -111,7 +111,7 @@ impl Hasher for Fnv1a {
 
 /// The first `N` hexadecimal digits of a hash of the text that `C` writes. The value is not read back: its field is a property.
 ///
-/// Fixed width, no order. Different values may have the same digits: a key of few of them spreads, and does not tell apart.
+/// Fixed width, no order. Different values may have the same digits: a key of few of them spreads, and does not identify.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};

@@ -20,7 +20,7 @@ const MEMBERS: [(&str, MetadataLevel); 14] = [
     ("odata.editLink", MetadataLevel::Full),
 ];
 
-/// Annotated nowhere: JSON tells their types.
+/// Annotated nowhere: their types are those of JSON.
 const PLAIN: [&str; 4] = ["FirstName", "Age", "Salary", "Active"];
 
 #[test]

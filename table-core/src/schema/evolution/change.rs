@@ -43,7 +43,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// All differences between two designs, and what comes of them together.
+/// All differences between two designs, and their consequences together.
 ///
 /// ```
 /// use table_core::schema::{Evolution, Verdict};

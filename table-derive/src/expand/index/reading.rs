@@ -131,7 +131,7 @@ fn reads(
     wanted: &dyn Fn(usize) -> bool,
 ) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
-    // Who reads the whole reads all that is stored, in its order.
+    // A read of the whole reads all that is stored, in its order.
     let shape = if whole {
         let marker = index.marker(design.entity);
         quote! {{

@@ -158,7 +158,7 @@ impl Company {
         Self::on(Engine::in_memory(), |store| store)
     }
 
-    /// Another process on the same data, an hour later: the claims of those who died are over.
+    /// Another process on the same data, an hour later: the claims of dead workers are over.
     pub(super) fn again(&self) -> Self {
         Self::at(self.hour + 1, self.engine.clone(), |store| store)
     }

@@ -75,20 +75,20 @@ impl ListBlobs {
         Self { blobs, prefix: prefix.trim_matches('/').to_owned(), beyond: None, grace: DAY }
     }
 
-    /// Lists of more than so many keys are in blobs; with 0 all are. Unless told, those that no entity can hold.
+    /// Lists of more than so many keys are in blobs; with 0 all are. By default those that no entity can hold.
     #[must_use]
     pub fn beyond(self, keys: usize) -> Self {
         Self { beyond: Some(keys), ..self }
     }
 
-    /// How long a blob that no entity names is kept: a day unless told. It bounds how long a write of a list may take (half of
+    /// How long a blob that no entity names is kept: by default a day. It bounds how long a write of a list may take (half of
     /// it), and how long a reader may take between the entity and the blob before it must begin again.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
 
-    /// Whether a list of so many keys is too long for an entity, as it was told.
+    /// Whether a list of so many keys is too long for an entity, as it was set.
     pub(crate) fn is_beyond(&self, keys: usize) -> bool {
         self.beyond.is_some_and(|most| keys > most)
     }

@@ -32,7 +32,7 @@ pub(crate) struct ListWrite {
 }
 
 impl Lists<'_> {
-    /// Who is in a list, as it was found.
+    /// The members of a list, as it was found.
     ///
     /// # Errors
     /// `EntityMismatch` or `Corrupted` if it is not a list of this index; `BlobNotFound` if its blob is gone: read the entity again;
@@ -46,7 +46,7 @@ impl Lists<'_> {
         self.read_by(owner_of::<E>, form, key, found).await
     }
 
-    /// The same, told whose a member is.
+    /// The same, with the owner of a member.
     pub(crate) async fn read_by(
         &self,
         owner_of: OwnerOf,

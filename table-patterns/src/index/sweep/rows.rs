@@ -40,7 +40,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         };
         loop {
             let Some(astray) = self.astray(key, &found.row).await? else { return Ok(Vec::new()) };
-            // IMPORTANT: the row was read before its owners. Who came to own it since has written it, and so changed its version.
+            // IMPORTANT: the row was read before its owners. An owner that came to it since has written it, and so changed its version.
             let again = self.store().get(table, key, &Select::All).await?;
             let Some(again) = again else { return Ok(Vec::new()) };
             if again.etag != found.etag {

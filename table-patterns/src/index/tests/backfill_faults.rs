@@ -21,7 +21,7 @@ use crate::index::{Entities, EntityStore, IndexOutbox, IndexReport, IndexState};
 /// Entities of a page; each page is several transactions.
 const PAGE: usize = 25;
 
-/// Runs a backfill, and notes how many entities it told of.
+/// Runs a backfill, and notes how many entities it reported.
 async fn told<I: Index, O: IndexOutbox>(
     table: &Entities<I::Entity, Disturbed, O>,
     looked_at: &mut u64,
@@ -48,7 +48,7 @@ async fn dies_and_goes_on<I: Index, O: IndexOutbox>(
     let has_died = told::<I, O>(table, &mut before).await.is_err();
     store.live();
     told::<I, O>(table, &mut after).await?;
-    // At most the page is gone over again that it had told of and not noted.
+    // At most the page is gone over again that it had reported and not noted.
     let rest = entities - before;
     let page = u64::try_from(PAGE).unwrap();
     assert!((rest..=rest + page).contains(&after), "{at} {fault:?}: {before} and {after} of {entities}");

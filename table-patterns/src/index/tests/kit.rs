@@ -91,7 +91,7 @@ fn text(row: &Row) -> String {
     row.view().properties().map(shown).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// What must be stored for these entities, told from nothing but the definition of each index.
+/// What must be stored for these entities, by nothing but the definition of each index.
 pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>) -> Rows {
     let mut rows = Rows::new();
     let mut lists: BTreeMap<_, (ListForm, BTreeSet<Vec<String>>)> = BTreeMap::new();

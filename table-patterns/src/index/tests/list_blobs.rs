@@ -67,7 +67,7 @@ fn pat_ix_4_a_list_that_no_entity_holds_moves_to_a_blob_or_fails_and_says_so() {
         assert_eq!(scene.blobs.names(), scene.named().await?);
         assert_eq!(scene.blobs.names().len(), 1);
 
-        // Who was given no blobs is told, and writes nothing.
+        // A handle without blobs answers an error, and writes nothing.
         for error in [
             without.keys_of(Employee::by_last_name("Sales", "Jones")).await.map(drop).unwrap_err(),
             without.insert(&jones(70_000)).await.map(drop).unwrap_err(),

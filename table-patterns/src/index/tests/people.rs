@@ -152,7 +152,7 @@ pub(super) fn model<'p>(people: impl IntoIterator<Item = &'p Employee>) -> Model
     people.into_iter().map(|person| (person.key_of().unwrap(), person.clone())).collect()
 }
 
-/// Who has each value: in a department, and in all.
+/// The owner of each value: in a department, and in all.
 pub(super) type Model = BTreeMap<EntityKey, Employee>;
 
 /// Checks that every list is what the model says, whatever it is stored in.

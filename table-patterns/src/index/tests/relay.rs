@@ -31,7 +31,7 @@ async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
 }
 
 /// What a new process does an hour later: it looks for what was recorded, and works it off. The queue lost all it had, and the claims of
-/// who died are over.
+/// that died are over.
 async fn recovered(store: &Disturbed, outbox: &Outbox<Disturbed, Engine>) -> Result<()> {
     let real = Pace::new();
     let later = Clock::new(move || real.now() + 36_000_000_000);

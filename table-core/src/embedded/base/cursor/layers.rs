@@ -55,7 +55,7 @@ impl Layers {
         self.newer.is_empty() && self.oldest.as_ref().is_none_or(RunCursor::is_done)
     }
 
-    /// Visits the entries up to a key, without it, a deletion as `None`; and is before the next one. Or is told to stop, and has no
+    /// Visits the entries up to a key, without it, a deletion as `None`; and is before the next one. Or its visitor stops it, and it has no
     /// place any more.
     pub(in super::super) fn visit(
         &mut self,

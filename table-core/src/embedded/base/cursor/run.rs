@@ -64,7 +64,7 @@ impl RunCursor {
         self.settle()
     }
 
-    /// Visits the entries from the one that it is on up to a key, without it, and is on the next one; or is told to stop.
+    /// Visits the entries from the one that it is on up to a key, without it, and is on the next one; or its visitor stops it.
     pub(super) fn visit(
         &mut self,
         end: Option<&[u8]>,

@@ -377,7 +377,7 @@ fn pat_ck_2_keys_are_read_from_the_right_where_one_part_takes_what_is_left() {
         ["2012", "-x", "000007"]
     );
     assert_eq!(read(&[TEXT, Piece::Literal("-head")], "-head-head"), ["-head"]);
-    // What is not there is told, and nothing is read twice.
+    // What is not there is an error, and nothing is read twice.
     assert!(Splitter::new(&[TEXT, ID], "00007").next_part().is_err());
     assert!(Splitter::new(&[Piece::Literal("a_"), TEXT, Piece::Literal("_b")], "a_b").next_part().is_err());
     // 'a_' begins the rows of 'a', and those of 'a_b'.
