@@ -116,6 +116,15 @@ impl<E: Entity> Declared for E {
 }
 
 /// A type whose values a [`Table`](crate::Table) writes alone: every [`PlainEntity`], and the bag.
+///
+/// ```
+/// use table_core::{TableEntity, ToEntity};
+///
+/// let bag = TableEntity::new("Sales", "empid_000007")?.with("Age", 36);
+/// assert_eq!(bag.entity_key()?.row_key.as_str(), "empid_000007");
+/// assert_eq!(bag.entity_row()?.view().len(), 1);
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed), which a plain write would leave behind",
     label = "this verb writes the entity alone",
@@ -193,6 +202,36 @@ impl<T: ToEntity> ToEntity for Versioned<T> {
 }
 
 /// A type that a stored entity can be read as: an [`Entity`], a projection of one, a bag.
+///
+/// ```
+/// use table_core::{BlockOn, Entity, Projection, TableStoreExt, embedded::Engine};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company")]
+/// #[partition_key(department)]
+/// #[row_key("empid_", digits(6, id))]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     first_name: String,
+///     age: i32,
+/// }
+///
+/// #[derive(Projection, Debug, PartialEq)]
+/// #[projection(of = Employee)]
+/// struct Age {
+///     age: i32,
+/// }
+///
+/// # async {
+/// let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+/// let ada = Employee { department: "Sales".into(), id: 7, first_name: "Ada".into(), age: 36 };
+/// employees.insert(&ada).await?;
+/// let ages: Vec<Age> = employees.query(Employee::partition("Sales")).project().collect().await?; // `Age: FromEntity`
+/// assert_eq!(ages, [Age { age: 36 }]);
+/// # Ok::<(), table_core::Error>(())
+/// # }.block_on().unwrap();
+/// ```
 pub trait FromEntity: Sized {
     /// The properties it needs (DQ-13).
     #[must_use]

@@ -13,6 +13,49 @@ use crate::selection::{Class, Partition, Point};
 
 /// A struct of [`One`] and [`Many`] entities that lie side by side in one partition. Made by
 /// [`#[derive(EntityGroup)]`](derive@crate::EntityGroup), read by [`Table::read_group`](crate::Table::read_group).
+///
+/// ```
+/// use table_core::group::{Many, One};
+/// use table_core::{BlockOn, Entity, EntityGroup, TableStoreExt, embedded::Engine};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company")]
+/// #[partition_key(department)]
+/// #[row_key("emp_", digits(6, id))]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     age: i32,
+/// }
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company")]
+/// #[partition_key(department)]
+/// #[row_key("emp_", digits(6, id), "_review_", digits(4, year))]
+/// struct Review {
+///     department: String,
+///     id: u32,
+///     year: u16,
+/// }
+///
+/// #[derive(EntityGroup)]
+/// #[entity_group(under = Employee)]
+/// struct File {
+///     employee: One<Employee>,
+///     reviews: Many<Review>,
+/// }
+///
+/// # async {
+/// let store = Engine::in_memory();
+/// let employees = store.table::<Employee>().create_if_missing().await?;
+/// let sales = || "Sales".to_owned();
+/// employees.insert(&Employee { department: sales(), id: 7, age: 36 }).await?;
+/// store.table::<Review>().insert(&Review { department: sales(), id: 7, year: 2024 }).await?;
+/// let file: File = employees.read_group(Employee::key("Sales", 7)).await?; // one request
+/// assert_eq!((file.employee.age, file.reviews.len()), (36, 1));
+/// # Ok::<(), table_core::Error>(())
+/// # }.block_on().unwrap();
+/// ```
 pub trait EntityGroup: Sized {
     /// The selection that names a group: the key of the entity that all its keys begin with ([`Point`]), or its partition
     /// ([`Partition`]).

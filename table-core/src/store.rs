@@ -131,6 +131,19 @@ pub struct TablePage {
 /// - What the [`Capabilities`] do not promise is refused before anything is written.
 ///
 /// Conveniences live above it, once for all backends, in [`Table`](crate::Table).
+///
+/// ```
+/// use table_core::{BlockOn, TableName, TableStore, embedded::Engine};
+///
+/// # async {
+/// let store = Engine::in_memory();
+/// let company = TableName::new("Company")?;
+/// store.create_table(&company).await?;
+/// assert_eq!(store.create_table(&company).await.unwrap_err().rule(), Some("OPT-2"));
+/// assert!(store.capabilities().ordered);
+/// # Ok::<(), table_core::Error>(())
+/// # }.block_on().unwrap();
+/// ```
 pub trait TableStore: Debug + Display + Send + Sync {
     /// The capabilities of this backend.
     fn capabilities(&self) -> &Capabilities;

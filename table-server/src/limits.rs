@@ -3,6 +3,13 @@
 use std::time::Duration;
 
 /// Bounds on what clients may ask of the server at once.
+///
+/// ```
+/// use table_server::ServerLimits;
+///
+/// let limits = ServerLimits { connections: 64, ..ServerLimits::default() };
+/// assert!(limits.connections < ServerLimits::default().connections);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
     /// Bytes of a request's body (REQ-7).

@@ -9,6 +9,24 @@ use crate::value::Value;
 ///
 /// A type of your own that is a [`Property`](crate::Property) becomes an operand of its columns by implementing this for
 /// itself, with a value of the same Edm type.
+///
+/// ```
+/// use table_core::{Entity, column::Operand};
+///
+/// #[derive(Entity)]
+/// #[partition_key(department)]
+/// #[row_key("empid_", digits(6, id))]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     age: i32,
+/// }
+///
+/// let adult = Employee::AGE.ge(18); // `i32: Operand<i32>`
+/// let text: &str = "Ada"; // `&str: Operand<String>`
+/// assert_eq!(Operand::<String>::into_value(text), table_core::Value::String("Ada".into()));
+/// # drop(adult);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T087] a column of type `{T}` cannot be compared with `{Self}`",
     label = "not of the column's type",

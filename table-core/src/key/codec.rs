@@ -214,6 +214,16 @@ pub trait KeyCodec<T> {
 
 /// A codec of texts: it can write a `str` without owning it, and character by character, so that the text of a prefix is a
 /// prefix of the text.
+///
+/// ```
+/// use table_core::key::codec::{KeyCodec, Text, TextCodec};
+///
+/// let (mut whole, mut prefix) = (String::new(), String::new());
+/// Text::encode(&"Jones".to_owned(), &mut whole)?;
+/// Text::encode_str("Jo", &mut prefix)?;
+/// assert!(whole.starts_with(&prefix));
+/// # Ok::<(), table_core::Error>(())
+/// ```
 pub trait TextCodec: KeyCodec<String> {
     /// Appends the text of a `str`.
     ///
@@ -223,6 +233,16 @@ pub trait TextCodec: KeyCodec<String> {
 }
 
 /// A fixed-width codec that has a mirror image: [`Desc`] writes values in reverse order with it.
+///
+/// ```
+/// use table_core::key::codec::{Digits, Reversible};
+///
+/// let (mut earlier, mut later) = (String::new(), String::new());
+/// Digits::<4>::encode_reversed(&2024_u16, &mut later)?;
+/// Digits::<4>::encode_reversed(&2023_u16, &mut earlier)?;
+/// assert_eq!((later.as_str(), earlier.as_str()), ("7975", "7976")); // the later one first
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T031] `desc` cannot reverse what `{Self}` writes",
     label = "only parts of fixed width have a reverse order",
@@ -243,6 +263,26 @@ pub trait Reversible<T>: KeyCodec<T> {
 }
 
 /// A type that can be a part of a key: it has a codec that is used where the declaration names none.
+///
+/// ```
+/// use table_core::{Entity, KeyPart};
+///
+/// #[derive(KeyPart, Clone, Copy, Debug, PartialEq)]
+/// #[digits(6)]
+/// struct EmployeeId(u32);
+///
+/// #[derive(Entity)]
+/// #[partition_key(department)]
+/// #[row_key("empid_", id)]
+/// struct Employee {
+///     department: String,
+///     id: EmployeeId,
+/// }
+///
+/// let ada = Employee { department: "Sales".into(), id: EmployeeId(223) };
+/// assert_eq!(ada.key_of()?.row_key.as_str(), "empid_000223");
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T026] `{Self}` cannot be part of a key",
     label = "no key encoding is known for this type",

@@ -20,6 +20,38 @@ use crate::index::table::Entities;
 
 /// A copy read where it follows its entity: it was true once, and may not be now. It does not dereference to its value, so that
 /// it is not taken for the entity by accident.
+///
+/// ```
+/// use table_patterns::outbox::Outbox;
+/// use table_patterns::work::Worker;
+/// use table_patterns::{Engine, Entity, EntityStore, QueueName};
+///
+/// #[derive(Entity, Clone, Debug, PartialEq)]
+/// #[entity(table = "Company")]
+/// #[partition_key(department)]
+/// #[row_key("empid_", digits(6, id))]
+/// #[index(ByEmail, partition_key("email_", email), row_key(department, "_", digits(6, id)))]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     email: String,
+/// }
+///
+/// # pollster::block_on(async {
+/// let store = Engine::in_memory();
+/// let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("directory")?);
+/// outbox.create_queues().await?;
+/// let employees = store.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
+/// let jane = Employee { department: "Sales".into(), id: 223, email: "jane@contoso.com".into() };
+/// employees.insert(&jane).await?;
+/// Worker::new(outbox).settles(&employees).run_until_idle().await?;
+///
+/// let found = employees.query_eventual(Employee::by_email("jane@contoso.com")).limit(1).collect().await?;
+/// assert_eq!(found[0].possibly_stale().id, 223); // it was so
+/// assert!(found[0].verify(&employees).await?.is_some()); // it is so
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Eventual<T> {
     value: T,

@@ -38,10 +38,30 @@ pub trait Hasher {
 }
 
 /// SHA-256: 64 digits. With the feature `hashes`.
+///
+/// ```
+/// # #[cfg(feature = "hashes")] {
+/// use table_core::key::codec::{Hasher, Sha256};
+///
+/// let mut digits = String::new();
+/// Sha256::hash(b"abc", &mut digits);
+/// assert!(digits.starts_with("ba7816bf") && digits.len() == Sha256::DIGITS);
+/// # }
+/// ```
 #[derive(Debug)]
 pub enum Sha256 {}
 
 /// MD5: 32 digits, to read what others made; it does not protect anything. With the feature `hashes`.
+///
+/// ```
+/// # #[cfg(feature = "hashes")] {
+/// use table_core::key::codec::{Hasher, Md5};
+///
+/// let mut digits = String::new();
+/// Md5::hash(b"abc", &mut digits);
+/// assert_eq!(digits, "900150983cd24fb0d6963f7d28e17f72");
+/// # }
+/// ```
 #[derive(Debug)]
 pub enum Md5 {}
 
