@@ -35,12 +35,15 @@ pub use part::{derived_place, place};
 pub use partitions::{partitions_in, partitions_share, partitions_with};
 pub use property::{
     Encode, debug, encoded, entered, of_field, of_its_key, property_schema, put, put_literal, read_field,
-    select, stub, written,
+    stub, written,
 };
 pub use reader::{Decode, EntityReader};
 pub use require::{require_ambiguous, require_key, require_sound, require_told};
 pub use rows::RowsOf;
-pub use set::{read_member, require_members, require_one_partition, require_under, write_kind};
+pub use set::{
+    beside, read_member, read_own, read_own_as, require_members, require_one_partition, require_under,
+    select_of, write_kind,
+};
 pub use text::{KeyText, partition, point};
 pub use variant::{read_variant, variant_value, write_variant};
 

@@ -30,6 +30,8 @@ pub trait Entity: FromEntity + 'static {
     const INDEXES: &'static [IndexOf<Self>] = &[];
     /// Whether each change is recorded in the feed of its partition: `#[entity(feed)]`.
     const FEED: bool = false;
+    /// The designs that may lie beside it in its table: the members of the set that `#[entity(set = …)]` names, its own among them.
+    const BESIDE: &'static [&'static EntitySchema] = &[];
 
     /// Appends the texts of the entity's key, which saves the allocations of [`key_of`](Self::key_of) where buffers are
     /// used again.
@@ -233,10 +235,23 @@ impl<T: ToEntity> ToEntity for Versioned<T> {
 /// # }.block_on().unwrap();
 /// ```
 pub trait FromEntity: Sized {
+    /// Whether rows of declared others may lie among its rows, which [`read_own`](Self::read_own) passes over.
+    const IS_MIXED: bool = false;
+
     /// The properties it needs (DQ-13).
     #[must_use]
     fn select() -> Select {
         Select::All
+    }
+
+    /// Reads a row of its table if it is one of its own; `None` for a row that is declared [beside it](crate::mixed).
+    ///
+    /// A type that is read from any row, such as a set or the bag, has no others beside it.
+    ///
+    /// # Errors
+    /// Those of [`from_entity`](Self::from_entity); `EntityMismatch` (PAT-HET-6), with the key, for a row that no declared type explains.
+    fn read_own(entity: EntityRef<'_>) -> Result<Option<Self>> {
+        Self::from_entity(entity).map(Some)
     }
 
     /// Reads it, straight from the encoded row.
@@ -338,6 +353,14 @@ impl<T: FromEntity> Versioned<T> {
     pub fn read(entity: EntityRef<'_>) -> Result<Self> {
         Self::read_with(entity, T::from_entity)
     }
+
+    /// Reads a stored entity of its type and keeps its version; `None` for a row that is declared [beside it](crate::mixed).
+    ///
+    /// # Errors
+    /// Those of [`FromEntity::read_own`], with the key.
+    pub fn read_own(entity: EntityRef<'_>) -> Result<Option<Self>> {
+        Self::read_own_with(entity, T::read_own)
+    }
 }
 
 impl<T> Versioned<T> {
@@ -348,6 +371,16 @@ impl<T> Versioned<T> {
     ) -> Result<Self> {
         let value = read(entity).map_err(|error| error.with_key(entity.partition_key, entity.row_key))?;
         Ok(Self::new(value, entity.etag(), entity.row.timestamp()))
+    }
+
+    /// The same for what may be of another type, which is passed over.
+    #[inline]
+    pub(crate) fn read_own_with(
+        entity: EntityRef<'_>,
+        read: impl FnOnce(EntityRef<'_>) -> Result<Option<T>>,
+    ) -> Result<Option<Self>> {
+        let value = read(entity).map_err(|error| error.with_key(entity.partition_key, entity.row_key))?;
+        Ok(value.map(|value| Self::new(value, entity.etag(), entity.row.timestamp())))
     }
 }
 

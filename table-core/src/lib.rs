@@ -86,6 +86,7 @@ pub mod index;
 pub mod key;
 pub mod limits;
 pub mod lock;
+pub mod mixed;
 pub mod name;
 pub mod odata;
 pub mod operation;

@@ -30,7 +30,8 @@ mod wide;
 mod writing;
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Attribute, Path, parse_quote};
 
 use crate::model::Entity;
@@ -69,6 +70,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
             const FEED: bool = true;
         )
     });
+    let (beside, mixed, proof) = beside(entity);
     let index::Indexes { types, list, impls, selections: by_index } = index::indexes(&design);
     let aliases = aliases.items();
     let items = wrapped(
@@ -83,13 +85,19 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
                 #schema
                 #list
                 #feed
+                #beside
                 #encode_key
                 #to_row
             }
             #[automatically_derived]
             impl #of_impl __table::FromEntity for #ty #of_where {
+                #mixed
+                fn read_own(entity: __table::EntityRef<'_>) -> __table::Result<::core::option::Option<Self>> {
+                    __table::read_own(entity)
+                }
                 #from_entity
             }
+            #proof
             #plain
             #[automatically_derived]
             impl #of_impl #ty #of_where {
@@ -104,6 +112,23 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
         },
     );
     quote!(#rows #prefixes #types #items)
+}
+
+/// The set of its table: the designs beside it, that rows of others may lie among its own, and the proof that they are told apart.
+fn beside(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStream>, Option<TokenStream>) {
+    let Some(set) = &entity.set else { return (None, None, None) };
+    let ty = entity.ty();
+    let designs = quote_spanned! {set.span()=>
+        const BESIDE: &'static [&'static __table::EntitySchema] = __table::beside::<#set, Self>();
+    };
+    let mixed = quote!(
+        const IS_MIXED: ::core::primitive::bool = true;
+    );
+    let proof = entity
+        .parameters
+        .is_empty()
+        .then(|| quote!(const _: () = { let _ = <#ty as __table::Entity>::BESIDE; };));
+    (Some(designs), Some(mixed), proof)
 }
 
 /// The traits without meaning, the columns, and the functions without bodies: enough that a mistake in the attributes is reported without

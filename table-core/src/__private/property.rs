@@ -5,7 +5,7 @@ use std::fmt;
 use crate::column::{IsType, Projected};
 use crate::entity::Entity;
 use crate::error::{Error, ErrorCode, Result};
-use crate::query::{EntityRef, Select};
+use crate::query::EntityRef;
 use crate::row::{Row, RowWriter};
 use crate::schema::PropertySchema;
 use crate::value::EdmType;
@@ -13,7 +13,7 @@ use crate::value::EdmType;
 use super::message::Message;
 
 /// The `encode` of a codec. A pointer, because a function's own type drags the codec's bounds to wherever it is mentioned, and
-/// rustc would report a codec that does not fit once more for each place.
+/// rustc would tell a codec that does not fit once more for each place.
 pub type Encode<T> = fn(&T, &mut String) -> Result<()>;
 
 /// Names the field or property in an error of its codec (`encode_key`, `from_entity`).
@@ -99,12 +99,6 @@ pub fn put_literal(out: &mut String, literal: &str) -> Result<()> {
     Ok(())
 }
 
-/// Asks for the properties of a projection, not for those that are in keys (`select`).
-#[must_use]
-pub fn select<const N: usize>(properties: [Option<&'static str>; N]) -> Select {
-    Select::names(properties.into_iter().flatten())
-}
-
 /// Shows a type of an expansion that wraps one of this module's.
 ///
 /// # Errors
@@ -132,7 +126,7 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     Ok(value)
 }
 
-/// The body of the traits' methods where the declaration had mistakes, so that only these are reported.
+/// The body of the traits' methods where the declaration had mistakes, so that only these are told.
 ///
 /// # Errors
 /// Always: such a program does not compile.

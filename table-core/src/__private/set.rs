@@ -1,10 +1,12 @@
 //! Runtime of sets and groups: checks of their members, and the type of a row.
 
-use crate::entity::{FromEntity, Versioned};
+use crate::entity::{Entity, FromEntity, Versioned};
 use crate::error::Result;
-use crate::query::EntityRef;
+use crate::mixed;
+use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
-use crate::schema::{self, ENTITY_TYPE, EntitySchema};
+use crate::schema::{self, ENTITY_TYPE, EntitySchema, IndexSchema};
+use crate::set::SetOf;
 use crate::value::ValueRef;
 
 use super::message::Message;
@@ -107,6 +109,70 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
         }
         at += 1;
     }
+}
+
+/// The designs of the set that an entity names, once it is proven that no row of an index of its members can be a member (`BESIDE`).
+///
+/// # Panics
+/// While the declaration is compiled, if one can.
+#[must_use]
+pub const fn beside<S: SetOf<E>, E: Entity>() -> &'static [&'static EntitySchema] {
+    let members = S::MEMBERS;
+    let mut at = 0;
+    while at < E::SCHEMA.indexes.len() {
+        let mut other = 0;
+        while other < members.len() {
+            require_apart(E::SCHEMA, &E::SCHEMA.indexes[at], members[other]);
+            other += 1;
+        }
+        at += 1;
+    }
+    members
+}
+
+/// Refuses an index whose rows lie in the table of a member and could be taken for that member.
+const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &EntitySchema) {
+    let elsewhere = match index.table {
+        Some(table) => !table.as_bytes().eq_ignore_ascii_case(member.table.as_bytes()),
+        None => !design.shares_table(member),
+    };
+    let partition_key = match index.partition_key {
+        Some(pieces) => pieces,
+        None => design.partition_key,
+    };
+    let is_apart = elsewhere
+        || member.row_key.is_empty()
+        || schema::disjoint(index.row_key, member.row_key)
+        || schema::disjoint(partition_key, member.partition_key);
+    if !is_apart {
+        let message = Message::new().with("[T103] a row of the index `").with(index.name).with("` of `");
+        let message = message.with(design.entity).with("` could be taken for `").with(member.entity);
+        let message = message.with("`, which its set has beside it (PAT-HET-1). Begin the `row_key` of the ");
+        panic!("{}", message.with("index with another text").as_str());
+    }
+}
+
+/// Reads a row of the entity's own; `None` for one that is declared beside it (`read_own`).
+///
+/// # Errors
+/// Those of [`FromEntity::read_own`].
+pub fn read_own<E: Entity>(entity: EntityRef<'_>) -> Result<Option<E>> {
+    mixed::read_own(entity)
+}
+
+/// The same as a projection of the entity `E` (`read_own`).
+///
+/// # Errors
+/// Those of [`FromEntity::read_own`].
+pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<P>> {
+    mixed::read_own_as::<E, P>(entity)
+}
+
+/// Asks for the properties of a projection, not for those that keys tell, and for the kind by which its entity is known (`select`).
+#[must_use]
+pub fn select_of<E: Entity, const N: usize>(properties: [Option<&'static str>; N]) -> Select {
+    let kind = E::SCHEMA.kind.map(|_| ENTITY_TYPE);
+    Select::names(properties.into_iter().flatten().chain(kind))
 }
 
 /// Reads a row of a set or group, with its key in an error.

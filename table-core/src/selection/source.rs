@@ -99,6 +99,17 @@ pub trait Reads<T>: Source {
     /// # Errors
     /// Those of [`FromEntity::from_entity`].
     fn read(entity: EntityRef<'_>) -> Result<T>;
+
+    /// Whether rows of declared others may lie among its own.
+    const IS_MIXED: bool = false;
+
+    /// The same for a row that may be of a type declared beside it, which gives `None`.
+    ///
+    /// # Errors
+    /// Those of [`FromEntity::read_own`].
+    fn read_own(entity: EntityRef<'_>) -> Result<Option<T>> {
+        Self::read(entity).map(Some)
+    }
 }
 
 impl<I: Index, T: FromCopy<I>> Reads<T> for Copies<I> {
@@ -118,5 +129,11 @@ impl<T: FromEntity> Reads<T> for Primary {
 
     fn read(entity: EntityRef<'_>) -> Result<T> {
         T::from_entity(entity)
+    }
+
+    const IS_MIXED: bool = T::IS_MIXED;
+
+    fn read_own(entity: EntityRef<'_>) -> Result<Option<T>> {
+        T::read_own(entity)
     }
 }

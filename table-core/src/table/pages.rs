@@ -29,11 +29,13 @@ pub(crate) struct Paging {
     pub(crate) top: Option<usize>,
     /// The most entities in all.
     pub(crate) limit: Option<usize>,
+    /// Whether rows are passed over, so that a page has to hold more than is wanted.
+    pub(crate) is_mixed: bool,
 }
 
 impl Paging {
     pub(crate) const fn new(ranges: Result<Vec<KeyRange>>) -> Self {
-        Self { ranges, filter: None, select: Select::All, top: None, limit: None }
+        Self { ranges, filter: None, select: Select::All, top: None, limit: None, is_mixed: false }
     }
 
     /// Narrows by one more condition.
@@ -47,7 +49,9 @@ impl Paging {
     /// One query a range. A page need not hold more than is wanted in all.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
         let top = match (self.top, self.limit) {
-            (top, Some(limit)) if (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => Some(limit),
+            (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
+                Some(limit)
+            }
             (top, _) => top,
         };
         let query = |keys: &KeyRange| Query {

@@ -93,6 +93,7 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
     ) -> EntityQuery<E, S, E, F> {
         let mut paging = Paging::new(ranges);
         paging.select = E::select();
+        paging.is_mixed = F::INDEX.is_none() && E::IS_MIXED;
         let table = request::table_of::<F>(self.name()).map(Cow::into_owned);
         EntityQuery {
             source: PageSource { store: self.store.clone(), table },
@@ -161,6 +162,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     {
         let mut paging = self.paging;
         paging.select = F::select();
+        paging.is_mixed = F::IS_MIXED;
         EntityQuery { source: self.source, paging, class: self.class, of: PhantomData, from: PhantomData }
     }
 
@@ -261,11 +263,16 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         while left > 0
             && let Some(page) = pages.try_next().await?
         {
-            for row in page.rows.iter().take(left) {
-                each(decode::entity::<F, T>(&table, row)?);
-                handed += 1;
+            for row in page.rows.iter() {
+                if left == 0 {
+                    break;
+                }
+                if let Some(entity) = decode::entity::<F, T>(&table, row)? {
+                    each(entity);
+                    handed += 1;
+                    left -= 1;
+                }
             }
-            left = left.saturating_sub(page.rows.len());
         }
         Ok(handed)
     }
@@ -328,7 +335,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     where
         F: Reads<T>,
     {
-        let query = if self.paging.filter.is_none() { self.top(1) } else { self };
+        let narrows = self.paging.filter.is_some() || self.paging.is_mixed;
+        let query = if narrows { self } else { self.top(1) };
         Ok(query.limit(1).collect_versioned().await?.pop())
     }
 }

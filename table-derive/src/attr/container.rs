@@ -12,8 +12,8 @@ use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::grammar::{self, Words};
 use crate::symbol::{
-    ALLOW, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY, PROPERTY, ROW_KEY, SLOTS,
-    TABLE,
+    ALLOW, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY, PROPERTY, ROW_KEY, SET,
+    SLOTS, TABLE,
 };
 
 /// A key as written: the attribute and its pieces.
@@ -36,6 +36,8 @@ pub(crate) struct ContainerAttrs {
     pub(crate) allows: Allows,
     /// `feed`
     pub(crate) feed: bool,
+    /// `set = …`
+    pub(crate) set: Option<Path>,
     /// `#[partition_key(…)]`
     pub(crate) partition_key: Option<KeyAttr>,
     /// `#[row_key(…)]`
@@ -54,6 +56,7 @@ const WORDS: Words = Words {
         (CRATE, "crate = path::to::table_core"),
         (ALLOW, "allow(hot_partition, reason = \"…\")"),
         (FEED, "feed"),
+        (SET, "set = Desk"),
     ],
     meant: &[
         ("name", "write `table = \"Company\"`"),
@@ -105,6 +108,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     let mut runtime = Slot::empty(CRATE.0);
     let mut allows = Allows::default();
     let mut feed = Slot::empty(FEED.0);
+    let mut set = Slot::empty(SET.0);
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
     let mut row_key = Slot::empty(ROW_KEY.0);
     let mut indexes = Vec::new();
@@ -120,6 +124,9 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
                 } else if word == CRATE {
                     let path = grammar::value(input, Path::parse_mod_style)?;
                     runtime.set(ctxt, word, path, "write `crate = …` once");
+                } else if word == SET {
+                    let path = grammar::value(input, Path::parse_mod_style)?;
+                    set.set(ctxt, word, path, "one set has all types of the table");
                 } else if word == ALLOW {
                     allows.parse(ctxt, word, input)?;
                 } else {
@@ -149,6 +156,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
         runtime: runtime.take(),
         allows,
         feed: feed.take().is_some(),
+        set: set.take(),
         partition_key: partition_key.take(),
         row_key: row_key.take(),
         indexes,

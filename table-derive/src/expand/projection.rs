@@ -10,7 +10,9 @@ use crate::model::projection::Projection;
 
 /// ```text
 /// impl FromEntity for NameOnly {
-///     fn select() -> Select { select([Projected::property(&Employee::FIRST_NAME)]) }
+///     fn select() -> Select { select_of::<Employee, 1>([Projected::property(&Employee::FIRST_NAME)]) }
+///     const IS_MIXED: bool = <Employee as FromEntity>::IS_MIXED;
+///     fn read_own(entity: EntityRef<'_>) -> Result<Option<Self>> { read_own_as::<Employee, Self>(entity) }
 ///     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
 ///         let first_name = read_field::<String, _>(&Employee::FIRST_NAME, entity, &mut hint);
 ///         let first_name = first_name?;
@@ -60,7 +62,11 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
             impl __table::FromEntity for #ident {
                 fn select() -> __table::Select {
                     let names: [::core::option::Option<&'static ::core::primitive::str>; #count] = [#(#properties),*];
-                    __table::select(names)
+                    __table::select_of::<#of, #count>(names)
+                }
+                const IS_MIXED: ::core::primitive::bool = <#of as __table::FromEntity>::IS_MIXED;
+                fn read_own(#entity: __table::EntityRef<'_>) -> __table::Result<::core::option::Option<Self>> {
+                    __table::read_own_as::<#of, Self>(#entity)
                 }
                 fn from_entity(#entity: __table::EntityRef<'_>) -> __table::Result<Self> {
                     #start

@@ -10,12 +10,12 @@ use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::EntityKey;
-use table_core::key::text::RESERVED;
+use table_core::mixed::{Belonging, judge, judge_beside};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{Continuation, KeyRange, Query, TextRange};
 use table_core::row::{Row, RowWriter};
-use table_core::schema::{IndexKind, IndexSchema, KeyPiece, fits};
+use table_core::schema::{IndexKind, IndexSchema, KeyPiece};
 use table_core::selection::{Scan, Selection};
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
@@ -101,17 +101,11 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         };
         let mut items = Vec::with_capacity(page.rows.len());
         for entity in page.rows.iter() {
-            if entity.row_key.starts_with(RESERVED) {
-                continue;
-            }
-            let is_of = match phase {
-                Phase::Rows => self.is_row(entity.partition_key, entity.row_key),
-                Phase::Entities => {
-                    fits(E::SCHEMA.partition_key, entity.partition_key)
-                        && fits(E::SCHEMA.row_key, entity.row_key)
-                }
+            let belonging = match phase {
+                Phase::Rows => judge_beside::<E>(self.schema(), entity)?,
+                Phase::Entities => judge::<E>(entity)?,
             };
-            if is_of {
+            if belonging == Belonging::Own {
                 let key = EntityKey::new(entity.partition_key, entity.row_key)?;
                 let row = entity.row.to_row();
                 items.push(Item { key, found: StoredRow { row, etag: entity.etag() } });
@@ -135,11 +129,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
 
     fn store(&self) -> &S {
         self.table.table.store()
-    }
-
-    fn is_row(&self, partition_key: &str, row_key: &str) -> bool {
-        let partition = self.schema().partition_key.unwrap_or(E::SCHEMA.partition_key);
-        fits(partition, partition_key) && fits(self.schema().row_key, row_key)
     }
 
     fn finding(&self, kind: FindingKind, at: &EntityKey, owner: Option<&EntityKey>) -> Finding {

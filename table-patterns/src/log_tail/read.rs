@@ -148,8 +148,10 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> LogTail<E, S, O> {
             query.top = Some(PAGE_ENTITIES.min(n - found.len()).max(1));
             let page = store.query(table, &query, from.as_ref()).await?;
             for entity in page.rows.iter() {
-                let read = stamp_of(entity, &prefix).and_then(|stamp| Ok((stamp, Versioned::read(entity)?)));
-                found.push(read.map_err(|error| error.with_table(table.as_str()))?);
+                let in_table = |error: Error| error.with_table(table.as_str());
+                if let Some(item) = Versioned::read_own(entity).map_err(in_table)? {
+                    found.push((stamp_of(entity, &prefix).map_err(in_table)?, item));
+                }
             }
             from = page.continuation;
             if from.is_none() || found.len() >= n {

@@ -4,13 +4,16 @@ use std::fmt;
 use std::ops::Bound;
 
 use table_core::column::Condition;
+use table_core::entity::PlainEntity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::filter::Filter;
 use table_core::key::{EntityKey, PartitionKey, RowKey, order};
+use table_core::mixed::{Belonging, judge};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{KeyRange, Query, Select};
+use table_core::schema::ENTITY_TYPE;
 use table_core::selection::{Class, Selection};
 use table_core::store::TableStore;
 use table_core::{Table, Transaction};
@@ -98,7 +101,8 @@ pub struct BatchedDelete<'a, E, S> {
     progress: Option<Told<'a>>,
 }
 
-/// Begins a delete of all that a selection holds, for where there is no table to drop.
+/// Begins a delete of all entities of a selection, for where there is no table to drop. Rows of types that are declared beside them
+/// stay; one that no declared type explains stops it, with its key (PAT-HET-6).
 ///
 /// ```
 /// use table_patterns::periods::delete_in_batches;
@@ -119,7 +123,7 @@ pub struct BatchedDelete<'a, E, S> {
 /// # Ok::<(), table_patterns::Error>(())
 /// # }).unwrap();
 /// ```
-pub fn delete_in_batches<E, S: TableStore, C: Class>(
+pub fn delete_in_batches<E: PlainEntity, S: TableStore, C: Class>(
     table: &Table<E, S>,
     selection: impl Into<Selection<E, C>>,
 ) -> BatchedDelete<'_, E, S> {
@@ -127,7 +131,7 @@ pub fn delete_in_batches<E, S: TableStore, C: Class>(
     BatchedDelete { table, ranges, condition: None, position: None, progress: None }
 }
 
-impl<'a, E, S: TableStore> BatchedDelete<'a, E, S> {
+impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
     /// Only entities that satisfy the condition, and have not changed since they were found to.
     pub fn filter(mut self, condition: Condition<E>) -> Self {
         self.condition = Some(match self.condition.take() {
@@ -175,6 +179,9 @@ impl<'a, E, S: TableStore> BatchedDelete<'a, E, S> {
                 let mut batch: Vec<(RowKey, ETag)> = Vec::new();
                 let mut partition: Option<PartitionKey> = None;
                 for entity in page.rows.iter() {
+                    if judge::<E>(entity)? == Belonging::Other {
+                        continue;
+                    }
                     if let Some(before) = partition.take_if(|before| before.as_str() != entity.partition_key)
                     {
                         self.commit(table, before, std::mem::take(&mut batch), filter.is_some(), progress)
@@ -235,9 +242,10 @@ impl<'a, E, S: TableStore> BatchedDelete<'a, E, S> {
     }
 }
 
-/// What finds the entities: of their properties nothing is wanted.
+/// What finds the entities: of their properties the kind alone is wanted.
 fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
-    Query { filter, select: Select::names(["PartitionKey", "RowKey"]), top: Some(top), ..Query::new(keys) }
+    let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
+    Query { filter, select, top: Some(top), ..Query::new(keys) }
 }
 
 /// What is left of a range after a position; `None` if nothing is.

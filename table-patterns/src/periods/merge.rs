@@ -72,23 +72,27 @@ impl<S: TableStore> Merge<S> {
 
     /// The entity with the smallest key of all heads; of one key in several tables that of the earliest first.
     pub(super) async fn next<T: FromEntity>(&mut self) -> Result<Option<Versioned<T>>> {
-        if self.cursors.iter().any(|cursor| cursor.head().is_none()) {
-            let store = &self.store;
-            let fills: Vec<_> = self.cursors.drain(..).map(|cursor| cursor.filled(store)).collect();
-            self.cursors = stream::iter(fills).buffered(CONCURRENCY).try_collect().await?;
-            self.cursors.retain(|cursor| cursor.head().is_some());
+        loop {
+            if self.cursors.iter().any(|cursor| cursor.head().is_none()) {
+                let store = &self.store;
+                let fills: Vec<_> = self.cursors.drain(..).map(|cursor| cursor.filled(store)).collect();
+                self.cursors = stream::iter(fills).buffered(CONCURRENCY).try_collect().await?;
+                self.cursors.retain(|cursor| cursor.head().is_some());
+            }
+            let smaller = |least: &Cursor, other: &Cursor| compare(other.head(), least.head()).is_lt();
+            let cursors = self.cursors.iter_mut();
+            let Some(first) =
+                cursors.reduce(|least, other| if smaller(least, other) { other } else { least })
+            else {
+                return Ok(None);
+            };
+            let read = first.head().map(Versioned::read_own).transpose();
+            let read = read.map_err(|error| error.with_table(first.table.as_str()))?;
+            first.at += 1;
+            if let Some(entity) = read.flatten() {
+                return Ok(Some(entity));
+            }
         }
-        let Some(first) = self
-            .cursors
-            .iter_mut()
-            .reduce(|least, other| if compare(other.head(), least.head()).is_lt() { other } else { least })
-        else {
-            return Ok(None);
-        };
-        let read = first.head().map(Versioned::read).transpose();
-        let read = read.map_err(|error| error.with_table(first.table.as_str()))?;
-        first.at += 1;
-        Ok(read)
     }
 }
 

@@ -68,7 +68,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
 
     /// The entities of all periods in key order, page after page of each table.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<E>>> + use<E, S> {
-        let top = (self.limit < PAGE_ENTITIES).then_some(self.limit.max(1));
+        let top = (self.limit < PAGE_ENTITIES && !E::IS_MIXED).then_some(self.limit.max(1));
         let query = |keys: KeyRange| Query {
             filter: self.filter.clone(),
             select: E::select(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use table_core::entity::{Entity, FromEntity};
+use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -149,18 +149,20 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         if let Some(stored) = &stored {
             let entity =
                 EntityRef::new(source.partition_key.as_str(), source.row_key.as_str(), stored.row.view());
-            projection = Self::projected(entity)?;
+            projection = Self::projected(entity)?.unwrap_or(projection);
         }
         Ok(Looked { known, shares, wanted: projection.places })
     }
 
-    /// What the row of a source is to have in the view.
-    pub(super) fn projected(entity: EntityRef<'_>) -> Result<Projection<V::Row>> {
-        let entity =
-            V::Source::from_entity(entity).map_err(|error| error.with_table(V::Source::SCHEMA.table))?;
+    /// What a row of the source's table is to have in the view; `None` if it is of a type that is declared beside the source.
+    pub(super) fn projected(entity: EntityRef<'_>) -> Result<Option<Projection<V::Row>>> {
+        let read = Versioned::<V::Source>::read_own(entity);
+        let Some(entity) = read.map_err(|error| error.with_table(V::Source::SCHEMA.table))? else {
+            return Ok(None);
+        };
         let mut projection = Projection::new();
         V::project(&entity, &mut projection)?;
-        Ok(projection)
+        Ok(Some(projection))
     }
 
     /// Records the new places of entities; gives what is known now, and those where another writer got between.

@@ -5,10 +5,13 @@ use std::ops::Bound;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
+use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::key::{EntityKey, PartitionKey, order};
+use table_core::mixed::{Belonging, judge};
 use table_core::name::TableName;
 use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
+use table_core::schema::{ENTITY_TYPE, KeyPiece};
 use table_core::store::TableStore;
 
 use crate::view::View;
@@ -137,20 +140,13 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let mut position = self.position.clone();
         let next = match position.phase {
             Phase::Sources => {
-                let own = ViewTable::<V, S>::own_rows()?;
-                let page = self.read(self.view.source.name()?, own.clone(), Select::All).await?;
+                let page = self.read(self.view.source.name()?, sources::<V::Source>(), Select::All).await?;
                 let mut found = Vec::with_capacity(page.rows.len());
                 for row in page.rows.iter() {
+                    let Some(projection) = ViewTable::<V, S>::projected(row)? else { continue };
+                    let places = projection.places.into_keys().map(|place| place.as_str().to_owned());
                     let source = EntityKey::new(row.partition_key, row.row_key)?;
-                    if !source.row_key.is_reserved()
-                        && ViewTable::<V, S>::is_own(&own, row.partition_key, row.row_key)
-                    {
-                        let places = ViewTable::<V, S>::projected(row)?.places.into_keys();
-                        found.push(Applied {
-                            source,
-                            places: places.map(|place| place.as_str().to_owned()).collect(),
-                        });
-                    }
+                    found.push(Applied { source, places: places.collect() });
                 }
                 position.progress.applied += u64::try_from(found.len()).unwrap_or(u64::MAX);
                 self.view.apply_all(found).await?;
@@ -203,14 +199,17 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
             lower: Bound::Included(first.row_key.as_str().to_owned()),
             upper: Bound::Included(last.row_key.as_str().to_owned()),
         };
-        let query =
-            Query { select: keys_only(), ..Query::new(KeyRange::rows(first.partition_key.as_str(), rows)) };
+        let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
+        let query = Query { select, ..Query::new(KeyRange::rows(first.partition_key.as_str(), rows)) };
         let mut sources = sources.iter().peekable();
         let (mut missing, mut from) = (Vec::new(), None);
         loop {
             let page =
                 self.view.source.store().query(self.view.source.name()?, &query, from.as_ref()).await?;
             for row in page.rows.iter() {
+                if judge::<V::Source>(row)? == Belonging::Other {
+                    continue;
+                }
                 let order = |source: &EntityKey| order::compare(source.row_key.as_str(), row.row_key);
                 while let Some(source) = sources.next_if(|source| order(source).is_lt()) {
                     missing.push(source.clone());
@@ -229,6 +228,15 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let query = Query { select, top: Some(self.page.clamp(1, 1_000)), ..Query::new(range) };
         self.view.rows.store().query(table, &query, self.position.from.as_ref()).await
     }
+}
+
+/// The rows that can be the source's, of all that may lie in its table.
+fn sources<E: Entity>() -> KeyRange {
+    let row_key = match E::SCHEMA.row_key {
+        [KeyPiece::Literal(literal), ..] => TextRange::prefix(literal),
+        _ => TextRange::ALL,
+    };
+    KeyRange { partition_key: TextRange::ALL, row_key }
 }
 
 fn keys_only() -> Select {

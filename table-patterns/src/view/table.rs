@@ -10,12 +10,10 @@ use table_core::Table;
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey};
+use table_core::mixed::{Belonging, judge_key};
 use table_core::operation::OperationKind;
-use table_core::query::{KeyRange, TextRange};
 use table_core::retry::Retry;
 use table_core::row::{Row, RowWriter};
-use table_core::schema::fits;
-use table_core::selection::{Scan, Selection};
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 use table_core::value::ValueRef;
@@ -142,20 +140,6 @@ impl<V: View, S> ViewTable<V, S> {
     pub const fn feed(&self) -> &Feed<S> {
         &self.feed
     }
-
-    /// Whether a row is the source's by its key: parts beneath it and other types may lie between.
-    pub(super) fn is_own(own: &KeyRange, partition_key: &str, row_key: &str) -> bool {
-        own.contains(partition_key, row_key)
-            && fits(V::Source::SCHEMA.partition_key, partition_key)
-            && fits(V::Source::SCHEMA.row_key, row_key)
-    }
-
-    /// The rows that are the source's, of all that may lie in its table.
-    pub(super) fn own_rows() -> Result<KeyRange> {
-        let own = Selection::<V::Source, Scan>::scan("to build a view").own_rows();
-        let all = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::ALL };
-        Ok(own.ranges()?.first().cloned().unwrap_or(all))
-    }
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
@@ -221,7 +205,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies at most `most` changes of one partition of the source, in order, and moves its cursor behind them.
     ///
     /// # Errors
-    /// Those of [`catch_up`](Self::catch_up); the cursor stays where it was, and what was applied is applied again.
+    /// Those of [`catch_up`](Self::catch_up); `EntityMismatch` (PAT-HET-6) for a change of an entity that no declared type explains; the cursor stays where it was, and what was applied is applied again.
     pub async fn catch_up_partition(&self, partition_key: &PartitionKey, most: usize) -> Result<CaughtUp> {
         let key = record::cursor_key(partition_key)?;
         let found = self.get(&key).await?;
@@ -229,12 +213,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let cursor = cursor.map_err(|error| self.at(error, &key))?.unwrap_or_default();
         let entries = self.next(partition_key, &cursor, most).await?;
         let Some(last) = entries.last() else { return Ok(CaughtUp::default()) };
-        let own = Self::own_rows()?;
         let (mut sources, mut seen) = (Vec::new(), HashSet::new());
         for entry in &entries {
             // Of several changes of one entity the state after the last is what counts.
-            if Self::is_own(&own, partition_key.as_str(), entry.source.as_str()) && seen.insert(&entry.source)
-            {
+            let belonging = judge_key::<V::Source>(partition_key.as_str(), entry.source.as_str())?;
+            if belonging == Belonging::Own && seen.insert(&entry.source) {
                 sources
                     .push(EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() });
             }

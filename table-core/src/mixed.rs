@@ -1,0 +1,148 @@
+//! Mixed partitions: what a stored row is to one entity type, where rows of others lie beside it.
+//!
+//! A partition holds an owner and its parts, entities of several kinds, copies and lists of indexes, and rows that patterns keep for
+//! themselves. What may lie beside an entity is declared: its own indexes, and the members of the [set](crate::set) that it names,
+//! `#[entity(set = Desk)]`, with theirs. A read of one type gives its rows and passes over those of the others; a row that no
+//! declared type explains is an error with its key (PAT-HET-6).
+
+mod fault;
+
+use crate::entity::{Entity, FromEntity};
+use crate::error::{Error, Result};
+use crate::key::text::RESERVED;
+use crate::mixed::fault::MixedFault;
+use crate::query::EntityRef;
+use crate::schema::{EntitySchema, IndexSchema, fits};
+use crate::set::is_of;
+
+/// What a stored row is to an entity type.
+///
+/// ```
+/// use table_core::mixed::{Belonging, judge_key};
+/// use table_core::{Entity, EntitySet, TableEntity};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Desk", set = Desk)]
+/// #[partition_key(tenant)]
+/// #[row_key("ticket_", number)]
+/// #[index(ByStatus, row_key("status_", status, "_", number))]
+/// struct Ticket { tenant: String, #[digits(3)] number: u32, #[without('_')] status: String }
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Desk", set = Desk)]
+/// #[partition_key(tenant)]
+/// #[row_key("ticket_", ticket, "_", number)]
+/// struct Comment { tenant: String, #[digits(3)] ticket: u32, #[digits(2)] number: u32 }
+///
+/// #[derive(EntitySet)]
+/// enum Desk { Ticket(Ticket), Comment(Comment), #[other] Other(TableEntity) }
+///
+/// assert_eq!(judge_key::<Ticket>("contoso", "ticket_017")?, Belonging::Own);
+/// assert_eq!(judge_key::<Ticket>("contoso", "ticket_017_01")?, Belonging::Other);
+/// assert_eq!(judge_key::<Comment>("contoso", "status_open_017")?, Belonging::Other);
+/// let error = judge_key::<Ticket>("contoso", "ticket_1").unwrap_err();
+/// assert_eq!(error.key(), Some(("contoso", "ticket_1")));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Belonging {
+    /// It is of the type.
+    Own,
+    /// It is of a type that is declared beside it, a row of an index, or a row that a pattern keeps for itself.
+    Other,
+}
+
+/// Judges a stored row of the table of `E`.
+///
+/// # Errors
+/// `EntityMismatch` (PAT-HET-6), with the key, if no declared type explains it; `Corrupted` if the bytes are not a row.
+pub fn judge<E: Entity>(entity: EntityRef<'_>) -> Result<Belonging> {
+    let mut is_other = false;
+    if is_of(E::SCHEMA, entity)? {
+        return Ok(Belonging::Own);
+    }
+    for design in E::BESIDE {
+        is_other |= is_of(design, entity)?;
+    }
+    other::<E>(is_other, E::SCHEMA.table, entity.partition_key, entity.row_key)
+}
+
+/// Judges a key where the row is not at hand: `Own` says that the row is of `E` unless its kind is another one.
+///
+/// # Errors
+/// `EntityMismatch` (PAT-HET-6), with the key, if no declared type explains it.
+pub fn judge_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<Belonging> {
+    if has_key_of(E::SCHEMA, partition_key, row_key) {
+        return Ok(Belonging::Own);
+    }
+    let is_other = E::BESIDE.iter().any(|design| has_key_of(design, partition_key, row_key));
+    other::<E>(is_other, E::SCHEMA.table, partition_key, row_key)
+}
+
+/// Judges a row where an index of `E` has its rows, in the table of the index: `Own` is a row of the index.
+///
+/// # Errors
+/// Those of [`judge`].
+pub fn judge_beside<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Result<Belonging> {
+    if is_row_of(E::SCHEMA, index, entity.partition_key, entity.row_key) {
+        return Ok(Belonging::Own);
+    }
+    match index.table.filter(|table| !table.eq_ignore_ascii_case(E::SCHEMA.table)) {
+        Some(table) => other::<E>(false, table, entity.partition_key, entity.row_key),
+        None => judge::<E>(entity).map(|_| Belonging::Other),
+    }
+}
+
+/// Reads a row as its type if it is of that type; `None` for what is declared beside it. A row that can be read is of the type: keys
+/// and kinds tell types apart (PAT-HET-1), so that most rows are judged by reading them.
+///
+/// # Errors
+/// Those of [`judge`], and of [`FromEntity::from_entity`] for a row of the type.
+pub(crate) fn read_own<E: Entity>(entity: EntityRef<'_>) -> Result<Option<E>> {
+    let error = match E::from_entity(entity) {
+        Ok(value) => return Ok(Some(value)),
+        Err(error) => error,
+    };
+    match judge::<E>(entity)? {
+        Belonging::Own => Err(error),
+        Belonging::Other => Ok(None),
+    }
+}
+
+/// The same as a projection of `E`, which can be read from more than its rows: they are judged first.
+///
+/// # Errors
+/// Those of [`read_own`].
+pub(crate) fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<P>> {
+    match judge::<E>(entity)? {
+        Belonging::Own => P::from_entity(entity).map(Some),
+        Belonging::Other => Ok(None),
+    }
+}
+
+fn has_key_of(design: &EntitySchema, partition_key: &str, row_key: &str) -> bool {
+    fits(design.row_key, row_key) && fits(design.partition_key, partition_key)
+}
+
+fn is_row_of(design: &EntitySchema, index: &IndexSchema, partition_key: &str, row_key: &str) -> bool {
+    fits(index.row_key, row_key) && fits(index.partition_key.unwrap_or(design.partition_key), partition_key)
+}
+
+fn other<E: Entity>(is_other: bool, table: &str, partition_key: &str, row_key: &str) -> Result<Belonging> {
+    let is_copy = |design: &EntitySchema| {
+        let mut here = design
+            .indexes
+            .iter()
+            .filter(|index| index.table.unwrap_or(design.table).eq_ignore_ascii_case(table));
+        here.any(|index| is_row_of(design, index, partition_key, row_key))
+    };
+    let is_declared = is_other
+        || row_key.starts_with(RESERVED)
+        || is_copy(E::SCHEMA)
+        || E::BESIDE.iter().any(|design| is_copy(design));
+    if is_declared {
+        return Ok(Belonging::Other);
+    }
+    let fault = MixedFault::Unexplained { entity: E::SCHEMA.entity };
+    Err(Error::of(fault).with_table(table).with_key(partition_key, row_key))
+}

@@ -1,0 +1,105 @@
+//! A row that no declared type explains: an error with its key, for every verb that meets it.
+
+use std::fmt::Debug;
+
+use pollster::block_on;
+use table_core::{Entity, ErrorCode, Result, Selection, TableStoreExt};
+use table_patterns::index::EntityStore;
+use table_patterns::periods::delete_in_batches;
+
+use super::desk::{Amount, Comment, NUMBERS, Note, TENANT, Ticket, World};
+
+const STRAY: &str = "ticket_1";
+
+/// The error of a verb names the row.
+fn names<T: Debug>(stray: &str, outcome: Result<T>) {
+    let error = outcome.unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-HET-6")), "{error}");
+    assert_eq!(error.key(), Some((TENANT, stray)), "{error}");
+    assert_eq!(error.table(), Some("Desk"), "{error}");
+}
+
+fn world() -> World {
+    let world = World::filled();
+    world.stray(STRAY);
+    world
+}
+
+#[test]
+fn reads_name_it() {
+    let World { engine, tickets, .. } = world();
+    block_on(async {
+        names(STRAY, tickets.query(Ticket::rows(TENANT)).collect().await);
+        names(STRAY, tickets.query(Ticket::rows(TENANT)).page().await);
+        names(STRAY, tickets.query(Ticket::partition(TENANT)).project::<Amount>().collect().await);
+        names(STRAY, engine.table::<Comment>().query(Comment::rows(TENANT)).collect().await);
+        names(STRAY, tickets.scan("a test").max_rows(1_000).collect().await);
+        // What does not meet it goes on.
+        assert_eq!(tickets.query(Ticket::rows(TENANT).number(..=0)).collect().await.unwrap(), []);
+        assert!(tickets.get(Ticket::key(TENANT, 1)).await.unwrap().is_some());
+        assert_eq!(
+            tickets.query(Ticket::by_status(TENANT, "open")).collect().await.unwrap().len(),
+            NUMBERS.len()
+        );
+    });
+}
+
+#[test]
+fn a_check_and_a_rebuilt_view_name_it() {
+    let world = world();
+    block_on(async {
+        names(STRAY, world.tickets.check().run().await);
+        names(STRAY, world.view().rebuild().run().await);
+    });
+}
+
+/// Among the rows of an index, too.
+#[test]
+fn a_check_names_it_among_the_rows_of_an_index() {
+    let world = World::filled();
+    world.stray("status_open_1");
+    names("status_open_1", block_on(world.tickets.check().run()));
+}
+
+/// A type that the set does not have, with a feed in the same partition.
+#[derive(Entity, Clone, Debug)]
+#[entity(table = "Desk", feed)]
+#[partition_key(tenant)]
+#[row_key("odd_", number)]
+pub struct Odd {
+    pub tenant: String,
+    #[digits(3)]
+    pub number: u32,
+}
+
+#[test]
+fn a_view_that_catches_up_names_it() {
+    let world = World::filled();
+    block_on(async {
+        let odds = world.engine.entities::<Odd>().create_if_missing().await.unwrap();
+        odds.insert(&Odd { tenant: TENANT.to_owned(), number: 7 }).await.unwrap();
+        world.pass(60);
+        names("odd_007", world.view().catch_up(100).await);
+    });
+}
+
+#[test]
+fn a_delete_stops_at_it_and_deletes_it_not() {
+    let world = World::filled();
+    world.stray("note_x");
+    block_on(async {
+        let notes = world.engine.table::<Note>();
+        let stopped = delete_in_batches(&notes, Note::partition(TENANT)).run().await.unwrap_err();
+        names::<()>("note_x", Err(stopped.error));
+        assert!(
+            world
+                .engine
+                .untyped("Desk")
+                .unwrap()
+                .get(Selection::point(TENANT, "note_x"))
+                .await
+                .unwrap()
+                .is_some()
+        );
+    });
+}
