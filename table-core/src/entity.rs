@@ -30,6 +30,8 @@ pub trait Entity: FromEntity + 'static {
     const INDEXES: &'static [IndexOf<Self>] = &[];
     /// Whether each change is recorded in the feed of its partition: `#[entity(feed)]`.
     const FEED: bool = false;
+    /// Whether it gives copies to other entities, or holds copies of theirs: `#[entity(copies)]`.
+    const COPIES: bool = false;
     /// The designs that may lie beside it in its table: the members of the set that `#[entity(set = …)]` names, its own among them.
     const BESIDE: &'static [&'static EntitySchema] = &[];
 
@@ -82,7 +84,7 @@ fn require_portable(kind: &'static str, key: &str) -> Result<()> {
     Limits::PORTABLE.check_key(kind, key)
 }
 
-/// An entity that declares nothing to be kept with it, neither indexes nor a feed: [`Table`](crate::Table) may write it, because nothing is left
+/// An entity that declares nothing to be kept with it, neither indexes nor a feed nor copies: [`Table`](crate::Table) may write it, because nothing is left
 /// behind. The derive says which these are; it cannot be implemented by hand.
 #[diagnostic::on_unimplemented(
     message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed), which a plain write would leave behind",

@@ -57,8 +57,9 @@ pub enum Belonging {
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, if no declared type explains it; `Corrupted` if the bytes are not a row.
 pub fn judge<E: Entity>(entity: EntityRef<'_>) -> Result<Belonging> {
-    let mut is_other = false;
-    if is_of(E::SCHEMA, entity)? {
+    // First: a key whose parts take any text fits these, too.
+    let mut is_other = is_reserved(entity.row_key);
+    if !is_other && is_of(E::SCHEMA, entity)? {
         return Ok(Belonging::Own);
     }
     for design in E::BESIDE {
@@ -72,10 +73,11 @@ pub fn judge<E: Entity>(entity: EntityRef<'_>) -> Result<Belonging> {
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, if no declared type explains it.
 pub fn judge_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<Belonging> {
-    if has_key_of(E::SCHEMA, partition_key, row_key) {
+    if !is_reserved(row_key) && has_key_of(E::SCHEMA, partition_key, row_key) {
         return Ok(Belonging::Own);
     }
-    let is_other = E::BESIDE.iter().any(|design| has_key_of(design, partition_key, row_key));
+    let is_other =
+        is_reserved(row_key) || E::BESIDE.iter().any(|design| has_key_of(design, partition_key, row_key));
     other::<E>(is_other, E::SCHEMA.table, partition_key, row_key)
 }
 
@@ -84,6 +86,9 @@ pub fn judge_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<Belong
 /// # Errors
 /// Those of [`judge`].
 pub fn judge_beside<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Result<Belonging> {
+    if is_reserved(entity.row_key) {
+        return Ok(Belonging::Other);
+    }
     if is_row_of(E::SCHEMA, index, entity.partition_key, entity.row_key) {
         return Ok(Belonging::Own);
     }
@@ -99,6 +104,9 @@ pub fn judge_beside<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Re
 /// # Errors
 /// Those of [`judge`], and of [`FromEntity::from_entity`] for a row of the type.
 pub(crate) fn read_own<E: Entity>(entity: EntityRef<'_>) -> Result<Option<E>> {
+    if is_reserved(entity.row_key) {
+        return Ok(None);
+    }
     let error = match E::from_entity(entity) {
         Ok(value) => return Ok(Some(value)),
         Err(error) => error,
@@ -120,6 +128,10 @@ pub(crate) fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Re
     }
 }
 
+fn is_reserved(row_key: &str) -> bool {
+    row_key.starts_with(RESERVED)
+}
+
 fn has_key_of(design: &EntitySchema, partition_key: &str, row_key: &str) -> bool {
     fits(design.row_key, row_key) && fits(design.partition_key, partition_key)
 }
@@ -136,10 +148,7 @@ fn other<E: Entity>(is_other: bool, table: &str, partition_key: &str, row_key: &
             .filter(|index| index.table.unwrap_or(design.table).eq_ignore_ascii_case(table));
         here.any(|index| is_row_of(design, index, partition_key, row_key))
     };
-    let is_declared = is_other
-        || row_key.starts_with(RESERVED)
-        || is_copy(E::SCHEMA)
-        || E::BESIDE.iter().any(|design| is_copy(design));
+    let is_declared = is_other || is_copy(E::SCHEMA) || E::BESIDE.iter().any(|design| is_copy(design));
     if is_declared {
         return Ok(Belonging::Other);
     }

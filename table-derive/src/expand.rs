@@ -64,10 +64,15 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let selections = selections::selections(&design);
     let (rows, rows_methods) = rows::rows(&design).unzip();
     let (prefixes, prefixes_methods) = levels::prefixes(&design);
-    let plain = (entity.indexes.is_empty() && !entity.feed).then(|| plain(entity));
+    let plain = (entity.indexes.is_empty() && !entity.feed && !entity.copies).then(|| plain(entity));
     let feed = entity.feed.then(|| {
         quote!(
             const FEED: bool = true;
+        )
+    });
+    let copies = entity.copies.then(|| {
+        quote!(
+            const COPIES: bool = true;
         )
     });
     let (beside, mixed, proof) = beside(entity);
@@ -85,6 +90,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
                 #schema
                 #list
                 #feed
+                #copies
                 #beside
                 #encode_key
                 #to_row

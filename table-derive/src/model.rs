@@ -49,6 +49,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) allows: Allows,
     /// Whether each change is recorded in the feed of its partition.
     pub(crate) feed: bool,
+    /// Whether it gives or holds copies.
+    pub(crate) copies: bool,
     /// The set that has the types of the table.
     pub(crate) set: Option<Path>,
     /// The value of `EntityType`; `None` if none is stored.
@@ -84,8 +86,18 @@ pub(crate) struct Field<'a> {
 impl<'a> Entity<'a> {
     /// Reads a declaration. `None` if it is not a struct that could be an entity, which is reported.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
-        let ContainerAttrs { table, kind, runtime: told, allows, feed, set, partition_key, row_key, indexes } =
-            container::parse(ctxt, input);
+        let ContainerAttrs {
+            table,
+            kind,
+            runtime: told,
+            allows,
+            feed,
+            copies,
+            set,
+            partition_key,
+            row_key,
+            indexes,
+        } = container::parse(ctxt, input);
         let mut fields = fields(ctxt, input)?;
         let parameters = Parameters::read(ctxt, &input.generics)?;
         literal::check(ctxt, &fields, [partition_key.as_ref(), row_key.as_ref()], &indexes);
@@ -116,6 +128,7 @@ impl<'a> Entity<'a> {
             kind,
             allows,
             feed,
+            copies,
             set,
             fields,
             partition_key,

@@ -14,6 +14,7 @@ pub(crate) const KIND: Symbol = Symbol("kind");
 pub(crate) const CRATE: Symbol = Symbol("crate");
 pub(crate) const ALLOW: Symbol = Symbol("allow");
 pub(crate) const FEED: Symbol = Symbol("feed");
+pub(crate) const COPIES: Symbol = Symbol("copies");
 pub(crate) const SET: Symbol = Symbol("set");
 pub(crate) const REASON: Symbol = Symbol("reason");
 pub(crate) const LOW_CARDINALITY: Symbol = Symbol("low_cardinality");

@@ -49,7 +49,8 @@
 //! - No chains: a type that holds copies is not a source of others.
 //! - Indexes and a feed that either struct declares are kept by every write, and copied properties may be in the keys of the holder's indexes.
 //!   A [participant](crate::participant) is asked by the handle that it was given to, and not where a change of a source writes holders.
-//! - All writers of the two types go through the handles, with all relations registered. [`SourceTable::propagate`] and [`HolderTable::settle`] mend what
+//! - All writers of the two types go through the handles, with all relations registered. Declare both structs `#[entity(copies)]`: a plain write of
+//!   theirs does not compile, and a write by a handle that knows no relation is refused (`Unsupported`), so that no program forgets one. [`SourceTable::propagate`] and [`HolderTable::settle`] mend what
 //!   another tool wrote.
 //! - Across partitions, "refuse" sees the references that are recorded: one that is being taken up while its source is deleted is found by
 //!   the worker, which clears it.
@@ -66,13 +67,13 @@
 //! use table_patterns::{Engine, Entity, QueueName, Selection, TableStoreExt};
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
-//! #[entity(table = "Company")]
+//! #[entity(table = "Company", copies)]
 //! #[partition_key(department)]
 //! #[row_key("empid_", id)]
 //! struct Employee { department: String, #[digits(6)] id: u32, last_name: String }
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
-//! #[entity(table = "Departments")]
+//! #[entity(table = "Departments", copies)]
 //! #[partition_key(name)]
 //! #[row_key("Department")]
 //! struct Department { name: String, manager_id: Option<i32>, manager_last_name: Option<String> }

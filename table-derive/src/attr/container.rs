@@ -12,8 +12,8 @@ use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::grammar::{self, Words};
 use crate::symbol::{
-    ALLOW, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY, PROPERTY, ROW_KEY, SET,
-    SLOTS, TABLE,
+    ALLOW, COPIES, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY, PROPERTY, ROW_KEY,
+    SET, SLOTS, TABLE,
 };
 
 /// A key as written: the attribute and its pieces.
@@ -36,6 +36,8 @@ pub(crate) struct ContainerAttrs {
     pub(crate) allows: Allows,
     /// `feed`
     pub(crate) feed: bool,
+    /// `copies`
+    pub(crate) copies: bool,
     /// `set = …`
     pub(crate) set: Option<Path>,
     /// `#[partition_key(…)]`
@@ -56,6 +58,7 @@ const WORDS: Words = Words {
         (CRATE, "crate = path::to::table_core"),
         (ALLOW, "allow(hot_partition, reason = \"…\")"),
         (FEED, "feed"),
+        (COPIES, "copies"),
         (SET, "set = Desk"),
     ],
     meant: &[
@@ -108,6 +111,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     let mut runtime = Slot::empty(CRATE.0);
     let mut allows = Allows::default();
     let mut feed = Slot::empty(FEED.0);
+    let mut copies = Slot::empty(COPIES.0);
     let mut set = Slot::empty(SET.0);
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
     let mut row_key = Slot::empty(ROW_KEY.0);
@@ -127,6 +131,8 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
                 } else if word == SET {
                     let path = grammar::value(input, Path::parse_mod_style)?;
                     set.set(ctxt, word, path, "one set has all types of the table");
+                } else if word == COPIES {
+                    copies.set(ctxt, word, (), "the relations say which copies: write `copies` once");
                 } else if word == ALLOW {
                     allows.parse(ctxt, word, input)?;
                 } else {
@@ -156,6 +162,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
         runtime: runtime.take(),
         allows,
         feed: feed.take().is_some(),
+        copies: copies.take().is_some(),
         set: set.take(),
         partition_key: partition_key.take(),
         row_key: row_key.take(),

@@ -18,7 +18,8 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
         let property = field.property.as_ref().filter(|property| !property.chunks)?;
         let name = &property.name;
         // A patch records nothing in a feed either, and changes no key.
-        let is_patched_elsewhere = entity.is_indexed(at) || entity.key_needs(at) || entity.feed;
+        let is_patched_elsewhere =
+            entity.is_indexed(at) || entity.key_needs(at) || entity.feed || entity.copies;
         let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
         let column = constant(field);
         let (vis, ty) = (field.vis, schema::property_type(field));

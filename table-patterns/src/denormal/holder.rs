@@ -41,6 +41,7 @@ impl<H: Entity, S, Q> HolderTable<H, S, Q> {
     /// Registers a relation.
     #[must_use]
     pub fn copies<D: Denormal<Holder = H>>(mut self) -> Self {
+        self.entities.keeps_copies = true;
         self.relations.push(Incoming::of::<D>());
         self
     }

@@ -57,6 +57,7 @@ impl<E: Entity, S, Q> SourceTable<E, S, Q> {
     where
         S: TableStore + Clone + 'static,
     {
+        self.entities.keeps_copies = true;
         self.relations.push(Outgoing::of::<D>());
         self.admissions.push(Admission::of::<D, S>(self.entities.table()));
         self

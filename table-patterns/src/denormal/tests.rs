@@ -3,6 +3,7 @@
 mod combined;
 mod concurrent;
 mod deaths;
+mod declared;
 mod kit;
 mod layout;
 mod model;

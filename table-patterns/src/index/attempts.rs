@@ -176,6 +176,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         old: Option<&E>,
         new: Option<&E>,
     ) -> Result<Write> {
+        if E::COPIES && !self.keeps_copies {
+            return Err(self.here(Error::of(IndexFault::Copies(E::SCHEMA.entity)), &key));
+        }
         let mut out = Changes::new(key.clone(), self.retry.pace().clone());
         for participant in &self.participants {
             let name = participant.name();

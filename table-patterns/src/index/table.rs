@@ -67,6 +67,8 @@ pub struct Entities<E, S, O = NoOutbox> {
     /// Whether changes are recorded in it.
     pub(crate) records: bool,
     pub(crate) participants: Vec<Arc<dyn Participant<E>>>,
+    /// Whether its writes are those of a handle that keeps copies.
+    pub(crate) keeps_copies: bool,
 }
 
 impl<E, S: Clone, O: Clone> Clone for Entities<E, S, O> {
@@ -80,6 +82,7 @@ impl<E, S: Clone, O: Clone> Clone for Entities<E, S, O> {
             feed: self.feed.clone(),
             records: self.records,
             participants: self.participants.clone(),
+            keeps_copies: self.keeps_copies,
         }
     }
 }
@@ -163,6 +166,7 @@ impl<E: Entity, S: TableStore + Clone, O> Entities<E, S, O> {
             outbox,
             blobs: None,
             participants: Vec::new(),
+            keeps_copies: false,
         }
     }
 }

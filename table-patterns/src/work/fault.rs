@@ -1,6 +1,6 @@
 //! The faults of work: sweeps that read too much, steps without a handler, and claims that are over.
 
-use table_core::error::{ErrorCode, Fault};
+use table_core::error::{Error, ErrorCode, Fault};
 
 /// Work that cannot be done.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +13,10 @@ pub(super) enum WorkFault {
         "the step carries a message `{name}`, for which no handler is registered with this worker; it has handlers of: {known}"
     )]
     NoHandler { name: String, known: String },
+    #[error(
+        "the handler met a stored layout that its program does not know: start the newer program, then requeue the message"
+    )]
+    Handler(#[source] Error),
     #[error("another worker has taken up the intent, whose claim was over: stop")]
     Claimed,
     #[error("the poison has no JSON text")]
@@ -26,6 +30,7 @@ impl Fault for WorkFault {
             Self::SameTable => (ErrorCode::InvalidInput, None),
             Self::Poison(_) => (ErrorCode::InternalError, None),
             Self::NoHandler { .. } => (ErrorCode::Unsupported, Some("PAT-EC-2")),
+            Self::Handler(_) => (ErrorCode::Unsupported, Some("PAT-EC-4")),
             Self::Claimed => (ErrorCode::PopReceiptMismatch, Some("QUE-21")),
         }
     }

@@ -4,12 +4,13 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use futures_util::future::BoxFuture;
-use table_core::error::Result;
+use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::PartitionKey;
 use table_core::key::RowKey;
 use table_core::name::TableName;
 
 use crate::outbox::message::{self, Message};
+use crate::work::fault::WorkFault;
 
 /// A step that the program takes itself on a [message](Message): in a search index, a blob, a file, a mail server, another account.
 ///
@@ -19,8 +20,8 @@ use crate::outbox::message::{self, Message};
 ///   [version](Call::version) where it writes, and leaves a newer one alone; a handler that reads the source anew each time
 ///   writes under a condition that another delivery's write breaks, or looks at the source again afterwards.
 /// - Where it works for long it calls [`Call::keep`] now and then, and stops where that fails (QUE-21).
-/// - An error leaves the work to be tried again; after some attempts the message is poison. `LayoutMismatch` leaves it to another program, and counts no
-///   attempt.
+/// - An error leaves the work to be tried again; after some attempts the message is poison, with the reason. That holds for each error, also for a
+///   `LayoutMismatch` of a table that the handler writes.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -72,8 +73,16 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let message: M = message::decode(call.written_as, call.payload)?;
-            self.handler.handle(&message, call).await
+            self.handler.handle(&message, call).await.map_err(own)
         })
+    }
+}
+
+/// An error of a handler. A `LayoutMismatch` of its own is none of the message's: it does not leave the message to another program, without end.
+fn own(error: Error) -> Error {
+    match error.code() {
+        ErrorCode::LayoutMismatch => Error::of(WorkFault::Handler(error)),
+        _ => error,
     }
 }
 

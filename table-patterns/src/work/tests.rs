@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use table_core::TableEntity;
 use table_core::TableStoreExt;
 use table_core::embedded::{Clock, Engine, EngineOptions};
-use table_core::error::{ErrorCode, Result};
+use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::queue::{PutMessage, QueueName, QueueStore};
@@ -18,7 +18,7 @@ use table_core::transaction::Transaction;
 use crate::faults::{Call, Fault, FaultyStore};
 use crate::feed::{FEEDS, Feed};
 use crate::outbox::{Intent, Message, Outbox, REGISTRY, Step};
-use crate::work::{self, Handler, Pace, Sweep, Worker};
+use crate::work::{self, Handler, Pace, Sweep, Worker, WorkerOptions};
 
 /// An outbox, the engine below it, and the clock of both.
 fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
@@ -148,4 +148,41 @@ impl Handler<Mail> for Nothing {
     async fn handle(&self, _: &Mail, _: work::Call<'_>) -> Result<()> {
         Ok(())
     }
+}
+
+/// A handler whose own table is of a newer layout.
+struct Older;
+
+impl Handler<Mail> for Older {
+    async fn handle(&self, _: &Mail, _: work::Call<'_>) -> Result<()> {
+        Err(Error::new(ErrorCode::LayoutMismatch, "the layout is newer"))
+    }
+}
+
+#[test]
+fn pat_ec_4_a_layout_that_a_handler_does_not_know_is_poison_with_its_reason() {
+    let table = TableName::new("Company").unwrap();
+    let tries = |inline: bool| {
+        let (outbox, engine, time) = outbox();
+        block_on(engine.create_table(&table)).unwrap();
+        if inline {
+            let intent =
+                Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail("hello".into())).unwrap());
+            block_on(outbox.enqueue(&table, &PartitionKey::new("Sales").unwrap(), &intent)).unwrap();
+        } else {
+            record(&outbox, &table, "Sales");
+        }
+        let options = WorkerOptions { poison_after: 3, ..WorkerOptions::default() };
+        let worker = Worker::with_options(outbox.clone(), options).handler(Older);
+        for _ in 0..6 {
+            block_on(worker.run_until_idle()).unwrap();
+            time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
+        }
+        let entries = block_on(outbox.poison(32)).unwrap();
+        assert_eq!((entries.len(), entries[0].attempts), (1, 3), "{entries:?}");
+        assert!(entries[0].error.as_ref().unwrap().contains("the layout is newer"), "{entries:?}");
+        assert_eq!(worker.metrics().left, 0);
+    };
+    tries(true);
+    tries(false);
 }

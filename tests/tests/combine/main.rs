@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
 mod declared;
-#[expect(unreachable_pub, reason = "the modules of a test are reached from it alone")]
+#[expect(unreachable_pub, dead_code, reason = "the modules of a test are reached from it alone")]
 mod mixed;
 #[expect(unreachable_pub, dead_code, reason = "the modules of a test are reached from it alone")]
 mod together;

@@ -1,0 +1,117 @@
+//! Entities that declare copies: every write that would not keep them is refused.
+
+use std::fmt::Debug;
+
+use pollster::block_on;
+use table_core::embedded::Engine;
+use table_core::error::{ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::queue::QueueName;
+use table_core::selection::{Point, Selection};
+use table_core::{Entity, TableStoreExt};
+
+use crate::denormal::{Denormal, HolderTable, SourceTable};
+use crate::index::EntityStore;
+use crate::outbox::Outbox;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", copies)]
+#[partition_key(tenant)]
+#[row_key("agent_", id)]
+struct Agent {
+    tenant: String,
+    #[digits(3)]
+    id: u32,
+    name: String,
+    shifts: i32,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", copies)]
+#[partition_key(tenant)]
+#[row_key("ticket_", id)]
+#[index(ByName, row_key("name_", agent_name, "_", id))]
+struct Ticket {
+    tenant: String,
+    #[digits(3)]
+    id: u32,
+    agent: Option<i32>,
+    #[without('_')]
+    agent_name: Option<String>,
+    amount: i32,
+}
+
+struct Assignee;
+
+impl Denormal for Assignee {
+    type Source = Agent;
+    type Holder = Ticket;
+    type Copied = String;
+    const NAME: &'static str = "assignee";
+
+    fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
+        Some(Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
+    }
+
+    fn copied(agent: &Agent) -> String {
+        agent.name.clone()
+    }
+
+    fn set(ticket: &mut Ticket, name: String) {
+        ticket.agent_name = Some(name);
+    }
+
+    fn clear(ticket: &mut Ticket) {
+        (ticket.agent, ticket.agent_name) = (None, None);
+    }
+}
+
+fn agent(name: &str) -> Agent {
+    Agent { tenant: "t".into(), id: 1, name: name.into(), shifts: 0 }
+}
+
+fn ticket() -> Ticket {
+    Ticket { tenant: "t".into(), id: 7, agent: Some(1), agent_name: None, amount: 5 }
+}
+
+fn refused<T: Debug>(outcome: Result<T>) {
+    let error = outcome.unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::Unsupported, Some("PAT-DEN-2")), "{error}");
+    assert!(error.to_string().contains("HolderTable") && error.key().is_some(), "{error}");
+}
+
+#[test]
+fn pat_den_2_a_handle_that_knows_no_relation_writes_no_entity_with_copies() {
+    let engine = Engine::in_memory();
+    let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new("copies").unwrap());
+    block_on(async {
+        outbox.create_queues().await.unwrap();
+        let bare = engine.entities::<Ticket>().create_if_missing().await.unwrap();
+        let agents = SourceTable::<Agent, _, _>::new(outbox.clone()).copied::<Assignee>();
+        let tickets = HolderTable::<Ticket, _, _>::new(outbox.clone()).copies::<Assignee>();
+        agents.insert(&agent("Ada")).await.unwrap();
+        assert_eq!(tickets.insert(&ticket()).await.unwrap().agent_name.as_deref(), Some("Ada"));
+
+        let other = Ticket { id: 8, ..ticket() };
+        refused(bare.insert(&other).await);
+        refused(bare.insert_or_replace(&ticket()).await);
+        refused(bare.replace(&ticket(), IfMatch::Any).await);
+        refused(bare.update(Ticket::key("t", 7), |ticket| ticket.amount = 6).await);
+        refused(bare.delete(Ticket::key("t", 7), IfMatch::Any).await);
+        refused(engine.entities::<Agent>().insert(&agent("Bob")).await);
+        refused(HolderTable::<Ticket, _, _>::new(outbox.clone()).insert(&other).await);
+        let mut unit = bare.transaction(Ticket::partition("t")).unwrap();
+        refused(unit.put(None, &other).map(drop));
+        let bulk = bare.bulk().insert_all([other.clone()]).await;
+        assert!(bulk.is_err(), "{bulk:?}");
+
+        // Nothing of it was written, and what keeps copies writes on, here and in the index.
+        assert_eq!(engine.table::<Ticket>().query(Ticket::rows("t")).collect().await.unwrap().len(), 1);
+        let (_, copies) = agents.update(Agent::key("t", 1), |agent| agent.name = "Eve".into()).await.unwrap();
+        assert_eq!(copies.in_transaction, 1);
+        let found = bare.query(Ticket::by_name("t", "Eve")).collect().await.unwrap();
+        assert_eq!(found.len(), 1);
+        // A repair of an index changes no entity.
+        assert!(bare.check().repair().run().await.unwrap().is_clean());
+    });
+}
