@@ -1,7 +1,7 @@
 //! One type of ticket that declares everything: every pair of patterns, some triples and almost all at once, with blobs and an older program.
 //!
-//! Series are not here, as theirs is an entity that declares nothing else. Reads of one type over rows of its parts (`Ticket::rows`) refuse the
-//! first part, with its key. Copies given and held are tested beside their pattern (`denormal/tests/combined.rs`).
+//! Series are not here, as theirs is an entity that declares nothing else. Copies given and held are tested beside their pattern
+//! (`denormal/tests/combined.rs`).
 
 mod desk;
 mod patterns;

@@ -1,7 +1,7 @@
 //! The entity of the matrix: one struct that declares every pattern. A run leaves the fields of a pattern empty that it does not combine.
 
 use table_core::group::{Many, One};
-use table_core::{Entity, EntityGroup, Result};
+use table_core::{Entity, EntityGroup, EntitySet, Result, TableEntity};
 use table_patterns::large::{BlobRef, Large};
 use table_patterns::participant::{Changes, Participant};
 use table_patterns::view::{Projection, View};
@@ -13,7 +13,7 @@ pub const TENANT: &str = "contoso";
     reason = "each index has words of its own, which clippy takes for repetitions"
 )]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
-#[entity(table = "Desk")]
+#[entity(table = "Desk", set = Desk)]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", number))]
@@ -73,6 +73,16 @@ pub struct Comment {
     #[digits(2)]
     pub number: u32,
     pub text: String,
+}
+
+/// All types of the table.
+#[derive(EntitySet)]
+pub enum Desk {
+    Ticket(Ticket),
+    Comment(Comment),
+    Audit(Audit),
+    #[other]
+    Other(TableEntity),
 }
 
 #[derive(EntityGroup)]
