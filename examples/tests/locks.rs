@@ -7,7 +7,7 @@ use examples::model::earthquakes::Earthquake;
 use examples::model::packages::{Build, FirstBuild, Import, Section};
 use examples::model::routes::{Route, routes as with_states};
 use examples::model::weather::Day;
-use examples::model::{company, staff};
+use examples::model::{company, helpdesk, staff};
 use table_core::assert_layout;
 
 #[test]
@@ -41,6 +41,33 @@ fn the_datasets() {
         Route => with_states(&routes::load().unwrap(), &all)[..1],
         Day => [Day::from(&weather::load().unwrap()[0])],
         Earthquake => [Earthquake::from(&events[0])],
+    );
+}
+
+#[test]
+fn the_help_desk() {
+    let (tenant, created) = (|| "contoso".to_owned(), "2026-03-31T18:21:46Z".parse().unwrap());
+    let ticket = helpdesk::Ticket {
+        tenant: tenant(),
+        number: 17,
+        status: helpdesk::Status::Open,
+        priority: 2,
+        agent: Some(7),
+        agent_name: Some("Ada".to_owned()),
+        created,
+        text: "It beeps.".to_owned(),
+        attachment: None,
+    };
+    let (agent, text) = ("ada@contoso.com".to_owned(), "Still.".to_owned());
+    assert_layout!(
+        "layouts/helpdesk.lock",
+        helpdesk::Ticket => [ticket],
+        helpdesk::Comment => [helpdesk::Comment { tenant: tenant(), ticket: 17, number: 1, text }],
+        helpdesk::Agent => [helpdesk::Agent { tenant: tenant(), id: 7, name: "Ada".to_owned(), email: agent }],
+        helpdesk::TenantSums => [helpdesk::TenantSums { tenant: tenant(), open: 1, tickets: 2 }],
+        helpdesk::HourSums => [helpdesk::HourSums { tenant: tenant(), hour: "2026-03-31T18:00:00Z".parse().unwrap(), tickets: 2 }],
+        helpdesk::AuditEntry => [helpdesk::AuditEntry { tenant: tenant(), at: created, ticket: 17, change: "closed".to_owned() }],
+        helpdesk::Mail => [helpdesk::Mail { tenant: tenant(), ticket: 17 }],
     );
 }
 

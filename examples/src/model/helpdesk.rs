@@ -3,8 +3,9 @@
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use table_core::error::Result;
+use table_core::group::{Many, One};
 use table_core::selection::Copies;
-use table_core::{Entity, KeyPart, Projection, access_patterns};
+use table_core::{Entity, EntityGroup, EntitySet, KeyPart, Projection, TableEntity, access_patterns};
 use table_patterns::blob::BlobRef;
 use table_patterns::large::Large;
 use table_patterns::outbox::{Message, Step};
@@ -24,7 +25,7 @@ pub enum Status {
 /// A ticket: `contoso` / `ticket_000017`.
 #[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
-#[entity(table = "HelpDesk", feed)]
+#[entity(table = "HelpDesk", feed, set = HelpDesk)]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)), keep(priority, created, agent_name))]
@@ -71,11 +72,11 @@ pub struct TicketLine {
     pub agent_name: Option<String>,
 }
 
-/// A comment: `contoso` / `comment_000017_0001`. Its key does not begin with that of its ticket, as reads of all tickets would find it then.
+/// A comment: `contoso` / `ticket_000017_0001`, beneath its ticket.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "HelpDesk")]
+#[entity(table = "HelpDesk", set = HelpDesk)]
 #[partition_key(tenant)]
-#[row_key("comment_", ticket, "_", number)]
+#[row_key("ticket_", ticket, "_", number)]
 pub struct Comment {
     /// The tenant.
     pub tenant: String,
@@ -89,9 +90,33 @@ pub struct Comment {
     pub text: String,
 }
 
+/// A ticket with its comments: one range of rows.
+#[derive(EntityGroup, Debug)]
+#[entity_group(under = Ticket)]
+pub struct TicketWithComments {
+    /// The ticket.
+    pub ticket: One<Ticket>,
+    /// What was said, in order.
+    pub comments: Many<Comment>,
+}
+
+/// All that lies in the partition of a tenant, so that reads of tickets pass over the comments beneath them.
+#[derive(EntitySet, Clone, Debug, PartialEq)]
+pub enum HelpDesk {
+    /// A ticket.
+    Ticket(Ticket),
+    /// A comment.
+    Comment(Comment),
+    /// An agent.
+    Agent(Agent),
+    /// A row of an index, or of a type that this program does not know.
+    #[other]
+    Other(TableEntity),
+}
+
 /// An agent: `contoso` / `staff_0007`, found by an e-mail address that no other agent of the tenant has.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "HelpDesk")]
+#[entity(table = "HelpDesk", set = HelpDesk)]
 #[partition_key(tenant)]
 #[row_key("staff_", id)]
 #[index(ByEmail, unique, row_key("email_", escaped(email)))]
@@ -293,12 +318,12 @@ access_patterns! {
 
 /// The next version of the program: tickets name a product and are found by it.
 pub mod next {
-    use super::{BlobRef, DateTime, Entity, Projection, Status, Utc};
+    use super::{Agent, BlobRef, Comment, DateTime, Entity, EntitySet, Projection, Status, TableEntity, Utc};
 
     /// A ticket.
     #[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
     #[derive(Entity, Clone, Debug, PartialEq)]
-    #[entity(table = "HelpDesk", feed)]
+    #[entity(table = "HelpDesk", feed, set = HelpDesk)]
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
     #[index(ByStatus, row_key("status_", status, "_", desc(number)), keep(priority, created, agent_name))]
@@ -333,6 +358,20 @@ pub mod next {
         pub attachment: Option<BlobRef>,
         /// What it is about; tickets of the first version name none.
         pub product: Option<String>,
+    }
+
+    /// All that lies in the partition of a tenant.
+    #[derive(EntitySet, Clone, Debug, PartialEq)]
+    pub enum HelpDesk {
+        /// A ticket.
+        Ticket(Ticket),
+        /// A comment.
+        Comment(Comment),
+        /// An agent.
+        Agent(Agent),
+        /// A row of an index, or of another type.
+        #[other]
+        Other(TableEntity),
     }
 
     /// A line of a list by priority.
