@@ -120,7 +120,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// The set of its table: the designs beside it, that rows of others may lie among its own, and the proof that they are told apart.
+/// The set of its table: the designs beside it, that rows of others may lie among its own, and the proof that they are distinguished.
 fn beside(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStream>, Option<TokenStream>) {
     let Some(set) = &entity.set else { return (None, None, None) };
     let ty = entity.ty();

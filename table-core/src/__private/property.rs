@@ -13,7 +13,7 @@ use crate::value::EdmType;
 use super::message::Message;
 
 /// The `encode` of a codec. A pointer, because a function's own type drags the codec's bounds to wherever it is mentioned, and
-/// rustc would tell a codec that does not fit once more for each place.
+/// rustc would report a codec that does not fit once more for each place.
 pub type Encode<T> = fn(&T, &mut String) -> Result<()>;
 
 /// Names the field or property in an error of its codec (`encode_key`, `from_entity`).
@@ -126,7 +126,7 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     Ok(value)
 }
 
-/// The body of the traits' methods where the declaration had mistakes, so that only these are told.
+/// The body of the traits' methods where the declaration had mistakes, so that only these are reported.
 ///
 /// # Errors
 /// Always: such a program does not compile.
