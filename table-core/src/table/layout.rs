@@ -1,36 +1,28 @@
 //! The stored design of a table, compared when it is opened.
 //!
-//! Designs are entities of an ordinary table, [`LAYOUTS`], so that every backend can keep them and anybody can look at them.
+//! Designs are entities of an ordinary table, [`LAYOUTS`], so that every backend can keep them and any tool can show them.
 
+mod designs;
 mod record;
 mod standing;
 
 use std::sync::Arc;
 
-pub use record::StoredLayout;
+pub(super) use designs::forget;
+pub use record::{LAYOUTS, StoredLayout};
 pub use standing::LEASE;
 pub(crate) use standing::Standing;
 
 use crate::entity::{Declared, Entity};
 use crate::error::{Error, Result};
 use crate::etag::IfMatch;
-use crate::key::{EntityKey, PartitionKey, RowKey};
 use crate::name::TableName;
 use crate::operation::OperationKind;
 use crate::pace::Pace;
-use crate::query::{KeyRange, Query, Select};
-use crate::retry::Retry;
-use crate::schema::{StoredSchema, evolve};
+use crate::schema::StoredSchema;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::{Table, request};
-
-/// The table that designs are kept in: `PartitionKey` is the table's name in lower case, `RowKey` the entity type's name.
-///
-/// It is copied and deleted like any other table; its entities are described in `docs/schema-evolution.md`. Listings of the
-/// program's tables ([`TableStoreExt::tables`](crate::TableStoreExt::tables)) leave it out, those of the store
-/// ([`TableStore::list_tables`]) do not.
-pub const LAYOUTS: &str = "TablesLayouts";
 
 impl<E: Declared, S: TableStore> Table<E, S> {
     /// Creates the table unless it is there already, compares the design of `E`, or of each member of a set, with the one stored with it,
@@ -85,7 +77,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         let mut standing = None;
         for design in E::DESIGNS {
             let design = StoredSchema::of(design).in_table(table.as_str());
-            let lacks = store_design(&self.store, table, &design, (is_new, self.now()), None).await?;
+            let lacks = designs::store(&self.store, table, &design, (is_new, self.now()), None).await?;
             standing = Some(Arc::new(Standing::new(design, self.now(), lacks)));
         }
         Ok(Self { standing, ..self })
@@ -126,7 +118,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     pub async fn accept_layout(&self, reason: &str) -> Result<()> {
         let table = self.name()?;
         let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
-        store_design(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
+        designs::store(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
     }
 
     /// The design that the table was last opened with for entities of this name; `None` if it never was.
@@ -134,7 +126,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// # Errors
     /// `FormatTooNew` or `Corrupted` if it is not to be read; those of the store.
     pub async fn stored_layout(&self) -> Result<Option<StoredLayout>> {
-        read(&self.store, self.name()?, E::SCHEMA.entity).await
+        record::read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 }
 
@@ -222,7 +214,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// `ResourceNotFound` if no design is stored: open the table first; `UpdateConditionNotSatisfied` after several lost races.
     pub async fn note_layout(&self, change: impl Fn(&mut StoredLayout)) -> Result<StoredLayout> {
         let table = self.name()?;
-        let key = key(table, E::SCHEMA.entity)?;
+        let key = record::key(table, E::SCHEMA.entity)?;
         let retry = self.retry.clone().unwrap_or_default();
         let mut race = retry.race("the design that is stored");
         loop {
@@ -236,7 +228,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
                 return Ok(layout);
             }
             let kind = OperationKind::Replace(layout.to_row(table)?, IfMatch::ETag(layout.etag.clone()));
-            match request::write(&self.store, &layouts()?, key.clone(), kind).await {
+            match request::write(&self.store, &record::table()?, key.clone(), kind).await {
                 Ok(etag) => {
                     layout.etag = etag.unwrap_or(layout.etag);
                     return Ok(layout);
@@ -244,162 +236,6 @@ impl<E: Entity, S: TableStore> Table<E, S> {
                 Err(error) if error.is_precondition_failed() => race.lost(error).await?,
                 Err(error) => return Err(error),
             }
-        }
-    }
-}
-
-fn layouts() -> Result<TableName> {
-    TableName::new(LAYOUTS)
-}
-
-fn key(table: &TableName, entity: &str) -> Result<EntityKey> {
-    Ok(EntityKey { partition_key: PartitionKey::new(table.folded())?, row_key: RowKey::new(entity)? })
-}
-
-async fn read<S: TableStore>(store: &S, table: &TableName, entity: &str) -> Result<Option<StoredLayout>> {
-    let key = key(table, entity)?;
-    match request::get(store, &layouts()?, &key, &Select::All).await {
-        Ok(found) => found.map(|found| StoredLayout::read(&key, &found)).transpose(),
-        Err(error) if error.is_table_not_found() => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Stores a design over the one that is there, if that may be: `accepted` is why it may be in any case. Gives whether a newer one that stays
-/// has properties that it lacks.
-async fn store_design<S: TableStore>(
-    store: &S,
-    table: &TableName,
-    design: &StoredSchema,
-    (mut is_new, now): (bool, u64),
-    accepted: Option<&str>,
-) -> Result<bool> {
-    let retry = Retry::default();
-    let mut race = retry.race("the design that is stored");
-    loop {
-        let stored = read(store, table, &design.entity).await?;
-        let etag = stored.as_ref().map(|stored| stored.etag.clone());
-        let layout = match next(store, table, design, stored.filter(|_| !is_new), is_new, accepted).await? {
-            Next::Stored { lacks } => return Ok(lacks),
-            Next::First(layout) => *layout,
-            Next::Follows(layout, stored) => layout.following(*stored, now),
-        };
-        let row = layout.to_row(table)?;
-        let kind = match etag {
-            Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
-            None => OperationKind::Insert(row),
-        };
-        match request::write(store, &layouts()?, key(table, &design.entity)?, kind).await {
-            Ok(_) => return Ok(false),
-            Err(error) if error.is_table_not_found() => {
-                request::create_if_missing(store, &layouts()?).await?;
-                race.lost(error).await?;
-            }
-            // Another program was faster: what it stored is judged instead.
-            Err(error) if error.is_conflict() => {
-                is_new = false;
-                race.lost(error).await?;
-            }
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// What to store.
-enum Next {
-    /// Nothing: this design, or a newer one that it can write beside.
-    Stored {
-        lacks: bool,
-    },
-    First(Box<StoredLayout>),
-    /// A layout over another one.
-    Follows(Box<StoredLayout>, Box<StoredLayout>),
-}
-
-async fn next<S: TableStore>(
-    store: &S,
-    table: &TableName,
-    design: &StoredSchema,
-    stored: Option<StoredLayout>,
-    is_new: bool,
-    accepted: Option<&str>,
-) -> Result<Next> {
-    let Some(stored) = stored else {
-        let mut layout = StoredLayout::new(design.clone());
-        if !design.indexes.is_empty() && !is_new && !is_empty(store, table).await? {
-            layout.pending = design.indexes.iter().map(|index| format!("index {}", index.name)).collect();
-        }
-        layout.accepted = accepted.map(|reason| reason.to_owned() + " (first design stored)");
-        return Ok(Next::First(Box::new(layout)));
-    };
-    if stored.schema == *design && accepted.is_none() {
-        return Ok(Next::Stored { lacks: false });
-    }
-    let evolution = evolve(&stored.schema, design);
-    let is_older = stored.supersedes(design);
-    if (is_older || !evolution.verdict().is_allowed()) && accepted.is_none() {
-        return match is_older.then(|| standing::beside(&stored, design, table)) {
-            Some(Ok(lacks)) => Ok(Next::Stored { lacks }),
-            _ if is_empty(store, table).await? => {
-                Ok(Next::Follows(Box::new(StoredLayout::new(design.clone())), Box::new(stored)))
-            }
-            Some(Err(error)) => Err(error),
-            None => {
-                let fault = TableFault::Layout { entity: design.entity.clone(), evolution };
-                Err(Error::of(fault).with_table(table.as_str()))
-            }
-        };
-    }
-    let before = stored.clone();
-    let mut layout = stored.evolved(design.clone(), &evolution);
-    if !layout.pending.is_empty() && is_empty(store, table).await? {
-        layout.pending.clear();
-    }
-    if let Some(reason) = accepted {
-        let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
-        let rules = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };
-        layout.accepted = Some(format!("{reason} ({}{rules})", evolution.verdict()));
-    }
-    Ok(Next::Follows(Box::new(layout), Box::new(before)))
-}
-
-async fn is_empty<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
-    let query = Query { top: Some(1), select: Select::names(["PartitionKey"]), ..Query::new(KeyRange::ALL) };
-    let mut from = None;
-    // A page may be empty and yet not the last (PAGE-3).
-    loop {
-        let page = request::page(store, table, &query, from.as_ref()).await?;
-        if !page.rows.is_empty() {
-            return Ok(false);
-        }
-        from = page.continuation;
-        if from.is_none() {
-            return Ok(true);
-        }
-    }
-}
-
-/// Forgets the designs of a table that was deleted.
-pub(super) async fn forget<S: TableStore>(store: &S, table: &TableName) -> Result<()> {
-    let layouts = layouts()?;
-    let query = Query::new(KeyRange::partition(table.folded()));
-    let mut from = None;
-    loop {
-        let page = match request::page(store, &layouts, &query, from.as_ref()).await {
-            Ok(page) => page,
-            Err(error) if error.is_table_not_found() => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        for entity in page.rows.iter() {
-            let kind = OperationKind::Delete(IfMatch::Any);
-            match request::write(store, &layouts, key(table, entity.row_key)?, kind).await {
-                Err(error) if !error.is_not_found() => return Err(error),
-                _ => {}
-            }
-        }
-        from = page.continuation;
-        if from.is_none() {
-            return Ok(());
         }
     }
 }

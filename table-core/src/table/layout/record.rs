@@ -6,14 +6,22 @@ use crate::bag::TableEntity;
 use crate::entity::FromEntity;
 use crate::error::{Error, Result};
 use crate::etag::ETag;
-use crate::key::EntityKey;
+use crate::key::{EntityKey, PartitionKey, RowKey};
 use crate::name::TableName;
-use crate::query::EntityRef;
+use crate::query::{EntityRef, Select};
 use crate::row::Row;
 use crate::schema::{Evolution, StoredSchema};
-use crate::store::StoredRow;
+use crate::store::{StoredRow, TableStore};
 use crate::table::fault::TableFault;
+use crate::table::request;
 use crate::value::Value;
+
+/// The table that designs are kept in: `PartitionKey` is the table's name in lower case, `RowKey` the entity type's name.
+///
+/// It is copied and deleted like any other table; its entities are described in `docs/schema-evolution.md`. Listings of the
+/// program's tables ([`TableStoreExt::tables`](crate::TableStoreExt::tables)) leave it out, those of the store
+/// ([`TableStore::list_tables`]) do not.
+pub const LAYOUTS: &str = "TablesLayouts";
 
 /// Code units of one piece of a design's text: below what a string property holds (TYPE-11).
 const PIECE: usize = 32_000;
@@ -140,12 +148,12 @@ impl StoredLayout {
         };
         let schema: String = (0..).map_while(|at| text(&name_of_piece(at))).collect();
         let schema: StoredSchema = schema.parse().map_err(|error: Error| {
-            error.with_key(key.partition_key.as_str(), key.row_key.as_str()).with_table(super::LAYOUTS)
+            error.with_key(key.partition_key.as_str(), key.row_key.as_str()).with_table(LAYOUTS)
         })?;
         if text("Fingerprint") != Some(&schema.fingerprint().to_string()) {
             return Err(Error::of(TableFault::Fingerprint)
                 .with_key(key.partition_key.as_str(), key.row_key.as_str())
-                .with_table(super::LAYOUTS));
+                .with_table(LAYOUTS));
         }
         let number = |name: &str| match bag.get(name) {
             Some(Value::Int64(number)) => u64::try_from(*number).ok(),
@@ -185,6 +193,30 @@ fn cut(text: &str) -> Vec<String> {
     }
     pieces.push(piece);
     pieces
+}
+
+/// The name of that table.
+pub(super) fn table() -> Result<TableName> {
+    TableName::new(LAYOUTS)
+}
+
+/// The key of the design of an entity type in a table.
+pub(super) fn key(table: &TableName, entity: &str) -> Result<EntityKey> {
+    Ok(EntityKey { partition_key: PartitionKey::new(table.folded())?, row_key: RowKey::new(entity)? })
+}
+
+/// The stored design of an entity type; `None` if there is none.
+pub(super) async fn read<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    entity: &str,
+) -> Result<Option<StoredLayout>> {
+    let key = key(table, entity)?;
+    match request::get(store, &self::table()?, &key, &Select::All).await {
+        Ok(found) => found.map(|found| StoredLayout::read(&key, &found)).transpose(),
+        Err(error) if error.is_table_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

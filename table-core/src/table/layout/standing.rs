@@ -8,7 +8,7 @@ use crate::name::TableName;
 use crate::schema::{StoredSchema, evolve};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
-use crate::table::layout::{StoredLayout, read};
+use crate::table::layout::record::{StoredLayout, read};
 
 /// How long a handle writes on before it asks again whether the stored design is still its own.
 pub const LEASE: Duration = Duration::from_secs(5);

@@ -1,0 +1,153 @@
+//! The designs of a table: stored over one another, forgotten with the table.
+
+use crate::error::{Error, Result};
+use crate::etag::IfMatch;
+use crate::name::TableName;
+use crate::operation::OperationKind;
+use crate::query::{KeyRange, Query, Select};
+use crate::retry::Retry;
+use crate::schema::{StoredSchema, evolve};
+use crate::store::TableStore;
+use crate::table::fault::TableFault;
+use crate::table::layout::record::{self, StoredLayout};
+use crate::table::layout::standing;
+use crate::table::request;
+
+/// Stores a design over the one that is there, if that may be: `accepted` is why it may be in any case. Gives whether a newer one that stays
+/// has properties that it lacks.
+pub(super) async fn store<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    design: &StoredSchema,
+    (mut is_new, now): (bool, u64),
+    accepted: Option<&str>,
+) -> Result<bool> {
+    let retry = Retry::default();
+    let mut race = retry.race("the design that is stored");
+    loop {
+        let stored = record::read(store, table, &design.entity).await?;
+        let etag = stored.as_ref().map(|stored| stored.etag.clone());
+        let layout = match next(store, table, design, stored.filter(|_| !is_new), is_new, accepted).await? {
+            Next::Stored { lacks } => return Ok(lacks),
+            Next::First(layout) => *layout,
+            Next::Follows(layout, stored) => layout.following(*stored, now),
+        };
+        let row = layout.to_row(table)?;
+        let kind = match etag {
+            Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
+            None => OperationKind::Insert(row),
+        };
+        match request::write(store, &record::table()?, record::key(table, &design.entity)?, kind).await {
+            Ok(_) => return Ok(false),
+            Err(error) if error.is_table_not_found() => {
+                request::create_if_missing(store, &record::table()?).await?;
+                race.lost(error).await?;
+            }
+            // Another program was faster: what it stored is judged instead.
+            Err(error) if error.is_conflict() => {
+                is_new = false;
+                race.lost(error).await?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// What to store.
+enum Next {
+    /// Nothing: this design, or a newer one that it can write beside.
+    Stored {
+        lacks: bool,
+    },
+    First(Box<StoredLayout>),
+    /// A layout over another one.
+    Follows(Box<StoredLayout>, Box<StoredLayout>),
+}
+
+async fn next<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    design: &StoredSchema,
+    stored: Option<StoredLayout>,
+    is_new: bool,
+    accepted: Option<&str>,
+) -> Result<Next> {
+    let Some(stored) = stored else {
+        let mut layout = StoredLayout::new(design.clone());
+        if !design.indexes.is_empty() && !is_new && !is_empty(store, table).await? {
+            layout.pending = design.indexes.iter().map(|index| format!("index {}", index.name)).collect();
+        }
+        layout.accepted = accepted.map(|reason| reason.to_owned() + " (first design stored)");
+        return Ok(Next::First(Box::new(layout)));
+    };
+    if stored.schema == *design && accepted.is_none() {
+        return Ok(Next::Stored { lacks: false });
+    }
+    let evolution = evolve(&stored.schema, design);
+    let is_older = stored.supersedes(design);
+    if (is_older || !evolution.verdict().is_allowed()) && accepted.is_none() {
+        return match is_older.then(|| standing::beside(&stored, design, table)) {
+            Some(Ok(lacks)) => Ok(Next::Stored { lacks }),
+            _ if is_empty(store, table).await? => {
+                Ok(Next::Follows(Box::new(StoredLayout::new(design.clone())), Box::new(stored)))
+            }
+            Some(Err(error)) => Err(error),
+            None => {
+                let fault = TableFault::Layout { entity: design.entity.clone(), evolution };
+                Err(Error::of(fault).with_table(table.as_str()))
+            }
+        };
+    }
+    let before = stored.clone();
+    let mut layout = stored.evolved(design.clone(), &evolution);
+    if !layout.pending.is_empty() && is_empty(store, table).await? {
+        layout.pending.clear();
+    }
+    if let Some(reason) = accepted {
+        let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
+        let rules = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };
+        layout.accepted = Some(format!("{reason} ({}{rules})", evolution.verdict()));
+    }
+    Ok(Next::Follows(Box::new(layout), Box::new(before)))
+}
+
+async fn is_empty<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
+    let query = Query { top: Some(1), select: Select::names(["PartitionKey"]), ..Query::new(KeyRange::ALL) };
+    let mut from = None;
+    // A page may be empty and yet not the last (PAGE-3).
+    loop {
+        let page = request::page(store, table, &query, from.as_ref()).await?;
+        if !page.rows.is_empty() {
+            return Ok(false);
+        }
+        from = page.continuation;
+        if from.is_none() {
+            return Ok(true);
+        }
+    }
+}
+
+/// Forgets the designs of a table that was deleted.
+pub(in crate::table) async fn forget<S: TableStore>(store: &S, table: &TableName) -> Result<()> {
+    let layouts = record::table()?;
+    let query = Query::new(KeyRange::partition(table.folded()));
+    let mut from = None;
+    loop {
+        let page = match request::page(store, &layouts, &query, from.as_ref()).await {
+            Ok(page) => page,
+            Err(error) if error.is_table_not_found() => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        for entity in page.rows.iter() {
+            let kind = OperationKind::Delete(IfMatch::Any);
+            match request::write(store, &layouts, record::key(table, entity.row_key)?, kind).await {
+                Err(error) if !error.is_not_found() => return Err(error),
+                _ => {}
+            }
+        }
+        from = page.continuation;
+        if from.is_none() {
+            return Ok(());
+        }
+    }
+}
