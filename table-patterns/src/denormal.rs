@@ -14,7 +14,8 @@
 //! The digits are the first 128 bits of the SHA-256 of relation, table, PartitionKey and RowKey of the holder, a U+0000 behind each. So the change of
 //! a source finds its copies by one range of its own partition (PAT-DEN-3), and typed reads leave these rows out, as they do the outbox's.
 //!
-//! A [`Denormal`] says what is copied from what into what; [`SourceTable`] writes sources, [`HolderTable`] writes holders.
+//! A [`Denormal`] says what is copied from what into what. The one handle, [`Entities`](crate::Entities), that [gives](crate::Entities::gives) or
+//! [holds](crate::Entities::holds) by it keeps the copies, with every verb.
 //!
 //! # Guarantee
 //! - One point query of the holder answers with the copied properties (PAT-DEN-1). Only this module sets these: a holder is
@@ -42,16 +43,16 @@
 //! A reference is a row of some 200 bytes beside the source.
 //!
 //! # Bounds
-//! - One transaction takes 99 holders beside the source (EGT-2), of 4 MiB in all. Where there are more in the partition, all follow by the outbox, and the answer
-//!   says so: [`Copies`].
+//! - One transaction takes 99 holders beside the source (EGT-2), of 4 MiB in all. Where there are more in the partition, all follow by the outbox.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units: its references have it in theirs.
 //! - Taking up a reference writes the source (an empty merge), whose `ETag` changes; a source that thousands of new holders name at one time is a hot spot.
 //! - No chains: a type that holds copies is not a source of others.
 //! - Indexes and a feed that either struct declares are kept by every write, and copied properties may be in the keys of the holder's indexes.
 //!   A [participant](crate::participant) is asked by the handle that it was given to, and not where a change of a source writes holders.
-//! - All writers of the two types go through the handles, with all relations registered. Declare both structs `#[entity(copies)]`: a plain write of
-//!   theirs does not compile, and a write by a handle that knows no relation is refused (`Unsupported`), so that no program forgets one. [`SourceTable::propagate`] and [`HolderTable::settle`] mend what
-//!   another tool wrote.
+//! - All writers of the two types go through handles with all relations. Declare both structs `#[entity(copies)]`: a plain write of
+//!   theirs does not compile, and a write by a handle that knows no relation is refused (`Unsupported`), so that no program forgets one.
+//!   [`settle_copies`](crate::Entities::settle_copies) mends what another tool wrote. A bulk insert is a transaction for each holder, as its sources are read.
+//!   A [unit](crate::unit) reads them when it is committed.
 //! - Across partitions, "refuse" sees the references that are recorded: one that is being taken up while its source is deleted is found by
 //!   the worker, which clears it.
 //!
@@ -60,11 +61,11 @@
 //! [index](crate::index), or parts [under one owner](crate::relation).
 //!
 //! ```
-//! use table_patterns::denormal::{Denormal, HolderTable, SourceTable};
+//! use table_patterns::denormal::Denormal;
 //! use table_patterns::outbox::Outbox;
 //! use table_patterns::selection::Point;
 //! use table_patterns::work::Worker;
-//! use table_patterns::{Engine, Entity, QueueName, Selection, TableStoreExt};
+//! use table_patterns::{Engine, Entities, Entity, QueueName, Selection};
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
 //! #[entity(table = "Company", copies)]
@@ -104,21 +105,20 @@
 //!
 //! # pollster::block_on(async {
 //! let store = Engine::in_memory();
-//! store.table::<Employee>().create_if_missing().await?;
-//! store.table::<Department>().create_if_missing().await?;
 //! let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("copies")?);
 //! outbox.create_queues().await?;
-//! let employees = SourceTable::<Employee, _, _>::new(outbox.clone()).copied::<Manager>();
-//! let departments = HolderTable::<Department, _, _>::new(outbox.clone()).copies::<Manager>();
+//! let employees = Entities::<Employee, _, _>::from(outbox.clone()).gives::<Manager>().create_if_missing().await?;
+//! let departments = Entities::<Department, _, _>::from(outbox.clone()).holds::<Manager>().create_if_missing().await?;
 //!
 //! employees.insert(&Employee { department: "Sales".into(), id: 223, last_name: "Byron".into() }).await?;
 //! let sales = Department { name: "Sales".into(), manager_id: Some(223), manager_last_name: None };
-//! let sales = departments.insert(&sales).await?;
+//! departments.insert(&sales).await?;
+//! let sales = departments.get(Department::key("Sales")).await?.expect("inserted above");
 //! assert_eq!(sales.manager_last_name.as_deref(), Some("Byron"));
 //!
-//! employees.update(Employee::key("Sales", 223), |ada| ada.last_name = "Lovelace".into()).await?;
-//! Worker::new(outbox).propagates(&employees).settles_copies(&departments).run_until_idle().await?;
-//! let sales = departments.table().get(Department::key("Sales")).await?.expect("inserted above");
+//! employees.patch(Employee::key("Sales", 223)).set(Employee::LAST_NAME, "Lovelace").send().await?;
+//! Worker::new(outbox).settles_copies(&employees).settles_copies(&departments).run_until_idle().await?;
+//! let sales = departments.get(Department::key("Sales")).await?.expect("inserted above");
 //! assert_eq!(sales.manager_last_name.as_deref(), Some("Lovelace"));
 //! # Ok::<(), table_patterns::Error>(())
 //! # }).unwrap();
@@ -127,15 +127,16 @@
 mod admission;
 mod chunk;
 mod fault;
+mod gives;
 mod group;
-mod holder;
+mod holds;
 mod io;
 mod propagate;
 mod reference;
 mod relation;
+mod relations;
 mod relay;
 mod settle;
-mod source;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -143,9 +144,7 @@ mod tests;
 use table_core::entity::Entity;
 use table_core::selection::{Point, Selection};
 
-pub use holder::HolderTable;
 pub use reference::REFERENCE_PREFIX;
-pub use source::{Copies, SourceTable};
 
 /// One relation: what is copied from a source into the holders that refer to it.
 ///

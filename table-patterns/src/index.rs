@@ -91,6 +91,7 @@ mod fault;
 mod finding;
 #[cfg(test)]
 mod fixture;
+mod kept;
 mod list;
 mod look_up;
 #[cfg(feature = "blobs")]
@@ -111,6 +112,7 @@ mod tests;
 mod write;
 
 pub(crate) use crate::participant::Beside;
+pub(crate) use attempts::{is_too_much, read_as};
 pub use backfill::{Backfill, BackfillProgress};
 pub(crate) use batch::{Batch, Write};
 pub use bulk::{IndexedBulk, IndexedBulkError};
@@ -120,13 +122,14 @@ pub(crate) use commit::Attempt;
 pub use eventual::{Eventual, EventualQuery};
 pub use fault::UniqueViolation;
 pub use finding::{Finding, FindingKind};
+pub(crate) use kept::{Asked, Keeper, Kept, KeptWrite, Other};
 #[cfg(feature = "blobs")]
 pub use list::ListBlobs;
 pub use look_up::ListPage;
 pub use outbox::{IndexOutbox, NoOutbox};
 pub use patch::IndexedPatch;
 pub use remote::{Left, RemoteChange};
-pub(crate) use road::{Road, Way};
+pub(crate) use road::Road;
 pub use state::IndexState;
 pub use sweep::Phase;
 pub use table::{Entities, EntityStore};

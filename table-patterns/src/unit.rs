@@ -16,6 +16,8 @@
 //! # Bounds
 //! 100 operations (EGT-2), 4 MiB (EGT-3), each row once (EGT-4), one table and partition (EGT-1, EGT-5): reported as they are added, with what they are made
 //! of. A condition is an empty merge, as the service has no other: it changes the version of what it asks for.
+//! Entities with [copies](crate::denormal) are completed when the unit is committed: what they copy is read then, so that a holder of a source
+//! that the same unit writes is refused (EGT-4), and a row too many by them is an error of the commit.
 //!
 //! # When not to
 //! For one entity: the verbs of the handle. For more than fits: [bulk](crate::index::Entities::bulk), which is not atomic.
@@ -70,6 +72,7 @@
 //! ```
 
 mod fault;
+mod kept;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -87,10 +90,12 @@ use table_core::row::RowWriter;
 use table_core::selection::{Partition, Point, Selection};
 use table_core::store::TableStore;
 
-use crate::index::{Batch, Beside, Entities, IndexOutbox, Road, Write};
+use crate::feed::Feed;
+use crate::index::{Batch, Beside, Entities, IndexOutbox, Other, Road, Write};
 use crate::outbox::Step;
 
 use fault::UnitFault;
+use kept::{Keep, Part, keep};
 
 /// Writes of entities of one partition and of all that their patterns add, applied all or none: see [the module](self).
 #[must_use = "a unit does nothing until it is committed"]
@@ -100,6 +105,10 @@ pub struct Unit<S, O> {
     batch: Batch,
     /// Of each entity of the batch, what is done to it; conditions give no version back.
     acts: Vec<Act>,
+    /// What the batch is made of.
+    parts: Vec<Part>,
+    /// The feeds of holders that a change of a source writes.
+    feed: Feed<S>,
     /// Whether a copy is to change whose index is not known to be whole.
     look: bool,
     /// Handles with participants, by entity type.
@@ -143,6 +152,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Entit
             table: self.table().name()?.clone(),
             batch: Batch::new(partition_key),
             acts: Vec::new(),
+            parts: Vec::new(),
+            feed: self.feed().clone(),
             look: false,
             handles: HashMap::new(),
             admissions: HashMap::new(),
@@ -252,8 +263,9 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         let key = of.into_key()?;
         self.check_place::<E>(&key)?;
         let mut batch = self.batch.clone();
-        batch.intend(&key.row_key, vec![step]);
-        self.take(batch, &key)
+        batch.intend(&key.row_key, vec![step.clone()]);
+        self.take(batch, &key)?.parts.push(Part::Step(key.row_key, step));
+        Ok(self)
     }
 
     /// Adds a row of a pattern.
@@ -261,8 +273,10 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         let row_key = operation.row_key.clone();
         let key = EntityKey { partition_key: self.batch.partition_key.clone(), row_key };
         let mut batch = self.batch.clone();
-        batch.add(Beside { by, operation }).map_err(|error| self.here(error, &key))?;
-        self.take(batch, &key)
+        let row = Beside { by, operation };
+        batch.add(row.clone()).map_err(|error| self.here(error, &key))?;
+        self.take(batch, &key)?.parts.push(Part::Row(row));
+        Ok(self)
     }
 
     fn write<E: Entity>(
@@ -276,10 +290,11 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         let act = Act { entity: E::SCHEMA.entity, verb: Some(kind.name()) };
         let is_whole = matches!(kind, OperationKind::Replace(..));
         let handle = self.handle::<E>();
+        let keep = keep(&handle, key, &kind, old)?;
         let write = handle.write_of(key.clone(), kind, old, new).map_err(|error| self.here(error, key))?;
         self.road.feed = self.road.feed.take().or_else(|| handle.recorder().cloned());
         let look = !handle.knows(&write);
-        self.push::<E>(write, act)?;
+        self.push::<E>(write, act, keep)?;
         self.look |= look;
         let admission: Admission = Arc::new(move |is_whole| {
             let handle = handle.clone();
@@ -293,14 +308,16 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         self.check_place::<E>(&key)?;
         let kind = OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match);
         let act = Act { entity: E::SCHEMA.entity, verb: None };
-        self.push::<E>(Write::alone(key, kind), act)
+        self.push::<E>(Write::alone(key, kind), act, None)
     }
 
-    fn push<E: Entity>(&mut self, write: Write, act: Act) -> Result<&mut Self> {
+    fn push<E: Entity>(&mut self, write: Write, act: Act, keep: Option<Keep>) -> Result<&mut Self> {
         let key = write.key.clone();
         let mut batch = self.batch.clone();
+        let part = Part::Write(Other { write: write.clone(), push: Batch::push::<E> }, keep);
         batch.push::<E>(write).map_err(|error| self.here(error.with_context(&act.to_string()), &key))?;
         self.take(batch, &key).map_err(|error| error.with_context(&act.to_string()))?.acts.push(act);
+        self.parts.push(part);
         Ok(self)
     }
 
@@ -371,8 +388,12 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         for (admission, is_whole) in self.admissions.values() {
             admission(*is_whole).await?;
         }
-        let etags =
-            self.road.commit(&self.table, &self.batch, self.look).await.map_err(|error| self.named(error))?;
+        let etags = if self.parts.iter().any(Part::keeps) {
+            self.commit_kept().await
+        } else {
+            self.road.commit(&self.table, &self.batch, self.look).await
+        };
+        let etags = etags.map_err(|error| self.named(error))?;
         let of_acts = self.acts.iter().zip(etags);
         Ok(of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, etag)| etag).collect())
     }

@@ -6,7 +6,8 @@ use std::error::Error;
 use table_core::error::Result;
 use table_core::selection::Point;
 use table_core::{DynTableStore, Engine, Entity, QueueName, Selection, TableStore, TableStoreExt};
-use table_patterns::denormal::{Denormal, HolderTable, SourceTable};
+use table_patterns::Entities;
+use table_patterns::denormal::Denormal;
 use table_patterns::outbox::Outbox;
 use table_patterns::work::Worker;
 
@@ -109,9 +110,9 @@ impl Denormal for Destination {
 /// Airports, routes and the worker between them, in one store. The queue is in memory: a lost message costs time, not copies.
 pub struct NamedRoutes<S> {
     /// The sources.
-    pub airports: SourceTable<NamedAirport, S, Engine>,
+    pub airports: Entities<NamedAirport, S, Outbox<S, Engine>>,
     /// The holders.
-    pub routes: HolderTable<NamedRoute, S, Engine>,
+    pub routes: Entities<NamedRoute, S, Outbox<S, Engine>>,
     outbox: Outbox<S, Engine>,
 }
 
@@ -124,8 +125,8 @@ impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
         let outbox = Outbox::new(store, Engine::in_memory(), QueueName::new("named-routes")?);
         outbox.create_queues().await?;
         Ok(Self {
-            airports: SourceTable::new(outbox.clone()).copied::<Origin>().copied::<Destination>(),
-            routes: HolderTable::new(outbox.clone()).copies::<Origin>().copies::<Destination>(),
+            airports: Entities::from(outbox.clone()).gives::<Origin>().gives::<Destination>(),
+            routes: Entities::from(outbox.clone()).holds::<Origin>().holds::<Destination>(),
             outbox,
         })
     }
@@ -136,7 +137,7 @@ impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
     /// Those of the queue.
     pub async fn work(&self) -> Result<()> {
         let worker = Worker::new(self.outbox.clone());
-        worker.propagates(&self.airports).settles_copies(&self.routes).run_until_idle().await
+        worker.settles_copies(&self.airports).settles_copies(&self.routes).run_until_idle().await
     }
 }
 
@@ -193,7 +194,7 @@ pub async fn import(
         match handles.routes.insert(route).await {
             // From an earlier import, perhaps with names that a recipe changed.
             Err(error) if error.is_already_exists() => {
-                handles.routes.settle(NamedRoute::key(&route.origin, &route.destination)).await?;
+                handles.routes.settle_copies(NamedRoute::key(&route.origin, &route.destination)).await?;
             }
             outcome => drop(outcome?),
         }

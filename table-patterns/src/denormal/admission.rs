@@ -1,6 +1,5 @@
 //! Whether a source's handle may write the holders of a relation: not beside a program of a newer design of theirs.
 
-use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -10,19 +9,53 @@ use table_core::name::TableName;
 use table_core::store::TableStore;
 
 use crate::denormal::Denormal;
+use crate::denormal::relation::Outgoing;
 
 type Ask = dyn Fn(&TableName, u64) -> BoxFuture<'static, Result<()>> + Send + Sync;
 
+/// A relation of a source's handle.
+pub(super) struct Given<E, S> {
+    pub(super) relation: Outgoing<E>,
+    of: fn(&Table<E, S>) -> Admission,
+    admission: Admission,
+}
+
+impl<E, S: TableStore> Given<E, S> {
+    pub(super) fn of<D: Denormal<Source = E>>(sources: &Table<E, S>) -> Self
+    where
+        S: Clone + 'static,
+    {
+        let of = Admission::of::<D, S>;
+        Self { relation: Outgoing::of::<D>(), of, admission: of(sources) }
+    }
+
+    /// The same beside a table of sources that was opened since.
+    pub(super) fn beside(&self, sources: &Table<E, S>) -> Self {
+        Self { admission: (self.of)(sources), ..self.clone() }
+    }
+
+    /// Whether holders in a table may be written at an instant.
+    ///
+    /// # Errors
+    /// `LayoutMismatch` if a program of a newer design has opened it, and this one would not keep what that declares; those of the store.
+    pub(super) async fn admit(&self, table: &TableName, now: u64) -> Result<()> {
+        (self.admission.0)(table, now).await
+    }
+}
+
+impl<E, S> Clone for Given<E, S> {
+    fn clone(&self) -> Self {
+        Self { relation: self.relation.clone(), of: self.of, admission: self.admission.clone() }
+    }
+}
+
 /// Asks for the stored design of the holders of one relation, as often as a handle of theirs does.
 #[derive(Clone)]
-pub(super) struct Admission {
-    pub(super) relation: &'static str,
-    ask: Arc<Ask>,
-}
+struct Admission(Arc<Ask>);
 
 impl Admission {
     /// The admission of holders beside a table of sources: nothing is asked where that was not opened.
-    pub(super) fn of<D: Denormal, S: TableStore + Clone + 'static>(sources: &Table<D::Source, S>) -> Self {
+    fn of<D: Denormal, S: TableStore + Clone + 'static>(sources: &Table<D::Source, S>) -> Self {
         let sources = sources.clone();
         let usual = Table::<D::Holder, S>::of_design(sources.store().clone()).name().cloned();
         let usual = usual.map(|name| sources.peer::<D::Holder>(name));
@@ -32,20 +65,6 @@ impl Admission {
             let holders = known.unwrap_or_else(|| sources.peer(table.clone()));
             Box::pin(async move { holders.admit(now).await })
         };
-        Self { relation: D::NAME, ask: Arc::new(ask) }
-    }
-
-    /// Whether holders in a table may be written at an instant.
-    ///
-    /// # Errors
-    /// `LayoutMismatch` if a program of a newer design has opened it, and this one would not keep what that declares; those of the store.
-    pub(super) async fn admit(&self, table: &TableName, now: u64) -> Result<()> {
-        (self.ask)(table, now).await
-    }
-}
-
-impl fmt::Debug for Admission {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Admission").field("relation", &self.relation).finish_non_exhaustive()
+        Self(Arc::new(ask))
     }
 }

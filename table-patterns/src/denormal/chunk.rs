@@ -6,45 +6,28 @@ use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
-use table_core::queue::QueueStore;
 use table_core::store::{StoredRow, TableStore};
 
 use crate::denormal::group::Group;
 use crate::denormal::io;
 use crate::denormal::reference::{Reference, StoredReference};
-use crate::denormal::relation::{HolderType, Refreshed};
-use crate::denormal::source::SourceTable;
+use crate::denormal::relation::Refreshed;
+use crate::denormal::relations::Copying;
 use crate::feed::FeedChange;
-use crate::index::{Batch, Beside, Write};
+use crate::index::{Beside, IndexOutbox, Other, Write};
 
 /// What one holder needs.
 #[derive(Debug)]
 pub(super) struct HolderStep {
     /// Its write, if it refers to the source: also where nothing changes, so that a writer with an older source in mind fails.
-    pub(super) write: Option<HolderWrite>,
+    pub(super) write: Option<Other>,
     /// References that are none, or none any more.
     pub(super) drop: Vec<StoredReference>,
 }
 
-/// The write of a holder, with what its struct declares.
-#[derive(Debug)]
-pub(super) struct HolderWrite {
-    write: Write,
-    of: HolderType,
-}
-
-impl HolderWrite {
-    /// Adds it to a batch; whether a change is recorded in a feed.
-    pub(super) fn push(self, batch: &mut Batch) -> Result<bool> {
-        let is_recorded = !self.write.beside.is_empty();
-        (self.of.push)(batch, self.write)?;
-        Ok(is_recorded)
-    }
-}
-
-impl<E: Entity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
     /// What each holder needs to be as its source is, of which `None` says that it is gone.
-    pub(super) async fn steps(
+    pub(super) async fn holder_steps(
         &self,
         key: &EntityKey,
         source: Option<&E>,
@@ -53,19 +36,19 @@ impl<E: Entity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
         for found in groups.iter().flat_map(|(group, _)| &group.references) {
             self.admit_holders(found).await?;
         }
-        groups.into_iter().map(|(group, stored)| self.step(key, source, group, stored)).collect()
+        groups.into_iter().map(|(group, stored)| self.holder_step(key, source, group, stored)).collect()
     }
 
     /// Whether the holder that a reference names may be written.
     async fn admit_holders(&self, found: &StoredReference) -> Result<()> {
         let Reference { relation, holder_table, .. } = &found.reference;
-        match self.admissions.iter().find(|admission| admission.relation == relation) {
-            Some(admission) => admission.admit(holder_table, self.entities.retry.pace().now()).await,
+        match self.relations.gives.iter().find(|given| given.relation.name == relation) {
+            Some(given) => given.admit(holder_table, self.handle.retry.pace().now()).await,
             None => Ok(()),
         }
     }
 
-    fn step(
+    fn holder_step(
         &self,
         key: &EntityKey,
         source: Option<&E>,
@@ -78,7 +61,7 @@ impl<E: Entity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
         };
         let (mut row, mut ours, mut is_changed, mut drop) = (stored.row.clone(), None, false, Vec::new());
         for found in references {
-            let relation = self.relation(&found)?;
+            let relation = &self.given(&found)?.relation;
             let entity = EntityRef::new(holder.partition_key.as_str(), holder.row_key.as_str(), row.view());
             let refreshed =
                 (relation.refresh)(key, entity, source).map_err(|error| error.with_table(table.as_str()))?;
@@ -95,14 +78,14 @@ impl<E: Entity, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
         let Some(of) = ours else { return Ok(HolderStep { write: None, drop }) };
         if !is_changed {
             let write = Write::alone(holder, io::touch(if_match));
-            return Ok(HolderStep { write: Some(HolderWrite { write, of }), drop });
+            return Ok(HolderStep { write: Some(Other { write, push: of.push }), drop });
         }
         let kind = OperationKind::Replace(row.clone(), if_match);
         let mut write = (of.write)(&holder, kind, [&stored.row, &row])?;
         if of.feed {
             let change = FeedChange { source: &holder.row_key, kind: "updated", payload: b"" };
-            write.beside.push(Beside { by: "feed", operation: self.entities.feed().operation(change)? });
+            write.beside.push(Beside { by: "feed", operation: self.handle.feed().operation(change)? });
         }
-        Ok(HolderStep { write: Some(HolderWrite { write, of }), drop })
+        Ok(HolderStep { write: Some(Other { write, push: of.push }), drop })
     }
 }

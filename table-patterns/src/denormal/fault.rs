@@ -7,18 +7,12 @@ use table_core::name::TableName;
 /// A source or a holder that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CopyFault {
-    #[error("the change altered the key of the source: insert under the new key, delete the old")]
-    SourceKey,
-    #[error("the change altered the key of the holder: insert under the new key, delete the old")]
-    HolderKey,
     #[error("a relation changes the key of its holder: only copied properties may change")]
     CopiedKey,
     #[error("a holder cannot be its own source: refer to another entity")]
     OwnSource,
     #[error("the holder refers to a source that is not there: insert it first, or take the reference out")]
     NoSource,
-    #[error("the entity to change is not there")]
-    Gone,
     #[error(
         "{holder} of the table `{table}` refers to it by the relation `{relation}`: give that another source first, or none"
     )]
@@ -26,7 +20,7 @@ pub(super) enum CopyFault {
     #[error("`clear` of the relation `{0}` leaves the reference: take it out, too")]
     Cleared(&'static str),
     #[error(
-        "a holder has copies by the relation `{0}`, which this handle does not know: register it with `copied`"
+        "a holder has copies by the relation `{0}`, which this handle does not know: register it with `gives`"
     )]
     UnknownRelation(String),
     #[error("the RowKey of a source has at most {0} UTF-16 code units: shorten it, or copy nothing from it")]
@@ -40,12 +34,11 @@ pub(super) enum CopyFault {
 impl Fault for CopyFault {
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
         match self {
-            Self::SourceKey | Self::HolderKey | Self::CopiedKey => (ErrorCode::InvalidInput, Some("UPD-6")),
+            Self::CopiedKey => (ErrorCode::InvalidInput, Some("UPD-6")),
             Self::OwnSource | Self::Referred { .. } | Self::Cleared(_) => {
                 (ErrorCode::InvalidInput, Some("PAT-DEN-2"))
             }
             Self::NoSource => (ErrorCode::ResourceNotFound, Some("PAT-DEN-2")),
-            Self::Gone => (ErrorCode::ResourceNotFound, Some("UPD-2")),
             Self::UnknownRelation(_) => (ErrorCode::Unsupported, Some("PAT-DEN-2")),
             Self::LongSource(_) => (ErrorCode::PropertyValueTooLarge, Some("KEY-8")),
             Self::Reference | Self::Step { .. } => (ErrorCode::Corrupted, None),

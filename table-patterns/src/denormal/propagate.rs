@@ -5,31 +5,19 @@ use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::Select;
-use table_core::queue::QueueStore;
-use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 
 use crate::denormal::group::{self, Group};
-use crate::denormal::source::SourceTable;
+use crate::denormal::relations::Copying;
 use crate::denormal::{io, reference};
-use crate::index::Batch;
+use crate::index::{Batch, IndexOutbox, is_too_much};
 use crate::work::Call;
 
-impl<E: Entity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, S, Q> {
+impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
     /// Writes all holders of a source as the source is now, or clears them if it is gone; how many that were. In transactions of 100, each whole by itself
-    /// (PAT-EC-6). That it is called again does no harm.
-    ///
-    /// Workers call it; a program does where another tool wrote the source.
-    ///
-    /// # Errors
-    /// `Unsupported` if a holder has copies by a relation that is not registered; `UpdateConditionNotSatisfied` if a holder changed
-    /// during all attempts; those of the store. What was written stays, and another call goes on.
-    pub async fn propagate(&self, key: Selection<E, Point>) -> Result<usize> {
-        self.spread(&key.into_key()?, None).await
-    }
-
+    /// (PAT-EC-6).
     pub(super) async fn spread(&self, key: &EntityKey, call: Option<Call<'_>>) -> Result<usize> {
-        let (store, table) = (self.table().store(), self.entities.table().name()?);
+        let (store, table) = (self.handle.table().store(), self.handle.table().name()?);
         let most = store.capabilities().limits.operations.max(1);
         let query = reference::query(key);
         let (mut written, mut from) = (0, None);
@@ -44,7 +32,7 @@ impl<E: Entity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, S, Q>
                 if let Some(call) = &call {
                     call.keep().await?;
                 }
-                written += match self.write(table, key, some).await? {
+                written += match self.write_holders(table, key, some).await? {
                     Some(written) => written,
                     None => self.one_by_one(table, key, some).await?,
                 };
@@ -60,9 +48,9 @@ impl<E: Entity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, S, Q>
     async fn one_by_one(&self, table: &TableName, key: &EntityKey, groups: &[Group]) -> Result<usize> {
         let mut written = 0;
         for group in groups {
-            let mut race = self.entities.retry.race(io::RACE);
+            let mut race = self.handle.retry.race(io::RACE);
             written += loop {
-                if let Some(written) = self.write(table, key, std::slice::from_ref(group)).await? {
+                if let Some(written) = self.write_holders(table, key, std::slice::from_ref(group)).await? {
                     break written;
                 }
                 race.lost(None).await.map_err(|error| io::in_place(error, &group.table, &group.holder))?;
@@ -72,25 +60,30 @@ impl<E: Entity + Send + Sync, S: TableStore, Q: QueueStore> SourceTable<E, S, Q>
     }
 
     /// Writes some holders of one partition in one transaction; `None` if that was too much, or another writer got between.
-    async fn write(&self, table: &TableName, key: &EntityKey, groups: &[Group]) -> Result<Option<usize>> {
+    async fn write_holders(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        groups: &[Group],
+    ) -> Result<Option<usize>> {
         let Some(Group { table: holders, holder, .. }) = groups.first() else { return Ok(Some(0)) };
-        let store = self.table().store();
+        let store = self.handle.table().store();
         let read = group::read(store, groups.to_vec()).await?;
         // IMPORTANT: after the holders. What is written over them is then never older than what they have.
         let stored = store.get(table, key, &Select::All).await?;
         let source = stored.as_ref().map(|stored| E::from_entity(io::entity(key, stored))).transpose()?;
-        let (mut batch, mut drops, mut feed) = (Batch::new(holder.partition_key.clone()), Vec::new(), false);
-        for step in self.steps(key, source.as_ref(), read).await? {
+        let (mut batch, mut drops) = (Batch::new(holder.partition_key.clone()), Vec::new());
+        for step in self.holder_steps(key, source.as_ref(), read).await? {
             if let Some(write) = step.write {
-                feed |= write.push(&mut batch)?;
+                write.push(&mut batch)?;
             }
             drops.extend(step.drop);
         }
         let written = batch.entities.len();
         if written > 0 {
-            match io::commit(&self.entities, holders, &batch, feed).await {
+            match self.handle.commit_others(holders, &batch).await {
                 Err(error) if error.is_conflict() => return Ok(None),
-                Err(error) if io::is_too_much(&error) && groups.len() > 1 => return Ok(None),
+                Err(error) if is_too_much(&error) && groups.len() > 1 => return Ok(None),
                 outcome => outcome?,
             };
         }

@@ -7,39 +7,27 @@ use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::Select;
-use table_core::queue::QueueStore;
 use table_core::row::rewrite;
-use table_core::selection::{Point, Selection};
 use table_core::store::{StoredRow, TableStore};
 
-use crate::denormal::holder::HolderTable;
 use crate::denormal::io;
 use crate::denormal::reference::Reference;
 use crate::denormal::relation::Incoming;
+use crate::denormal::relations::Copying;
 use crate::denormal::steps::Left;
-use crate::index::Batch;
+use crate::index::{Batch, IndexOutbox};
 
-impl<H: Entity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, S, Q> {
-    /// Brings a holder in line with its sources as they are now, and sees that their references name it; whether its copies changed. That it is
-    /// called again does no harm.
-    ///
-    /// Workers call it; a program does where another tool wrote the holder.
-    ///
-    /// # Errors
-    /// `UpdateConditionNotSatisfied` if others changed the holder during all attempts; those of the store.
-    pub async fn settle(&self, key: Selection<H, Point>) -> Result<bool> {
-        self.align(&key.into_key()?, Left::default()).await
-    }
-
+impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
+    /// Brings a holder in line with its sources as they are now, and sees that their references name it; whether its copies changed.
     pub(super) async fn align(&self, key: &EntityKey, mut left: Left) -> Result<bool> {
         let mut changed = false;
-        let mut race = self.entities.retry.race(io::RACE);
+        let mut race = self.handle.retry.race(io::RACE);
         loop {
             match self.align_once(key, &mut left).await? {
                 Outcome::Settled => return Ok(changed),
                 Outcome::Written => changed = true,
                 Outcome::Lost => {
-                    let table = self.table().name()?;
+                    let table = self.handle.table().name()?;
                     race.lost(None).await.map_err(|error| io::in_place(error, table, key))?;
                 }
             }
@@ -47,12 +35,12 @@ impl<H: Entity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, S, Q>
     }
 
     async fn align_once(&self, key: &EntityKey, left: &mut Left) -> Result<Outcome> {
-        let (store, table) = (self.table().store(), self.table().name()?);
+        let (store, table) = (self.handle.table().store(), self.handle.table().name()?);
         // IMPORTANT: references that may go are read before the holder, and deleted under that version: a holder that takes its
         // source up again renews them.
         let mut old = Vec::with_capacity(left.0.len());
         for (name, source) in &left.0 {
-            let Some(relation) = self.relations.iter().find(|relation| relation.name == name) else {
+            let Some(relation) = self.relations.holds.iter().find(|relation| relation.name == name) else {
                 continue;
             };
             let (source_table, link) = (relation.source_table()?, link(table, relation, key));
@@ -96,9 +84,9 @@ impl<H: Entity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, S, Q>
         mut holder: H,
         left: &mut Left,
     ) -> Result<Option<Outcome>> {
-        let store = self.table().store();
+        let store = self.handle.table().store();
         let before = holder.to_row()?;
-        for relation in &self.relations {
+        for relation in &self.relations.holds {
             let Some(source) = (relation.reference)(&holder)? else { continue };
             let source_table = relation.source_table()?;
             let has_reference = self.renew(&source_table, &source, &link(table, relation, key)).await?;
@@ -123,8 +111,8 @@ impl<H: Entity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, S, Q>
         let row = rewrite(stored.row.view(), before.view(), after.view())?;
         let replace = OperationKind::Replace(row, IfMatch::ETag(stored.etag.clone()));
         let was = H::from_entity(io::entity(key, stored))?;
-        let write = self.entities.write_of(key.clone(), replace, Some(&was), Some(&holder))?;
-        match io::commit(&self.entities, table, &Batch::of::<H>(write)?, false).await {
+        let write = self.handle.write_of(key.clone(), replace, Some(&was), Some(&holder))?;
+        match self.handle.commit_others(table, &Batch::of::<H>(write)?).await {
             Err(error) if error.is_conflict() => Ok(Some(Outcome::Lost)),
             outcome => outcome.map(|_| Some(Outcome::Written)),
         }
@@ -133,7 +121,7 @@ impl<H: Entity + Send + Sync, S: TableStore, Q: QueueStore> HolderTable<H, S, Q>
     /// Writes a reference, so that a worker that takes it for left over fails; `false` if the source is gone.
     async fn renew(&self, source_table: &TableName, source: &EntityKey, link: &Reference) -> Result<bool> {
         let renewal = [(link.key(source)?.row_key, io::touch(IfMatch::Any))];
-        match io::submit(self.table().store(), source_table, &source.partition_key, renewal).await {
+        match io::submit(self.handle.table().store(), source_table, &source.partition_key, renewal).await {
             Err(error) if error.code() == ErrorCode::ResourceNotFound => {}
             outcome => return outcome.map(|_| true),
         }

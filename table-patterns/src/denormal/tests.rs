@@ -4,6 +4,7 @@ mod combined;
 mod concurrent;
 mod deaths;
 mod declared;
+mod handle;
 mod kit;
 mod layout;
 mod model;

@@ -2,7 +2,7 @@
 //! transaction; again where another writer was in between (CON-3).
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
+use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
@@ -16,6 +16,7 @@ use crate::index::batch::{Batch, Write};
 use crate::index::changes::ChangeKind;
 use crate::index::commit::{Attempt, touches};
 use crate::index::fault::IndexFault;
+use crate::index::kept::Asked;
 use crate::index::outbox::IndexOutbox;
 use crate::index::road::{Road, Way};
 use crate::index::state::load;
@@ -78,9 +79,24 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         &self,
         key: &EntityKey,
         reads: bool,
-        mut first: Option<Current<E>>,
-        mut decide: impl FnMut(Option<Current<E>>) -> Decided,
+        first: Option<Current<E>>,
+        decide: impl FnMut(Option<Current<E>>) -> Decided,
     ) -> Result<Option<ETag>> {
+        self.write_kept(key, reads, first, decide).await.map(|(etag, _)| etag)
+    }
+
+    /// The same, with the properties that the entity has by its copies.
+    pub(crate) async fn write_kept(
+        &self,
+        key: &EntityKey,
+        reads: bool,
+        first: Option<Current<E>>,
+        mut decide: impl FnMut(Option<Current<E>>) -> Decided,
+    ) -> Result<(Option<ETag>, Option<Row>)> {
+        let keeps = self.keeps_copies();
+        // Copies are kept of all that is stored.
+        let mut first = first.filter(|_| !keeps);
+        let mut together = true;
         let mut look = false;
         let mut race = self.retry.race(RACE);
         loop {
@@ -88,22 +104,65 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
                 Some(first) => decide(Some(first))?,
                 None => None,
             };
-            let write = if let Some(write) = decided {
-                write
+            let (write, stored) = if let Some(write) = decided {
+                (write, None)
             } else {
                 let current = if reads { self.current(key).await? } else { None };
-                decide(current)?.ok_or_else(undecided)?
+                let stored = current.as_ref().filter(|_| keeps).and_then(|current| current.stored.clone());
+                (decide(current)?.ok_or_else(undecided)?, stored)
             };
-            let batch = Batch::of::<E>(write)?;
-            match self.attempt(&batch, look).await? {
-                Attempt::Done(etags) => return Ok(etags.into_iter().next().flatten()),
+            let (batch, kept) = self.kept(write, stored, &mut together).await?;
+            let others = batch.entities.len() > 1;
+            // Which of the indexes are whole is known of one type alone: copies of others are looked at.
+            let attempt = match self.attempt(&batch, look || others).await {
+                // What was read for copies has changed since.
+                Err(error) if keeps && error.is_conflict() => Attempt::Index(error),
+                Err(error) if others && is_too_much(&error) => {
+                    together = false;
+                    continue;
+                }
+                attempt => attempt?,
+            };
+            match attempt {
+                Attempt::Done(etags) => return Ok((etags.into_iter().next().flatten(), kept)),
                 Attempt::Entity(error) if !reads => return Err(error),
                 // The first look is at once: what failed may be no race.
-                Attempt::Index(_) if !look => look = true,
+                Attempt::Index(_) if !look && !keeps => look = true,
                 Attempt::Entity(error) | Attempt::Index(error) => {
+                    look |= keeps;
                     race.lost(error).await.map_err(|error| self.here(error, key))?;
                 }
             }
+        }
+    }
+
+    /// The batch of a write, with what its copies add, and the properties that the entity has by them.
+    async fn kept(
+        &self,
+        write: Write,
+        stored: Option<Row>,
+        together: &mut bool,
+    ) -> Result<(Batch, Option<Row>)> {
+        let Some(keeper) = &self.keeper else { return Ok((Batch::of::<E>(write)?, None)) };
+        let Write { key, kind, .. } = write;
+        loop {
+            let (key, kind, stored) = (key.clone(), kind.clone(), stored.clone());
+            let mut kept =
+                keeper.keep(self, Asked { key: key.clone(), kind, stored, together: *together }).await?;
+            let (row, is_alone) = (kept.row.take(), kept.others.is_empty());
+            let mut batch = Batch::new(key.partition_key);
+            kept.push::<E>(&mut batch)?;
+            if is_alone || batch.operations() <= self.table.store().capabilities().limits.operations {
+                return Ok((batch, row));
+            }
+            *together = false;
+        }
+    }
+
+    pub(crate) fn in_table(&self, error: Error) -> Error {
+        match (error.table(), self.table.name()) {
+            (None, Ok(table)) => error.with_table(table.as_str()),
+            _ => error,
         }
     }
 
@@ -116,7 +175,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         }
         // What is not whole has no copy to be taken for granted.
         let look = look || touches(batch, |index| !self.states.is_ready::<E>(index));
-        self.way(table).attempt(batch, look).await
+        self.way_of(table, batch).attempt(batch, look).await
     }
 
     /// Whether a program of a newer design lets this one replace rows as a whole.
@@ -141,9 +200,20 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         self.way(table).commit(batch, (&self.retry, look)).await
     }
 
+    /// Writes entities of types that may be others, with what their structs declare. A conflict is an error, as all rows were read.
+    pub(crate) async fn commit_others(&self, table: &TableName, batch: &Batch) -> Result<Vec<Option<ETag>>> {
+        self.admit(false).await?;
+        self.way_of(table, batch).commit(batch, (&self.retry, !batch.copies.is_empty())).await
+    }
+
     fn way<'a>(&'a self, table: &'a TableName) -> Way<'a, S, O> {
         let (store, outbox) = (self.table.store(), &self.outbox);
         Way { store, outbox, feed: self.recorder(), lists: self.lists(table) }
+    }
+
+    fn way_of<'a>(&'a self, table: &'a TableName, batch: &Batch) -> Way<'a, S, O> {
+        let feed = batch.feed.then_some(&self.feed).or_else(|| self.recorder());
+        Way { feed, ..self.way(table) }
     }
 
     /// What the handle knows, for units of several types.
@@ -176,7 +246,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         old: Option<&E>,
         new: Option<&E>,
     ) -> Result<Write> {
-        if E::COPIES && !self.keeps_copies {
+        if E::COPIES && !self.keeps_copies() {
             return Err(self.here(Error::of(IndexFault::Copies(E::SCHEMA.entity)), &key));
         }
         let mut out = Changes::new(key.clone(), self.retry.pace().clone());
@@ -220,6 +290,11 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
 /// The error of a decision that asks for more although all that is there was read.
 pub(crate) fn undecided() -> Error {
     Error::of(IndexFault::Undecided)
+}
+
+/// There is more to write than one transaction takes.
+pub(crate) fn is_too_much(error: &Error) -> bool {
+    matches!(error.code(), ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge)
 }
 
 /// An entity of these properties.

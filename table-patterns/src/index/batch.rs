@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
+use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::{Row, entity_bytes};
@@ -97,6 +98,8 @@ pub(crate) struct Batch {
     pub(crate) beside: Vec<Beside>,
     /// Steps that participants intend, by the row of the entity that changed.
     pub(crate) steps: Vec<(RowKey, Vec<Step>)>,
+    /// Whether a feed records the change of an entity of another type.
+    pub(crate) feed: bool,
     bytes: usize,
 }
 
@@ -110,6 +113,7 @@ impl Batch {
             remote: Vec::new(),
             beside: Vec::new(),
             steps: Vec::new(),
+            feed: false,
             bytes: 0,
         }
     }
@@ -232,6 +236,10 @@ impl Batch {
     fn put_beside(&mut self, one: Beside) -> Result<()> {
         if let Some(other) = self.beside.iter().find(|other| other.operation.row_key == one.operation.row_key)
         {
+            // Two holders of one source have one condition on it.
+            if other.by == one.by && other.operation == one.operation && is_condition(&one.operation) {
+                return Ok(());
+            }
             let (first, second) = (other.by.to_string(), one.by.to_string());
             return Err(Error::of(IndexFault::SameRow { first, second })
                 .with_key(self.partition_key.as_str(), one.operation.row_key.as_str()));
@@ -292,6 +300,11 @@ impl Batch {
         }
         self.remote.push((E::SCHEMA, RemoteChange { index, owner: owner.clone(), keys: vec![key], left }));
     }
+}
+
+/// Whether an operation changes nothing but the version of what it asks for.
+fn is_condition(operation: &Operation) -> bool {
+    matches!(&operation.kind, OperationKind::Merge(row, IfMatch::ETag(_)) if row.view().properties().next().is_none())
 }
 
 /// The error of a value that another entity has (PAT-INTRA-5).

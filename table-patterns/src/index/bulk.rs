@@ -144,6 +144,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
         mut self,
         entities: impl IntoIterator<Item = T>,
     ) -> Result<Written, IndexedBulkError> {
+        if self.table.keeps_copies() {
+            return self.insert_each(entities).await;
+        }
         let limits = self.table.table().store().capabilities().limits;
         let mut entities = entities.into_iter().enumerate();
         loop {
@@ -167,6 +170,26 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
                 return Ok(self.done);
             }
         }
+    }
+
+    /// One transaction for each: what an entity copies is read for it.
+    async fn insert_each<T: Borrow<E>>(
+        self,
+        entities: impl IntoIterator<Item = T>,
+    ) -> Result<Written, IndexedBulkError> {
+        let mut all: Vec<usize> = self.done.ranges().iter().cloned().flatten().collect();
+        for (position, entity) in entities.into_iter().enumerate() {
+            if self.done.contains(position) {
+                continue;
+            }
+            if let Err(source) = self.table.insert(entity.borrow()).await {
+                let unknown = source.is_ambiguous().then_some(position).into_iter().collect();
+                let written = all.into_iter().collect();
+                return Err(IndexedBulkError { source, at: Some(position), written, unknown });
+            }
+            all.push(position);
+        }
+        Ok(all.into_iter().collect())
     }
 
     async fn write(

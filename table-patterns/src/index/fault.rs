@@ -80,7 +80,7 @@ pub(crate) enum IndexFault {
     #[error("a step elsewhere is intended, and nothing records it: take a handle with an outbox")]
     NoOutboxForSteps,
     #[error(
-        "`{0}` gives or holds copies, which this write would not keep: write it through `SourceTable` or `HolderTable`, with its relations"
+        "`{0}` gives or holds copies, which this write would not keep: name its relations on the handle, with `gives` or `holds`"
     )]
     Copies(&'static str),
     #[error("a page of a list has at least one key: `top` is 0")]

@@ -14,6 +14,7 @@ use table_core::store::TableStore;
 use table_core::table::{Table, TableStoreExt};
 
 use crate::feed::Feed;
+use crate::index::kept::Keeper;
 use crate::index::list::{ListBlobs, Lists};
 use crate::index::outbox::{IndexOutbox, NoOutbox};
 use crate::index::state::{IndexState, States, load, noted};
@@ -67,8 +68,8 @@ pub struct Entities<E, S, O = NoOutbox> {
     /// Whether changes are recorded in it.
     pub(crate) records: bool,
     pub(crate) participants: Vec<Arc<dyn Participant<E>>>,
-    /// Whether its writes are those of a handle that keeps copies.
-    pub(crate) keeps_copies: bool,
+    /// What keeps its copies in each write, if it has any.
+    pub(crate) keeper: Option<Arc<dyn Keeper<E, Self>>>,
 }
 
 impl<E, S: Clone, O: Clone> Clone for Entities<E, S, O> {
@@ -82,7 +83,7 @@ impl<E, S: Clone, O: Clone> Clone for Entities<E, S, O> {
             feed: self.feed.clone(),
             records: self.records,
             participants: self.participants.clone(),
-            keeps_copies: self.keeps_copies,
+            keeper: self.keeper.clone(),
         }
     }
 }
@@ -97,6 +98,7 @@ impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for Entities<E, S, O> {
             .field("blobs", &self.blobs)
             .field("records", &self.records)
             .field("participants", &self.participants.iter().map(|one| one.name()).collect::<Vec<_>>())
+            .field("keeps_copies", &self.keeper.is_some())
             .finish_non_exhaustive()
     }
 }
@@ -166,7 +168,7 @@ impl<E: Entity, S: TableStore + Clone, O> Entities<E, S, O> {
             outbox,
             blobs: None,
             participants: Vec::new(),
-            keeps_copies: false,
+            keeper: None,
         }
     }
 }
@@ -219,7 +221,12 @@ impl<E: Entity, S, O> Entities<E, S, O> {
 
     /// Whether a write needs to know nothing of what is there: no index and no participant asks for it.
     pub(crate) fn is_blind(&self) -> bool {
-        E::INDEXES.is_empty() && self.participants.is_empty()
+        E::INDEXES.is_empty() && self.participants.is_empty() && !self.keeps_copies()
+    }
+
+    /// Whether a write is to know all that is stored, and reads others: entities that give or hold copies.
+    pub(crate) const fn keeps_copies(&self) -> bool {
+        self.keeper.is_some()
     }
 
     /// The same with another clock, and another way to wait in back-offs and at the rate of a backfill.
@@ -284,6 +291,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
             self.table.store().create_table_if_missing(&table).await?;
         }
         load(&self.table, &self.states).await?;
+        self.keeper = self.keeper.as_ref().map(|keeper| keeper.opened(&self));
         Ok(self)
     }
 

@@ -184,8 +184,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
             }
         };
         let mut result = None;
-        let etag = self
-            .write(&key, true, first, |current| {
+        let (etag, kept) = self
+            .write_kept(&key, true, first, |current| {
                 let mut current = self.expected(&key, current, &IfMatch::Any)?;
                 let before = current.entity.to_row()?;
                 // The entity as it was, for its copies: `E` need not be `Clone`.
@@ -193,7 +193,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
                 change(&mut current.entity)?;
                 let after = current.entity.to_row()?;
                 if current.entity.key_of()? != key {
-                    return Err(Error::of(IndexFault::KeyChanged));
+                    return Err(self.here(Error::of(IndexFault::KeyChanged), &key));
                 }
                 let if_match = IfMatch::ETag(current.etag);
                 let kind = match (row::removes(before.view(), after.view())?, &current.stored) {
@@ -211,6 +211,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
             })
             .await?;
         let (entity, ticks) = result.ok_or_else(undecided)?;
+        let entity = kept.map(|row| read_as(&key, &row)).transpose()?.unwrap_or(entity);
         let etag = self.written(etag)?;
         let ticks = etag.ticks().unwrap_or(ticks);
         Ok(Versioned::new(entity, etag, ticks))

@@ -11,7 +11,6 @@ use table_core::embedded::{Clock, Engine, EngineOptions};
 use table_core::retry::Retry;
 use table_core::table::LEASE;
 use table_core::{Entity, ErrorCode, IfMatch, QueueName, Result, Table, TableStoreExt};
-use table_patterns::denormal::{HolderTable, SourceTable};
 use table_patterns::index::{EntityStore, IndexState};
 use table_patterns::outbox::Outbox;
 use table_patterns::wide::{Wide, WideStore};
@@ -402,10 +401,9 @@ fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holder
         let outbox = Outbox::with_pace(store.clone(), store.clone(), queue, time.pace());
         outbox.create_queues().await.unwrap();
         let agents = store.entities_through::<desk::Agent, _>(outbox.clone()).with_pace(time.pace());
-        let agents = SourceTable::new(agents.create_if_missing().await.unwrap());
-        let agents = agents.copied::<desk::before::Ticket>();
+        let agents = agents.gives::<desk::before::Ticket>().create_if_missing().await.unwrap();
         let old = store.entities_through::<desk::before::Ticket, _>(outbox.clone()).with_pace(time.pace());
-        let old = HolderTable::new(old.create_if_missing().await.unwrap()).copies::<desk::before::Ticket>();
+        let old = old.create_if_missing().await.unwrap().holds::<desk::before::Ticket>();
         let ada = desk::Agent { tenant: "contoso".into(), id: 9, name: "Ada".into() };
         agents.insert(&ada).await.unwrap();
         let ticket = |number| desk::before::Ticket {
@@ -424,11 +422,11 @@ fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holder
         time.pass(LEASE * 2);
         assert!(refused(old.insert(&ticket(18)).await));
         assert!(refused(old.update(key(), |ticket| ticket.agent = None).await));
-        assert!(refused(old.delete(key()).await));
+        assert!(refused(old.delete(key(), IfMatch::Any).await));
         // The design of the source is the same; that of the holders which it would write is not.
         assert!(refused(agents.update(agent(), |ada| ada.name = "Lovelace".into()).await));
-        assert!(refused(agents.delete(agent()).await));
-        assert!(refused(agents.propagate(agent()).await));
+        assert!(refused(agents.delete(agent(), IfMatch::Any).await));
+        assert!(refused(agents.settle_copies(agent()).await));
         let report = new.check().run().await.unwrap();
         assert!(report.is_clean(), "{report:?}");
         let found = new.get(desk::indexed::Ticket::key("contoso", 17)).await.unwrap().unwrap();
@@ -436,8 +434,7 @@ fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holder
 
         // The newer program takes them along.
         let agents = store.entities_through::<desk::Agent, _>(outbox).with_pace(time.pace());
-        let agents = SourceTable::new(agents.create_if_missing().await.unwrap());
-        let agents = agents.copied::<desk::indexed::Ticket>();
+        let agents = agents.create_if_missing().await.unwrap().gives::<desk::indexed::Ticket>();
         agents.update(agent(), |ada| ada.name = "Lovelace".into()).await.unwrap();
         let found = new.get(desk::indexed::Ticket::by_agent("contoso", 17, "Lovelace")).await.unwrap();
         assert_eq!(found.unwrap().number, 17);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollster::block_on;
 use table_core::error::ErrorCode;
+use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, Project, ada, bob, project, sales};
 use crate::faults::Fault;
@@ -49,19 +50,19 @@ const SCENES: [(&str, Scene); 8] = [
         );
     }),
     ("project gone", |company| {
-        let _ = block_on(company.projects.delete(Project::key("Engine", 1)));
+        let _ = block_on(company.projects.delete(Project::key("Engine", 1), IfMatch::Any));
         let _ = block_on(company.worker().run_until_idle());
     }),
     ("department gone", |company| {
-        let _ = block_on(company.departments.delete(Department::key("Sales")));
+        let _ = block_on(company.departments.delete(Department::key("Sales"), IfMatch::Any));
     }),
     ("source gone", |company| {
-        let _ = block_on(company.departments.delete(Department::key("Sales")));
-        let _ = block_on(company.employees.delete(Employee::key("Sales", 223)));
+        let _ = block_on(company.departments.delete(Department::key("Sales"), IfMatch::Any));
+        let _ = block_on(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any));
         let _ = block_on(company.worker().run_until_idle());
     }),
     ("refused", |company| {
-        let _ = block_on(company.employees.delete(Employee::key("Sales", 223)));
+        let _ = block_on(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any));
     }),
 ];
 
@@ -101,7 +102,7 @@ fn assert_left_over(company: &Company, at: &str) {
     let alive = company.again();
     for employee in company.employees() {
         let key = Employee::key(&employee.department, employee.id);
-        block_on(alive.employees.propagate(key)).unwrap_or_else(|error| panic!("{at}: {error}"));
+        block_on(alive.employees.settle_copies(key)).unwrap_or_else(|error| panic!("{at}: {error}"));
     }
     company.assert_agreement(at);
 }
@@ -152,8 +153,8 @@ fn pat_den_2_who_wakes_up_late_undoes_nothing() {
             }
         }),
         ("gone and back", |company| {
-            let _ = block_on(company.departments.delete(Department::key("Sales")));
-            block_on(company.employees.delete(Employee::key("Sales", 223))).unwrap();
+            let _ = block_on(company.departments.delete(Department::key("Sales"), IfMatch::Any));
+            block_on(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any)).unwrap();
             company.recover();
             block_on(company.employees.insert(&ada())).unwrap();
         }),
@@ -163,7 +164,7 @@ fn pat_den_2_who_wakes_up_late_undoes_nothing() {
         ("renames and propagates", |company| {
             let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
             let _ = block_on(company.employees.update(Employee::key("Sales", 223), rename));
-            let _ = block_on(company.employees.propagate(Employee::key("Sales", 223)));
+            let _ = block_on(company.employees.settle_copies(Employee::key("Sales", 223)));
         }),
         ("leaves and settles", |company| {
             let _ =
@@ -171,11 +172,11 @@ fn pat_den_2_who_wakes_up_late_undoes_nothing() {
             let _ = block_on(company.worker().run_until_idle());
         }),
         ("propagates", |company| {
-            let _ = block_on(company.employees.propagate(Employee::key("Sales", 223)));
+            let _ = block_on(company.employees.settle_copies(Employee::key("Sales", 223)));
         }),
         ("settles", |company| {
-            let _ = block_on(company.projects.settle(Project::key("Engine", 1)));
-            let _ = block_on(company.departments.settle(Department::key("Sales")));
+            let _ = block_on(company.projects.settle_copies(Project::key("Engine", 1)));
+            let _ = block_on(company.departments.settle_copies(Department::key("Sales")));
         }),
         ("leaves", |company| {
             let _ =

@@ -10,8 +10,8 @@ use table_core::queue::QueueName;
 use table_core::selection::{Point, Selection};
 use table_core::{Entity, TableStoreExt};
 
-use crate::denormal::{Denormal, HolderTable, SourceTable};
-use crate::index::EntityStore;
+use crate::denormal::Denormal;
+use crate::index::{Entities, EntityStore};
 use crate::outbox::Outbox;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -77,7 +77,7 @@ fn ticket() -> Ticket {
 fn refused<T: Debug>(outcome: Result<T>) {
     let error = outcome.unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::Unsupported, Some("PAT-DEN-2")), "{error}");
-    assert!(error.to_string().contains("HolderTable") && error.key().is_some(), "{error}");
+    assert!(error.to_string().contains("`holds`") && error.key().is_some(), "{error}");
 }
 
 #[test]
@@ -87,10 +87,12 @@ fn pat_den_2_a_handle_that_knows_no_relation_writes_no_entity_with_copies() {
     block_on(async {
         outbox.create_queues().await.unwrap();
         let bare = engine.entities::<Ticket>().create_if_missing().await.unwrap();
-        let agents = SourceTable::<Agent, _, _>::new(outbox.clone()).copied::<Assignee>();
-        let tickets = HolderTable::<Ticket, _, _>::new(outbox.clone()).copies::<Assignee>();
+        let agents = Entities::<Agent, _, _>::from(outbox.clone()).gives::<Assignee>();
+        let tickets = Entities::<Ticket, _, _>::from(outbox.clone()).holds::<Assignee>();
         agents.insert(&agent("Ada")).await.unwrap();
-        assert_eq!(tickets.insert(&ticket()).await.unwrap().agent_name.as_deref(), Some("Ada"));
+        tickets.insert(&ticket()).await.unwrap();
+        let found = tickets.get(Ticket::key("t", 7)).await.unwrap().unwrap();
+        assert_eq!(found.agent_name.as_deref(), Some("Ada"));
 
         let other = Ticket { id: 8, ..ticket() };
         refused(bare.insert(&other).await);
@@ -99,7 +101,7 @@ fn pat_den_2_a_handle_that_knows_no_relation_writes_no_entity_with_copies() {
         refused(bare.update(Ticket::key("t", 7), |ticket| ticket.amount = 6).await);
         refused(bare.delete(Ticket::key("t", 7), IfMatch::Any).await);
         refused(engine.entities::<Agent>().insert(&agent("Bob")).await);
-        refused(HolderTable::<Ticket, _, _>::new(outbox.clone()).insert(&other).await);
+        refused(Entities::<Ticket, _, _>::from(outbox.clone()).insert(&other).await);
         let mut unit = bare.transaction(Ticket::partition("t")).unwrap();
         refused(unit.put(None, &other).map(drop));
         let bulk = bare.bulk().insert_all([other.clone()]).await;
@@ -107,10 +109,14 @@ fn pat_den_2_a_handle_that_knows_no_relation_writes_no_entity_with_copies() {
 
         // Nothing of it was written, and what keeps copies writes on, here and in the index.
         assert_eq!(engine.table::<Ticket>().query(Ticket::rows("t")).collect().await.unwrap().len(), 1);
-        let (_, copies) = agents.update(Agent::key("t", 1), |agent| agent.name = "Eve".into()).await.unwrap();
-        assert_eq!(copies.in_transaction, 1);
+        agents.update(Agent::key("t", 1), |agent| agent.name = "Eve".into()).await.unwrap();
         let found = bare.query(Ticket::by_name("t", "Eve")).collect().await.unwrap();
         assert_eq!(found.len(), 1);
+        // Two holders of one source in one transaction, with one condition on it.
+        let mut unit = tickets.transaction(Ticket::partition("t")).unwrap();
+        unit.insert(&other).unwrap().insert(&Ticket { id: 9, ..ticket() }).unwrap();
+        unit.commit().await.unwrap();
+        assert_eq!(bare.query(Ticket::by_name("t", "Eve")).collect().await.unwrap().len(), 3);
         // A repair of an index changes no entity.
         assert!(bare.check().repair().run().await.unwrap().is_clean());
     });

@@ -13,8 +13,9 @@ use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use table_core::{Entity, TableStoreExt};
 
-use crate::denormal::{Denormal, HolderTable, OnDelete, SourceTable};
+use crate::denormal::{Denormal, OnDelete};
 use crate::faults::FaultyStore;
+use crate::index::Entities;
 use crate::outbox::{OUTBOX_PREFIX, Outbox};
 use crate::work::{Pace, Sweep, Worker};
 
@@ -147,9 +148,9 @@ pub(super) struct Company {
     pub(super) engine: Engine,
     pub(super) store: Store,
     pub(super) outbox: Outbox<Store, Engine>,
-    pub(super) employees: SourceTable<Employee, Store, Engine>,
-    pub(super) departments: HolderTable<Department, Store, Engine>,
-    pub(super) projects: HolderTable<Project, Store, Engine>,
+    pub(super) employees: Entities<Employee, Store, Outbox<Store, Engine>>,
+    pub(super) departments: Entities<Department, Store, Outbox<Store, Engine>>,
+    pub(super) projects: Entities<Project, Store, Outbox<Store, Engine>>,
     hour: u64,
 }
 
@@ -182,13 +183,13 @@ impl Company {
         .unwrap();
         store.heal();
         Self {
-            employees: SourceTable::new(outbox.clone())
-                .copied::<Manager>()
-                .copied::<Lead>()
-                .copied::<Deputy>()
+            employees: Entities::from(outbox.clone())
+                .gives::<Manager>()
+                .gives::<Lead>()
+                .gives::<Deputy>()
                 .with_retry(retry.clone()),
-            departments: HolderTable::new(outbox.clone()).copies::<Manager>().with_retry(retry.clone()),
-            projects: HolderTable::new(outbox.clone()).copies::<Lead>().copies::<Deputy>().with_retry(retry),
+            departments: Entities::from(outbox.clone()).holds::<Manager>().with_retry(retry.clone()),
+            projects: Entities::from(outbox.clone()).holds::<Lead>().holds::<Deputy>().with_retry(retry),
             engine,
             store,
             outbox,
@@ -198,7 +199,7 @@ impl Company {
 
     pub(super) fn worker(&self) -> Worker<Store, Engine> {
         Worker::new(self.outbox.clone())
-            .propagates(&self.employees)
+            .settles_copies(&self.employees)
             .settles_copies(&self.departments)
             .settles_copies(&self.projects)
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pollster::block_on;
 use proptest::prelude::*;
+use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, Project, ada, project, sales};
 
@@ -92,7 +93,7 @@ fn run(company: &Company, model: &mut Model, act: &Act) {
             }
         }
         Act::Fire(id) => {
-            let done = block_on(company.employees.delete(Employee::key("Sales", id))).is_ok();
+            let done = block_on(company.employees.delete(Employee::key("Sales", id), IfMatch::Any)).is_ok();
             assert_eq!(done, model.names.contains_key(&id) && model.manager.flatten() != Some(id));
             if done {
                 // Before anybody hires the next one under this number.
@@ -123,7 +124,7 @@ fn run(company: &Company, model: &mut Model, act: &Act) {
             }
         }
         Act::Close => {
-            let done = block_on(company.departments.delete(Department::key("Sales"))).is_ok();
+            let done = block_on(company.departments.delete(Department::key("Sales"), IfMatch::Any)).is_ok();
             assert_eq!(done, model.manager.take().is_some());
         }
         Act::Plan(part, lead, deputy) => {
@@ -148,14 +149,16 @@ fn run(company: &Company, model: &mut Model, act: &Act) {
             }
         }
         Act::Drop(part) => {
-            let done = block_on(company.projects.delete(Project::key("Engine", part))).is_ok();
+            let done = block_on(company.projects.delete(Project::key("Engine", part), IfMatch::Any)).is_ok();
             assert_eq!(done, model.projects.remove(&part).is_some());
         }
         Act::Work => drop(block_on(company.worker().run_once()).unwrap()),
         Act::Propagate(id) => {
-            block_on(company.employees.propagate(Employee::key("Sales", id))).unwrap();
+            block_on(company.employees.settle_copies(Employee::key("Sales", id))).unwrap();
         }
-        Act::Settle(part) => drop(block_on(company.projects.settle(Project::key("Engine", part))).unwrap()),
+        Act::Settle(part) => {
+            block_on(company.projects.settle_copies(Project::key("Engine", part))).unwrap();
+        }
         Act::Recover => company.recover(),
     }
     // In the partition of the source there is no delay.
@@ -185,7 +188,7 @@ proptest! {
         prop_assert_eq!(projects.collect::<BTreeMap<_, _>>(), expected.collect());
         // Writers that were refused have left references behind, for the next change to take away.
         for id in 1..4 {
-            block_on(company.employees.propagate(Employee::key("Sales", id))).unwrap();
+            block_on(company.employees.settle_copies(Employee::key("Sales", id))).unwrap();
         }
         company.assert_agreement("at the end");
     }

@@ -114,7 +114,7 @@ pub(super) async fn holders(stores: &Stores, people: &Values, wrong: &mut Vec<St
     }
     for id in 0..PEOPLE {
         // Takes away references that their holder never came to have.
-        stores.people.propagate(Person::key(TEAM, id)).await?;
+        stores.people.settle_copies(Person::key(TEAM, id)).await?;
         let prefix = format!("{REFERENCE_PREFIX}person_{id:03}");
         let query = Query::new(KeyRange::rows(TEAM, TextRange::prefix(&prefix)));
         let (table, mut from, mut found) = (stores.people.table().name()?, None, 0);

@@ -9,7 +9,6 @@ use table_core::embedded::{Clock, Engine};
 use table_core::{Entity, Error, ErrorCode, QueueName, Result, Table, TableName, TableStoreExt, ticks};
 use table_patterns::blob::object_store::ObjectStore;
 use table_patterns::blob::object_store::local::LocalFileSystem;
-use table_patterns::denormal::{HolderTable, SourceTable};
 use table_patterns::feed::Feed;
 use table_patterns::index::{Entities, EntityStore};
 use table_patterns::large::{BlobRef, Large, LargeTable};
@@ -190,9 +189,9 @@ pub struct Stores {
     pub(super) documents: LargeTable<Document, Engine>,
     pub(super) feed: Feed<Engine>,
     pub(super) fed: TableName,
-    pub(super) people: SourceTable<Person, Engine, Engine>,
-    pub(super) desks: HolderTable<Desk, Engine, Engine>,
-    pub(super) rooms: HolderTable<Room, Engine, Engine>,
+    pub(super) people: Entities<Person, Engine, Outbox<Engine, Engine>>,
+    pub(super) desks: Entities<Desk, Engine, Outbox<Engine, Engine>>,
+    pub(super) rooms: Entities<Room, Engine, Outbox<Engine, Engine>>,
     pub(super) sales: Entities<Sale, Engine>,
     pub(super) view: ViewTable<Totals, Engine>,
     pub(super) totals: Table<Total, Engine>,
@@ -234,9 +233,9 @@ impl Stores {
             // Small parts, so that uploads have several.
             documents: LargeTable::new(documents, Arc::clone(&blobs), BLOBS).part_bytes(8 * 1024),
             feed: Feed::new(engine.clone()),
-            people: SourceTable::new(outbox.clone()).copied::<OwnerOfDesk>().copied::<OwnerOfRoom>(),
-            desks: HolderTable::new(outbox.clone()).copies::<OwnerOfDesk>(),
-            rooms: HolderTable::new(outbox.clone()).copies::<OwnerOfRoom>(),
+            people: Entities::from(outbox.clone()).gives::<OwnerOfDesk>().gives::<OwnerOfRoom>(),
+            desks: Entities::from(outbox.clone()).holds::<OwnerOfDesk>(),
+            rooms: Entities::from(outbox.clone()).holds::<OwnerOfRoom>(),
             sales: engine.entities::<Sale>().create_if_missing().await?,
             view: ViewTable::new(engine.clone()).create_if_missing().await?,
             totals: engine.table(),
@@ -281,7 +280,7 @@ impl Stores {
         let options = WorkerOptions { poison_after: u32::MAX, ..options };
         Worker::with_options(outbox, options)
             .settles(&self.company)
-            .propagates(&self.people)
+            .settles_copies(&self.people)
             .settles_copies(&self.desks)
             .settles_copies(&self.rooms)
             .settles(&self.readers)

@@ -6,7 +6,7 @@ use table_core::key::{PartitionKey, RowKey};
 use table_core::query::Select;
 use table_core::row::RowWriter;
 use table_core::{
-    EntityKey, Error, ErrorCode, Operation, OperationKind, Result, TableStore, Transaction, ValueRef,
+    EntityKey, Error, ErrorCode, IfMatch, Operation, OperationKind, Result, TableStore, Transaction, ValueRef,
 };
 use table_patterns::feed::FeedChange;
 use table_patterns::large::whole;
@@ -244,7 +244,7 @@ impl<'a> Hand<'a> {
                     let desk = Desk { team: TEAM.to_owned(), id, owner, owner_name: None };
                     self.make(at, Some(owner_text), desks.insert(&desk)).await
                 }
-                Some(_) if deletes => self.make(at, None, desks.delete(point())).await,
+                Some(_) if deletes => self.make(at, None, desks.delete(point(), IfMatch::Any)).await,
                 Some(_) => {
                     let change = |desk: &mut Desk| (desk.owner, desk.owner_name) = (owner, None);
                     self.make(at, Some(owner_text), desks.update(point(), change)).await
@@ -259,7 +259,7 @@ impl<'a> Hand<'a> {
                     let room = Room { floor, id, owner, owner_name: None };
                     self.make(at, Some(owner_text), rooms.insert(&room)).await
                 }
-                Some(_) if deletes => self.make(at, None, rooms.delete(point())).await,
+                Some(_) if deletes => self.make(at, None, rooms.delete(point(), IfMatch::Any)).await,
                 Some(_) => {
                     let change = |room: &mut Room| (room.owner, room.owner_name) = (owner, None);
                     self.make(at, Some(owner_text), rooms.update(point(), change)).await

@@ -1,0 +1,125 @@
+//! Holders: entities with copies of others among their properties (PAT-DEN-1).
+
+use std::collections::BTreeMap;
+
+use table_core::entity::Entity;
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::Select;
+use table_core::row::rewrite;
+use table_core::store::{StoredRow, TableStore};
+
+use crate::denormal::fault::CopyFault;
+use crate::denormal::io;
+use crate::denormal::reference::Reference;
+use crate::denormal::relations::Copying;
+use crate::denormal::steps::{Left, holder_step};
+use crate::index::{Beside, IndexOutbox, Kept, read_as};
+use crate::outbox::Step;
+
+impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
+    /// What is to be written with a change of a holder: references, conditions on sources, and its own copies as these say.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` (PAT-DEN-2), naming the source, for one that is taken up and not there; `InvalidInput` for a holder that refers to itself, and
+    /// for a copy that changes a key (UPD-6); those of the store.
+    pub(super) async fn hold(&self, key: &EntityKey, before: Option<&H>, kept: &mut Kept) -> Result<()> {
+        if self.relations.holds.is_empty() {
+            return Ok(());
+        }
+        let (store, table) = (self.handle.table().store(), self.handle.table().name()?);
+        let mut after = kept.new.as_ref().map(|row| read_as::<H>(key, row)).transpose()?;
+        let given = after.as_ref().map(Entity::to_row).transpose()?;
+        let (mut beside, mut sources) = (Vec::new(), BTreeMap::new());
+        let (mut left, mut follow) = (Left::default(), false);
+        for relation in &self.relations.holds {
+            let source_table = relation.source_table()?;
+            let is_here =
+                |source: &EntityKey| source.partition_key == key.partition_key && source_table == *table;
+            let old = before.map(relation.reference).transpose()?.flatten();
+            let mut new = after.as_ref().map(relation.reference).transpose()?.flatten();
+            let link = Reference {
+                relation: relation.name.to_owned(),
+                holder_table: table.clone(),
+                holder: key.clone(),
+            };
+            if let (Some(source), Some(after)) = (new.clone(), after.as_mut()) {
+                let is_new = old.as_ref() != Some(&source);
+                if is_here(&source) && source.row_key == key.row_key {
+                    return Err(io::in_place(Error::of(CopyFault::OwnSource), table, key));
+                }
+                let link_key = link.key(&source)?;
+                if is_new && !is_here(&source) {
+                    self.refer(&source_table, &source, &link).await?;
+                    follow = true;
+                }
+                match store.get(&source_table, &source, &Select::All).await? {
+                    Some(stored) => {
+                        (relation.set)(after, io::entity(&source, &stored))?;
+                        if is_new && is_here(&source) {
+                            beside.push((link_key.row_key, OperationKind::InsertOrReplace(link.row())));
+                            sources.insert(source.row_key, stored.etag);
+                        }
+                    }
+                    None if is_new => return Err(no_source(&source_table, &source)),
+                    // Deleted, and the holder not yet cleared by the worker.
+                    None => {
+                        (relation.clear)(after)?;
+                        new = None;
+                    }
+                }
+            }
+            if let Some(source) = old
+                && new.as_ref() != Some(&source)
+            {
+                if is_here(&source) {
+                    let link_key = link.key(&source)?;
+                    let found = store.get(table, &link_key, &Select::names(["PartitionKey"])).await?;
+                    let delete = |found: StoredRow| OperationKind::Delete(IfMatch::ETag(found.etag));
+                    beside.extend(found.map(|found| (link_key.row_key, delete(found))));
+                } else {
+                    left.0.push((relation.name.to_owned(), source));
+                    follow = true;
+                }
+            }
+        }
+        if let (Some(after), Some(given), Some(row)) = (after, given, &mut kept.new) {
+            if after.key_of()? != *key {
+                return Err(io::in_place(Error::of(CopyFault::CopiedKey), table, key));
+            }
+            // What the struct does not know of the holder stays.
+            *row = rewrite(row.view(), given.view(), after.to_row()?.view())?;
+        }
+        // The version of a source in the partition is a condition: what was copied is what it says when this is written.
+        beside.extend(sources.into_iter().map(|(row, etag)| (row, io::touch(IfMatch::ETag(etag)))));
+        let beside = beside.into_iter().map(|(row_key, kind)| Operation { row_key, kind });
+        kept.rows.extend(beside.map(|operation| Beside { by: "references", operation }));
+        kept.steps.extend(follow.then(|| Step::of_pattern(holder_step::<H>(), left.to_text())));
+        Ok(())
+    }
+
+    /// Adds a reference in another partition, before the holder has it: while the source is there, and writing it, so that a
+    /// change of it that has not seen the reference fails.
+    pub(super) async fn refer(
+        &self,
+        source_table: &TableName,
+        source: &EntityKey,
+        link: &Reference,
+    ) -> Result<()> {
+        let operations = [
+            (source.row_key.clone(), io::touch(IfMatch::Any)),
+            (link.key(source)?.row_key, OperationKind::InsertOrReplace(link.row())),
+        ];
+        match io::submit(self.handle.table().store(), source_table, &source.partition_key, operations).await {
+            Err(error) if error.code() == ErrorCode::ResourceNotFound => Err(no_source(source_table, source)),
+            outcome => outcome.map(drop),
+        }
+    }
+}
+
+fn no_source(table: &TableName, source: &EntityKey) -> Error {
+    io::in_place(Error::of(CopyFault::NoSource), table, source)
+}

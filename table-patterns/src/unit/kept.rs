@@ -1,0 +1,100 @@
+//! Units with entities that give or hold copies: what follows is read when they are committed, and again where that changed.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::etag::ETag;
+use table_core::key::{EntityKey, RowKey};
+use table_core::operation::OperationKind;
+use table_core::store::TableStore;
+
+use crate::index::{Asked, Batch, Beside, Entities, IndexOutbox, KeptWrite, Other, Road, is_too_much};
+use crate::outbox::Step;
+use crate::unit::Unit;
+
+/// Completes the write of an entity by its copies; whether others may be written with it.
+pub(super) type Keep = Arc<dyn Fn(bool) -> BoxFuture<'static, Result<KeptWrite>> + Send + Sync>;
+
+/// What was added to a unit.
+pub(super) enum Part {
+    Write(Other, Option<Keep>),
+    Row(Beside),
+    Step(RowKey, Step),
+}
+
+impl Part {
+    pub(super) const fn keeps(&self) -> bool {
+        matches!(self, Self::Write(_, Some(_)))
+    }
+}
+
+/// How the write of an entity is completed, if it has copies.
+pub(super) fn keep<E, S, O>(
+    handle: &Entities<E, S, O>,
+    key: &EntityKey,
+    kind: &OperationKind,
+    old: Option<&E>,
+) -> Result<Option<Keep>>
+where
+    E: Entity,
+    S: TableStore + Clone + 'static,
+    O: IndexOutbox + 'static,
+{
+    let Some(keeper) = handle.keeper.clone() else { return Ok(None) };
+    let (handle, key, kind) = (handle.clone(), key.clone(), kind.clone());
+    let stored = old.map(Entity::to_row).transpose()?;
+    Ok(Some(Arc::new(move |together| {
+        let (handle, keeper) = (handle.clone(), keeper.clone());
+        let asked = Asked { key: key.clone(), kind: kind.clone(), stored: stored.clone(), together };
+        Box::pin(async move { keeper.keep(&handle, asked).await })
+    })))
+}
+
+impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
+    /// Commits the unit with its copies; again where what was read for them has changed. Where an entity of the unit has, it fails.
+    pub(super) async fn commit_kept(&self) -> Result<Vec<Option<ETag>>> {
+        let mut race = self.road.retry.race("the copies of the entities");
+        let most = self.road.store.capabilities().limits.operations;
+        let mut together = true;
+        loop {
+            let batch = self.completed(together).await?;
+            let own = self.acts.len();
+            let has_others = batch.entities.len() > own;
+            if has_others && batch.operations() > most {
+                together = false;
+                continue;
+            }
+            let feed = self.road.feed.clone().or_else(|| batch.feed.then(|| self.feed.clone()));
+            let road = Road { feed, ..self.road.clone() };
+            match road.commit(&self.table, &batch, self.look || !batch.copies.is_empty()).await {
+                Err(error) if error.is_conflict() && error.operation().is_none_or(|at| at >= own) => {
+                    race.lost(error).await?;
+                }
+                Err(error) if has_others && is_too_much(&error) => together = false,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// The batch with all that copies add: entities of the unit first.
+    async fn completed(&self, together: bool) -> Result<Batch> {
+        let mut batch = Batch::new(self.batch.partition_key.clone());
+        let mut others = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Write(own, None) => (own.push)(&mut batch, own.write.clone())?,
+                Part::Write(own, Some(keep)) => {
+                    let kept = keep(together).await?;
+                    (own.push)(&mut batch, kept.own)?;
+                    others.extend(kept.others);
+                }
+                Part::Row(row) => batch.add(row.clone())?,
+                Part::Step(source, step) => batch.intend(source, vec![step.clone()]),
+            }
+        }
+        others.into_iter().try_for_each(|other| other.push(&mut batch))?;
+        Ok(batch)
+    }
+}
