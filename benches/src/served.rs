@@ -2,6 +2,7 @@
 //!
 //! All servers are processes of their own, in memory; the load is raw HTTP/1.1 with signed requests, one thread a connection.
 
+pub mod allocations;
 pub mod child;
 pub mod connection;
 pub mod data;
@@ -26,6 +27,9 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     if wants("stack") {
         stack::measure(options, report)?;
     }
+    if wants("allocations") {
+        allocations::measure(report)?;
+    }
     if wants("growth") {
         growth::measure(options, report)?;
     }
@@ -33,16 +37,18 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     if works.is_empty() {
         return Ok(());
     }
-    let ours = Server::start(child::SERVE)?;
+    let (ours, stack) = (Server::start(child::SERVE)?, Server::start(child::CONSTANT)?);
     let azurite = AzuriteServer::start()?;
     let places = [Place::new(&ours.line)?, Place::new(&azurite.connection_string())?];
+    let mut constant = Place::new(&ours.line)?;
+    constant.tables.clone_from(&stack.line);
     let sizes = if options.quick { &Shape::ALL[..2] } else { &Shape::ALL[..] };
     for shape in sizes {
         for place in &places {
             data::fill(place, shape)?;
         }
         for work in works.iter().filter(|work| work.is_sized() || shape == &Shape::ALL[0]) {
-            peers::measure(*work, shape, &places, options, report)?;
+            peers::measure(*work, shape, (&places, &constant), options, report)?;
         }
     }
     Ok(())

@@ -1,8 +1,11 @@
 //! An answer before it is HTTP: status, headers, body.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, header};
 use http_body_util::Full;
+use table_core::odata::MetadataLevel;
 
 use crate::cors::Sharing;
 use crate::cost::Cost;
@@ -24,7 +27,7 @@ const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) headers: Vec<(&'static str, Cow<'static, str>)>,
     /// Headers whose names are a client's: `x-ms-meta-…`.
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) body: String,
@@ -37,12 +40,12 @@ impl Answer {
         Self { status, ..Self::default() }
     }
 
-    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    pub(crate) fn body(self, media_type: impl Into<String>, body: impl Into<String>) -> Self {
+    pub(crate) fn body(self, media_type: impl Into<Cow<'static, str>>, body: impl Into<String>) -> Self {
         Self { body: body.into(), ..self.header("Content-Type", media_type) }
     }
 
@@ -99,7 +102,11 @@ impl Answer {
         }
         for (name, value) in self.headers {
             // Names are ours; a value that is not a header's, such as a table's name with a control character, is left out.
-            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            let value = match value {
+                Cow::Borrowed(value) => Ok(HeaderValue::from_static(value)),
+                Cow::Owned(value) => HeaderValue::try_from(value),
+            };
+            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), value) {
                 headers.insert(name, value);
             }
         }
@@ -116,6 +123,10 @@ impl Answer {
 }
 
 /// The type of an answer at a level (JSON-8).
-pub(crate) fn json(level: table_core::odata::MetadataLevel) -> String {
-    format!("{};streaming=true;charset=utf-8", level.media_type())
+pub(crate) const fn json(level: MetadataLevel) -> &'static str {
+    match level {
+        MetadataLevel::None => "application/json;odata=nometadata;streaming=true;charset=utf-8",
+        MetadataLevel::Minimal => "application/json;odata=minimalmetadata;streaming=true;charset=utf-8",
+        MetadataLevel::Full => "application/json;odata=fullmetadata;streaming=true;charset=utf-8",
+    }
 }

@@ -43,7 +43,7 @@ impl Access {
 pub(crate) fn access(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
     if let Some(header) = exchange.header("authorization") {
         let parts = SignedParts {
-            method: &exchange.method,
+            method: exchange.method.as_str(),
             path: &exchange.raw_path,
             query: &exchange.raw_query,
             headers: &exchange.headers,

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::header::HOST;
 use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderMap, Method};
 use table_core::odata::MetadataLevel;
 use table_wire::sas::Caller;
 
@@ -12,6 +14,9 @@ use crate::account::Account;
 use crate::refusal::Refusal;
 use crate::request_id;
 use crate::service::Service;
+
+/// Room for an account in what URLs begin with.
+const ACCOUNT: usize = 36;
 
 /// The version that is answered where a request does not say one.
 pub(crate) const VERSION: &str = "2019-02-02";
@@ -22,7 +27,7 @@ pub(crate) struct Exchange {
     pub(crate) service: Service,
     /// The request's identifier, which the answer and the log have.
     pub(crate) id: String,
-    pub(crate) method: String,
+    pub(crate) method: Method,
     /// As sent, for the signature.
     pub(crate) raw_path: String,
     pub(crate) raw_query: String,
@@ -40,20 +45,20 @@ pub(crate) struct Exchange {
 impl Exchange {
     /// The request before its account is known.
     pub(crate) fn new(service: Service, parts: Parts, caller: Caller) -> Self {
-        let authority = parts.uri.authority().map(|authority| authority.as_str().to_owned());
-        let host = parts.headers.get("host").and_then(|host| host.to_str().ok()).map(str::to_owned);
+        let authority = parts.uri.authority().map(Authority::as_str);
+        let host = authority.or_else(|| parts.headers.get(HOST)?.to_str().ok()).unwrap_or_default();
+        let scheme = if caller.secure { "https://" } else { "http://" };
+        let mut base = String::with_capacity(scheme.len() + host.len() + ACCOUNT);
+        base.push_str(scheme);
+        base.push_str(host);
         Self {
             service,
             id: request_id::next().to_string(),
-            method: parts.method.as_str().to_owned(),
+            method: parts.method,
             raw_path: parts.uri.path().to_owned(),
             raw_query: parts.uri.query().unwrap_or_default().to_owned(),
             path: String::new(),
-            base: format!(
-                "{}://{}",
-                if caller.secure { "https" } else { "http" },
-                authority.or(host).unwrap_or_default()
-            ),
+            base,
             secondary: false,
             headers: parts.headers,
             body: Bytes::new(),
@@ -76,7 +81,8 @@ impl Exchange {
         let path = table_wire::percent::decode(path)
             .ok_or_else(|| Refusal::input("The path is not percent-encoded UTF-8."))?;
         if in_path {
-            self.base = format!("{}/{first}", self.base);
+            self.base.push('/');
+            self.base.push_str(first);
         }
         (self.path, self.secondary) = (path, secondary);
         Ok(account)
@@ -97,11 +103,11 @@ impl Exchange {
     /// The method that is meant (REQ-2).
     pub(crate) fn verb(&self) -> Result<&str, Refusal> {
         let mut tunnelled = self.headers.get_all("x-http-method").iter();
-        let Some(first) = tunnelled.next() else { return Ok(&self.method) };
+        let Some(first) = tunnelled.next() else { return Ok(self.method.as_str()) };
         if tunnelled.next().is_some() {
             return Err(Refusal::new(400, "XMethodIncorrectCount", "X-HTTP-Method is sent more than once."));
         }
-        if self.method != "POST" {
+        if self.method != Method::POST {
             return Err(Refusal::new(
                 400,
                 "XMethodNotUsingPost",

@@ -92,7 +92,7 @@ pub(crate) fn log<'a>(exchange: &Exchange, answer: &'a Answer, took: Duration) -
                 target: "table_server",
                 id = exchange.id,
                 operation = answered.operation.name(),
-                method = exchange.method,
+                method = exchange.method.as_str(),
                 path = exchange.raw_path,
                 status = answer.status,
                 class,

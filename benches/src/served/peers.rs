@@ -17,12 +17,15 @@ const TIMES: f64 = 10.0;
 /// How many times the middle latency the slowest hundredth is at most, at 32 connections.
 const TAIL: f64 = 10.0;
 const AZURITE: &str = "Azurite";
+const STACK: &str = "hyper";
 
-/// Measures one kind of work on one shape; ours is the first place.
+/// Measures one kind of work on one shape; ours is the first place. What is one small request is asked of the stack's constant, too: over
+/// one connection a server waits for its client most of the time, and how many times Azurite's rate there is to be had is the
+/// constant's.
 pub fn measure(
     work: Work,
     shape: &Shape,
-    places: &[Place; 2],
+    (places, constant): (&[Place; 2], &Place),
     options: &Options,
     report: &mut Report,
 ) -> Outcome<()> {
@@ -32,10 +35,12 @@ pub fn measure(
     for connections in CONNECTIONS {
         let [ours, azurite] = places;
         let micros = RefCell::new(Vec::new());
-        let run = |place, time| {
-            load::run(connections, time, |number| Worker::open(work, place, shape, number), Worker::operate)
+        let ask = |place, time, any| {
+            let open = |number| Ok(Worker::open(work, place, shape, number)?.accepting_any(any));
+            load::run(connections, time, open, Worker::operate)
         };
-        let contenders = vec![
+        let run = |place, time| ask(place, time, false);
+        let mut contenders = vec![
             Contender::new(OURS, |time| {
                 let done = run(ours, time)?;
                 micros.borrow_mut().extend(done.micros);
@@ -43,10 +48,20 @@ pub fn measure(
             }),
             Contender::new(AZURITE, |time| Ok(run(azurite, time)?.rate)),
         ];
+        if matches!(work, Work::Get | Work::Insert | Work::Merge) {
+            contenders.push(Contender::new(STACK, |time| Ok(ask(constant, time, true)?.rate)));
+        }
         let figures = alternate(contenders, options.rounds, options.time)?;
         let of = if work.is_sized() { shape.title } else { "a queue" };
         let name = format!("{}, {of}, {connections} connections", work.title());
         report.compare(&name, &figures, &[(AZURITE, Target::AtLeast(TIMES))]);
+        if let [_, azurite, stack] = figures.as_slice() {
+            report.compare_figures(
+                &format!("a constant: {name}"),
+                &[stack.clone(), azurite.clone()],
+                Target::Shown,
+            );
+        }
         if connections == 32 {
             let mut micros = micros.into_inner();
             micros.sort_unstable();

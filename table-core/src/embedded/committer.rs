@@ -1,13 +1,14 @@
 //! The committer: the one thread that changes the state. It takes requests in groups, and makes each group durable at once.
 
 mod checkpoints;
+mod direct;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_channel::{Receiver, TryRecvError};
+use async_channel::Receiver;
 use futures_channel::oneshot::Sender;
 
 use crate::clock::Clock;
@@ -17,7 +18,7 @@ use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::fault::EngineFault;
 use crate::embedded::journal::Journal;
 use crate::embedded::journal::frame::{Change, Record};
-use crate::embedded::key::{self, Span};
+use crate::embedded::key;
 use crate::embedded::mend::Mend;
 use crate::embedded::options::{Durability, EngineOptions};
 use crate::embedded::recover::Lock;
@@ -32,6 +33,7 @@ use crate::name::TableName;
 use crate::store::Committed;
 
 pub(crate) use checkpoints::{Checkpoints, Thresholds};
+pub(crate) use direct::Direct;
 
 /// The most requests of one group.
 const GROUP: usize = 1_024;
@@ -39,8 +41,6 @@ const GROUP: usize = 1_024;
 const GATHER: Duration = Duration::from_micros(200);
 /// The most bytes of frames of one group, but for its last.
 const GROUP_BYTES: usize = 8 << 20;
-/// Rows of dropped tables that are taken out of memory between two groups.
-const RECLAIM_ROWS: usize = 500;
 
 /// What the committer works with.
 pub(crate) struct Committer {
@@ -124,62 +124,43 @@ impl Committer {
     }
 
     fn work(&mut self, closers: &mut Vec<Sender<Result<()>>>) -> Result<()> {
-        let mut answers = Vec::new();
         while closers.is_empty() {
             if let Err(error) = self.tend() {
                 self.shared.poison(&error);
                 continue;
             }
-            let mut request = self.next();
-            if request.is_none() {
-                break;
-            }
+            let Some(request) = self.threads.receive_from_callers(&self.requests) else { break };
             if self.refusal.is_some() {
                 // There may be room by now.
                 self.tend()?;
             }
             self.gather();
-            while let Some(next) = request.take() {
-                match next {
-                    Request::Write(write) => answers.push(self.apply(write)),
-                    Request::Checkpoint { compact, answer } => self.ask_checkpoint(compact, answer),
-                    Request::Close { answer } => closers.push(answer),
-                    Request::Wake => {}
-                }
-                if answers.len() < GROUP && self.group_bytes() < GROUP_BYTES && closers.is_empty() {
-                    request = self.requests.try_recv().ok();
-                }
-            }
-            self.finish_group(&mut answers);
+            self.group(request, closers);
         }
         Ok(())
+    }
+
+    /// Does a request and those that wait behind it.
+    fn group(&mut self, first: Request, closers: &mut Vec<Sender<Result<()>>>) {
+        let (mut answers, mut request) = (Vec::new(), Some(first));
+        while let Some(next) = request.take() {
+            match next {
+                Request::Write(write) => answers.push(self.apply(write)),
+                Request::Checkpoint { compact, answer } => self.ask_checkpoint(compact, answer),
+                Request::Close { answer } => closers.push(answer),
+                Request::Wake => {}
+            }
+            if answers.len() < GROUP && self.group_bytes() < GROUP_BYTES && closers.is_empty() {
+                request = self.requests.try_recv().ok();
+            }
+        }
+        self.finish_group(&mut answers);
     }
 
     /// Makes everything durable that was accepted.
     fn make_durable(&mut self) -> Result<()> {
         self.shared.check_writable()?;
         self.disk.as_mut().map_or(Ok(()), |disk| disk.journal.sync())
-    }
-
-    /// The next request. Takes dropped rows out of memory while there is none.
-    fn next(&mut self) -> Option<Request> {
-        // What is seen stays as it is once writing has stopped.
-        while !self.reclaim.is_empty() && self.shared.check_writable().is_ok() {
-            // The callers just answered go first.
-            self.threads.yield_now();
-            match self.requests.try_recv() {
-                Ok(request) => {
-                    self.reclaim_some();
-                    return Some(request);
-                }
-                Err(TryRecvError::Closed) => return None,
-                Err(TryRecvError::Empty) => {
-                    self.reclaim_some();
-                    self.shared.publish(self.state.clone());
-                }
-            }
-        }
-        self.threads.receive_from_callers(&self.requests)
     }
 
     /// Waits a moment for the writers of the last group, who have just been answered and are about to come again: a sync that
@@ -191,14 +172,6 @@ impl Committer {
         let until = self.threads.now() + (self.commit_time / 8).min(GATHER);
         while self.requests.len() + 1 < self.expected && self.threads.now() < until {
             self.threads.yield_now();
-        }
-    }
-
-    fn reclaim_some(&mut self) {
-        if let Some(table) = self.reclaim.last()
-            && !self.state.recent.remove_some(&Span::table(*table), RECLAIM_ROWS)
-        {
-            self.reclaim.pop();
         }
     }
 

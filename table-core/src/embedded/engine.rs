@@ -12,7 +12,7 @@ use futures_channel::oneshot;
 use crate::clock::Clock;
 use crate::embedded::base::{BaseView, Verification};
 use crate::embedded::checkpointer::{Checkpointer, Wake};
-use crate::embedded::committer::{Checkpoints, Committer, OnDisk, Thresholds};
+use crate::embedded::committer::{Checkpoints, Committer, Direct, OnDisk, Thresholds};
 use crate::embedded::options::{EngineOptions, Faults};
 use crate::embedded::recover::{self, Recovered};
 use crate::embedded::request::Request;
@@ -33,8 +33,8 @@ const QUEUE: usize = 1_024;
 /// Cloning makes another handle of the same engine; the last one that goes stops it. A write is durable when it is
 /// acknowledged, unless [`Durability::Relaxed`](crate::embedded::Durability::Relaxed) was chosen; writers that wait together share one sync of the disk.
 ///
-/// The futures need no particular runtime. Waiting for a commit is a real wait; reads answer at once, from memory or with
-/// blocking reads of pages that are not cached. Dropping the future of a write does not take the write back.
+/// The futures need no particular runtime. Waiting for a commit is a real wait, but in memory, where a caller that finds no other at
+/// work writes on its own thread; reads answer at once, from memory or with blocking reads of pages that are not cached. Dropping the future of a write does not take the write back.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -67,7 +67,31 @@ pub(crate) struct Inner {
     pub(crate) steady: Clock,
     pub(crate) calls: Calls,
     folder: Option<PathBuf>,
+    /// What callers of an engine in memory work with themselves.
+    pub(crate) direct: Option<Arc<Direct>>,
     committer: Mutex<Option<Thread>>,
+}
+
+/// How requests reach the committer.
+struct Writer {
+    requests: Sender<Request>,
+    direct: Option<Arc<Direct>>,
+    thread: Option<Thread>,
+}
+
+/// Starts the committer's thread; an engine without one reads alone.
+fn start(
+    options: &EngineOptions,
+    shared: &Shared,
+    run: impl FnOnce() -> (Vec<oneshot::Sender<Result<()>>>, Result<()>) + Send + 'static,
+) -> Option<Thread> {
+    let run = move || {
+        let (closers, outcome) = run();
+        for closer in closers {
+            let _ = closer.send(outcome.clone());
+        }
+    };
+    options.threads.spawn("tables-commit", run).inspect_err(|error| shared.poison(error)).ok()
 }
 
 /// Counts calls, for faults that come every n-th time.
@@ -122,8 +146,14 @@ impl Engine {
     fn start_in_memory(options: EngineOptions) -> Self {
         let (requests, queue) = async_channel::bounded(QUEUE);
         let steady = steady(options.clock.clone(), 0);
-        let committer = Committer::new(&options, queue, State::default(), 0, steady.clone(), None);
-        Self::start(options, steady, None, requests, committer)
+        let committer = Committer::new(&options, queue.clone(), State::default(), 0, steady.clone(), None);
+        let (shared, threads) = (Arc::clone(&committer.shared), options.threads.clone());
+        let direct = Arc::new(Direct::new(committer));
+        // A test that decides who goes on, and where a panic is, has each write done by the one thread.
+        let by_callers = !options.threads.are_scheduled() && options.hook.is_none();
+        let own = by_callers.then(|| Arc::clone(&direct));
+        let thread = start(&options, &shared, move || direct.run(&queue, &threads));
+        Self::handle(options, steady, None, shared, Writer { requests, direct: own, thread })
     }
 
     fn start_on_disk(options: EngineOptions, folder: &Path) -> Result<Self> {
@@ -159,28 +189,11 @@ impl Engine {
         let disk = OnDisk { journal, checkpoints, _lock: lock };
         let steady = steady(options.clock.clone(), timestamp);
         let committer = Committer::new(&options, queue, state, timestamp, steady.clone(), Some(disk));
-        let engine = Self::start(options, steady, Some(folder.to_owned()), requests, committer);
-        engine.inner.shared.check_writable()?;
-        Ok(engine)
-    }
-
-    fn start(
-        options: EngineOptions,
-        steady: Clock,
-        folder: Option<PathBuf>,
-        requests: Sender<Request>,
-        committer: Committer,
-    ) -> Self {
         let shared = Arc::clone(&committer.shared);
-        let run = move || {
-            let (closers, outcome) = committer.run();
-            for closer in closers {
-                let _ = closer.send(outcome.clone());
-            }
-        };
-        let committer =
-            options.threads.spawn("tables-commit", run).inspect_err(|error| shared.poison(error)).ok();
-        Self::handle(options, steady, folder, shared, (requests, committer))
+        let thread = start(&options, &shared, move || committer.run());
+        shared.check_writable()?;
+        let writer = Writer { requests, direct: None, thread };
+        Ok(Self::handle(options, steady, Some(folder.to_owned()), shared, writer))
     }
 
     pub(crate) fn start_read_only(
@@ -192,7 +205,8 @@ impl Engine {
         let (requests, _) = async_channel::bounded(1);
         let steady = steady(options.clock.clone(), timestamp);
         let shared = Arc::new(Shared::read_only(state));
-        Self::handle(options, steady, Some(folder.to_owned()), shared, (requests, None))
+        let writer = Writer { requests, direct: None, thread: None };
+        Self::handle(options, steady, Some(folder.to_owned()), shared, writer)
     }
 
     fn handle(
@@ -200,7 +214,7 @@ impl Engine {
         steady: Clock,
         folder: Option<PathBuf>,
         shared: Arc<Shared>,
-        (requests, committer): (Sender<Request>, Option<Thread>),
+        Writer { requests, direct, thread }: Writer,
     ) -> Self {
         Self {
             faults: options.faults,
@@ -212,7 +226,8 @@ impl Engine {
                 steady,
                 calls: Calls::default(),
                 folder,
-                committer: Mutex::new(committer),
+                direct,
+                committer: Mutex::new(thread),
             }),
         }
     }
@@ -288,10 +303,19 @@ impl Engine {
         request: impl FnOnce(oneshot::Sender<Result<T>>) -> Request,
     ) -> Result<T> {
         self.inner.shared.check_writable()?;
-        let (answer, outcome) = oneshot::channel();
+        let (answer, mut outcome) = oneshot::channel();
         let gone = || self.inner.shared.gone();
+        let request = request(answer);
+        let left = match &self.inner.direct {
+            Some(direct) => direct.take(request),
+            None => Some(request),
+        };
+        let Some(request) = left else {
+            // It is answered already, or a panic took the answer.
+            return outcome.try_recv().ok().flatten().unwrap_or_else(|| Err(gone()));
+        };
         contained(async {
-            self.inner.requests.send(request(answer)).await.map_err(|_| gone())?;
+            self.inner.requests.send(request).await.map_err(|_| gone())?;
             outcome.await.map_err(|_| gone())?
         })
         .await

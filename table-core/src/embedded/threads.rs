@@ -64,6 +64,11 @@ impl Threads {
         Self(Some(scheduler))
     }
 
+    /// Whether a test decides which thread goes on.
+    pub(crate) const fn are_scheduled(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Starts a thread.
     pub(crate) fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<Thread> {
         let ended = Arc::new(AtomicBool::new(false));

@@ -58,7 +58,7 @@ pub(super) async fn answer(
             let lease = Lease::new(message, receipt(exchange)?, Utc::now());
             let lease = engine.update(name, &lease, hidden, text(exchange)?).await?;
             Ok(Answer::new(204)
-                .header("x-ms-popreceipt", lease.receipt.as_str())
+                .header("x-ms-popreceipt", lease.receipt.as_str().to_owned())
                 .header("x-ms-time-next-visible", auth::print_http_date(lease.visible)))
         }
         ("DELETE", Some(id)) => {

@@ -160,5 +160,6 @@ fn refused(refusal: &Refusal, exchange: &Exchange) -> NewResponse {
 }
 
 fn response(answer: Answer) -> NewResponse {
-    NewResponse { status: answer.status, headers: answer.headers, body: answer.body }
+    let headers = answer.headers.into_iter().map(|(name, value)| (name, value.into_owned())).collect();
+    NewResponse { status: answer.status, headers, body: answer.body }
 }

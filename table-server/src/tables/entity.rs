@@ -94,7 +94,7 @@ impl Call {
             entity_link(self.table.as_str(), self.key.partition_key.as_str(), self.key.row_key.as_str());
         let location = format!("{}/{link}", written.base);
         if let Some(prefer) = self.prefer.as_deref().filter(|prefer| prefer.starts_with("return-")) {
-            answer = answer.header("Preference-Applied", prefer);
+            answer = answer.header("Preference-Applied", prefer.to_owned());
         }
         answer = answer.header("Location", location.clone());
         let Some(row) = written.echo.clone() else { return Ok(answer.header("DataServiceId", location)) };

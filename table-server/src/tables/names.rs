@@ -32,7 +32,7 @@ pub(super) async fn create<S: TableStore>(
     let prefer = exchange.header("prefer").map(|prefer| prefer.trim().to_ascii_lowercase());
     let mut answer = Answer::new(201).header("Location", location.clone());
     if let Some(prefer) = prefer.as_deref().filter(|prefer| prefer.starts_with("return-")) {
-        answer = answer.header("Preference-Applied", prefer);
+        answer = answer.header("Preference-Applied", prefer.to_owned());
     }
     if prefer.as_deref() == Some("return-no-content") {
         answer.status = 204;

@@ -17,10 +17,12 @@ pub const EMULATOR_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 /// The name of an account and one of its two keys (AUTH-11). `Debug` prints the name alone.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct AccountKey {
     account: String,
     key: Vec<u8>,
+    /// Made ready with the key: each text is signed from here.
+    mac: Hmac<Sha256>,
 }
 
 impl AccountKey {
@@ -37,13 +39,11 @@ impl AccountKey {
     /// ```
     pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
         let account = account.into();
-        // An empty key would sign, and everybody has it.
-        let key = STANDARD
-            .decode(key)
-            .ok()
-            .filter(|key| !key.is_empty())
-            .ok_or_else(|| Error::of(AuthFault::Key(account.clone())))?;
-        Ok(Self { account, key })
+        // An empty key would sign, and everybody has it. One of any other length is legal for an HMAC.
+        let key = STANDARD.decode(key).ok().filter(|key| !key.is_empty());
+        let ready = key.and_then(|key| Some((Hmac::new_from_slice(&key).ok()?, key)));
+        let (mac, key) = ready.ok_or_else(|| Error::of(AuthFault::Key(account.clone())))?;
+        Ok(Self { account, key, mac })
     }
 
     /// The account.
@@ -90,8 +90,7 @@ impl AccountKey {
     /// ```
     #[must_use]
     pub fn sign(&self, text: &str) -> String {
-        // A key of any length is legal for an HMAC, so there is no error to report.
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
+        let mut mac = self.mac.clone();
         mac.update(text.as_bytes());
         STANDARD.encode(mac.finalize().into_bytes())
     }
@@ -108,11 +107,19 @@ impl AccountKey {
     /// ```
     #[must_use]
     pub fn verifies(&self, text: &str, signature: &str) -> bool {
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else { return false };
+        let mut mac = self.mac.clone();
         mac.update(text.as_bytes());
         STANDARD.decode(signature).is_ok_and(|signature| mac.verify_slice(&signature).is_ok())
     }
 }
+
+impl PartialEq for AccountKey {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.account, &self.key) == (&other.account, &other.key)
+    }
+}
+
+impl Eq for AccountKey {}
 
 impl fmt::Debug for AccountKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

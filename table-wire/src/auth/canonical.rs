@@ -33,31 +33,42 @@ impl<'a> SignedParts<'a> {
         form_urlencoded::parse(self.query.as_bytes())
     }
 
-    /// `/account/path`, and `?comp=…` alone of the query (AUTH-6).
-    fn resource(&self, account: &str) -> String {
-        let path = self.path;
-        match self.pairs().find(|(name, _)| name == "comp") {
-            Some((_, comp)) => format!("/{account}{path}?comp={comp}"),
-            None => format!("/{account}{path}"),
+    /// Adds `/account/path`, and `?comp=…` alone of the query (AUTH-6).
+    fn resource(&self, account: &str, text: &mut String) {
+        for piece in ["/", account, self.path] {
+            text.push_str(piece);
         }
+        if let Some((_, comp)) = self.pairs().find(|(name, _)| name == "comp") {
+            text.push_str("?comp=");
+            text.push_str(&comp);
+        }
+    }
+
+    /// Lines, each ended, with room for what follows.
+    fn lines(&self, lines: &[&str], account: &str) -> String {
+        let room: usize = lines.iter().map(|line| line.len() + 1).sum();
+        let mut text = String::with_capacity(room + account.len() + self.path.len() + 32);
+        for line in lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text
     }
 }
 
 /// `SharedKeyLite` of the table service: two lines (AUTH-2).
 pub(super) fn shared_key_table_lite(parts: SignedParts<'_>, account: &str) -> String {
-    format!("{}\n{}", parts.date(), parts.resource(account))
+    let mut text = parts.lines(&[parts.date()], account);
+    parts.resource(account, &mut text);
+    text
 }
 
 /// `SharedKey` of the table service: five lines and no block of headers (AUTH-3).
 pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String {
-    format!(
-        "{}\n{}\n{}\n{}\n{}",
-        parts.method,
-        parts.header("content-md5"),
-        parts.header("content-type"),
-        parts.date(),
-        parts.resource(account),
-    )
+    let lines = [parts.method, parts.header("content-md5"), parts.header("content-type"), parts.date()];
+    let mut text = parts.lines(&lines, account);
+    parts.resource(account, &mut text);
+    text
 }
 
 /// `SharedKey` of the queue and blob services: twelve lines, the `x-ms-` headers, the resource with its whole query
@@ -79,8 +90,7 @@ pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
         parts.header("if-unmodified-since"),
         parts.header("range"),
     ];
-    let mut text = lines.join("\n");
-    text.push('\n');
+    let mut text = parts.lines(&lines, account);
     canonical_headers(parts.headers, &mut text);
     canonical_resource(parts, account, &mut text);
     text
@@ -90,10 +100,9 @@ pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
 pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
     let date = if parts.headers.contains_key("x-ms-date") { "" } else { parts.header("date") };
     let lines = [parts.method, parts.header("content-md5"), parts.header("content-type"), date];
-    let mut text = lines.join("\n");
-    text.push('\n');
+    let mut text = parts.lines(&lines, account);
     canonical_headers(parts.headers, &mut text);
-    text.push_str(&parts.resource(account));
+    parts.resource(account, &mut text);
     text
 }
 

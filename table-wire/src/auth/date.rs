@@ -1,8 +1,11 @@
 //! HTTP dates: RFC 1123 in GMT with a two-digit day (AUTH-9).
 
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Utc};
 
 const FORMAT: &str = "%a, %d %b %Y %H:%M:%S GMT";
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// An instant as HTTP writes it.
 ///
@@ -27,12 +30,55 @@ pub fn print_http_date(instant: DateTime<Utc>) -> String {
 /// ```
 #[must_use]
 pub fn parse_http_date(text: &str) -> Option<DateTime<Utc>> {
-    NaiveDateTime::parse_from_str(text.trim(), FORMAT).ok().map(|instant| instant.and_utc())
+    let text = text.trim();
+    // Every request has one, nearly always in this one form; the general reader takes the others, such as a day of one digit.
+    strict(text).or_else(|| NaiveDateTime::parse_from_str(text, FORMAT).ok()).map(|instant| instant.and_utc())
+}
+
+/// Reads the form whose parts are at fixed places.
+fn strict(text: &str) -> Option<NaiveDateTime> {
+    let number = |from: usize, to: usize| {
+        let digits = text.get(from..to)?;
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<u32>().ok())?
+    };
+    let is = |from: usize, to: usize, wanted: &str| text.get(from..to) == Some(wanted);
+    let month = MONTHS.iter().zip(1..).find_map(|(name, month)| is(8, 11, name).then_some(month))?;
+    let between = [(3, ", "), (7, " "), (11, " "), (16, " "), (19, ":"), (22, ":")];
+    let framed = between.iter().all(|(at, wanted)| is(*at, at + wanted.len(), wanted));
+    if !framed || !is(25, text.len(), " GMT") {
+        return None;
+    }
+    let date = NaiveDate::from_ymd_opt(i32::try_from(number(12, 16)?).ok()?, month, number(5, 7)?)?;
+    let weekday = WEEKDAYS.get(date.weekday().num_days_from_monday() as usize)?;
+    is(0, 3, weekday).then(|| date.and_hms_opt(number(17, 19)?, number(20, 22)?, number(23, 25)?))?
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn auth_9_what_is_written_is_read(seconds in -60_000_000_000_i64..250_000_000_000) {
+            let instant = DateTime::from_timestamp(seconds, 0).unwrap();
+            let text = print_http_date(instant);
+            prop_assert_eq!(parse_http_date(&text), Some(instant));
+            prop_assert_eq!(strict(&text), (text.len() == 29).then_some(instant.naive_utc()));
+        }
+
+        /// The quick reader takes nothing that the general one refuses, and reads it as the general one does.
+        #[test]
+        fn auth_9_an_altered_date_is_read_as_the_general_reader_reads_it(
+            seconds in 0_i64..4_000_000_000, at in 0_usize..29, byte in "[ -~]",
+        ) {
+            let mut text = print_http_date(DateTime::from_timestamp(seconds, 0).unwrap());
+            text.replace_range(at..=at, &byte);
+            let general = NaiveDateTime::parse_from_str(&text, FORMAT).ok();
+            prop_assert!(strict(&text).is_none_or(|found| Some(found) == general), "{}", text);
+        }
+    }
 
     #[test]
     fn auth_9_two_digits_of_a_day() {

@@ -1,0 +1,16 @@
+//! Serves tables and queues and tells how often it allocates; `ratios -- --server` runs it.
+
+use std::alloc::System;
+
+use benches::Outcome;
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+#[global_allocator]
+static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+fn main() -> Outcome<()> {
+    benches::served::allocations::serve(|| {
+        let stats = COUNTING.stats();
+        (stats.allocations + stats.reallocations, stats.bytes_allocated)
+    })
+}

@@ -1,0 +1,188 @@
+//! A committer in memory, which a caller that finds it idle works with itself: no other thread has to wake for a write, and the caller's
+//! not for the answer.
+//!
+//! Whoever has the lock is the committer. The thread is left for what finds it taken, for tables that come and go, and to take the rows
+//! of dropped tables out of memory.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_channel::{Receiver, TryRecvError};
+use futures_channel::oneshot::Sender;
+
+use super::{Committer, caught};
+use crate::embedded::key::Span;
+use crate::embedded::request::{Request, Write};
+use crate::embedded::threads::Threads;
+use crate::error::Result;
+
+/// Rows of dropped tables that are taken out of memory at once.
+const RECLAIM_ROWS: usize = 500;
+
+/// A committer that its thread and its callers share; `None` once it has stopped.
+pub(crate) struct Direct(Mutex<Option<Committer>>);
+
+impl Direct {
+    pub(crate) const fn new(committer: Committer) -> Self {
+        Self(Mutex::new(Some(committer)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Committer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does a request on the caller's thread and answers it, or gives it back, for the thread: where another is at work, where the
+    /// request leaves work behind, or where the committer has stopped.
+    pub(crate) fn take(&self, request: Request) -> Option<Request> {
+        let write = match request {
+            Request::Write(write @ (Write::Submit { .. } | Write::Decide { .. })) => write,
+            other => return Some(other),
+        };
+        let Ok(mut held) = self.0.try_lock() else { return Some(Request::Write(write)) };
+        let Some(committer) = held.as_mut() else { return Some(Request::Write(write)) };
+        let shared = Arc::clone(&committer.shared);
+        let done = caught(|| {
+            let answer = committer.apply(write);
+            committer.finish_group(&mut vec![answer]);
+            Ok(())
+        });
+        // The caller finds out why: its answer went with the panic.
+        if let Err(error) = done {
+            shared.poison(&error);
+        }
+        None
+    }
+
+    /// The thread's work, until it is asked to close, or every handle is gone; as [`Committer::run`].
+    pub(crate) fn run(
+        &self,
+        requests: &Receiver<Request>,
+        threads: &Threads,
+    ) -> (Vec<Sender<Result<()>>>, Result<()>) {
+        let mut closers = Vec::new();
+        while closers.is_empty() {
+            let Some(request) = self.next(requests, threads) else { break };
+            if let Some(committer) = self.lock().as_mut() {
+                let done = caught(|| {
+                    committer.group(request, &mut closers);
+                    Ok(())
+                });
+                if let Err(error) = done {
+                    committer.shared.poison(&error);
+                }
+            }
+        }
+        let stopped = self.lock().take();
+        let outcome = stopped.as_ref().map_or(Ok(()), |committer| committer.shared.check_writable());
+        drop(stopped);
+        (closers, outcome)
+    }
+
+    /// The next request for the thread. Rows of dropped tables are taken out of memory meanwhile.
+    fn next(&self, requests: &Receiver<Request>, threads: &Threads) -> Option<Request> {
+        while self.lock().as_ref().is_some_and(Committer::has_to_reclaim) {
+            // The callers just answered go first.
+            threads.yield_now();
+            let next = requests.try_recv();
+            if matches!(next, Err(TryRecvError::Closed)) {
+                return None;
+            }
+            if let Some(committer) = self.lock().as_mut() {
+                committer.reclaim_and_publish();
+            }
+            if let Ok(request) = next {
+                return Some(request);
+            }
+        }
+        threads.receive_from_callers(requests)
+    }
+}
+
+impl Committer {
+    /// Whether rows of dropped tables are in memory. What is seen stays as it is once writing has stopped.
+    fn has_to_reclaim(&self) -> bool {
+        !self.reclaim.is_empty() && self.shared.check_writable().is_ok()
+    }
+
+    fn reclaim_and_publish(&mut self) {
+        if let Some(table) = self.reclaim.last()
+            && !self.state.recent.remove_some(&Span::table(*table), RECLAIM_ROWS)
+        {
+            self.reclaim.pop();
+        }
+        self.shared.publish(self.state.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use pollster::block_on;
+
+    use crate::embedded::Engine;
+    use crate::embedded::options::EngineOptions;
+    use crate::error::ErrorCode;
+    use crate::limits::Limits;
+    use crate::name::TableName;
+    use crate::operation::{Operation, OperationKind};
+    use crate::row::RowWriter;
+    use crate::store::TableStore;
+    use crate::transaction::Transaction;
+    use crate::{PartitionKey, RowKey};
+
+    fn employees() -> TableName {
+        TableName::new("Employee").unwrap()
+    }
+
+    fn engine() -> Engine {
+        let engine = EngineOptions::new().in_memory();
+        block_on(engine.create_table(&employees())).unwrap();
+        engine
+    }
+
+    fn insert(row: &str) -> Transaction {
+        let mut transaction =
+            Transaction::new(PartitionKey::new("Sales").unwrap(), Limits::UNLIMITED).unwrap();
+        let kind = OperationKind::Insert(RowWriter::new().finish());
+        transaction.push(Operation { row_key: RowKey::new(row).unwrap(), kind }).unwrap();
+        transaction
+    }
+
+    #[test]
+    fn a_write_in_memory_is_done_when_it_is_first_polled() {
+        let engine = engine();
+        for number in 0..100 {
+            let table = employees();
+            let mut written = pin!(engine.submit(&table, insert(&number.to_string())));
+            let Poll::Ready(outcome) = written.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+                // The thread may still hold what it has just created.
+                assert_eq!(number, 0, "it waits for a thread");
+                block_on(written).unwrap();
+                continue;
+            };
+            outcome.unwrap();
+        }
+    }
+
+    #[test]
+    fn a_write_that_finds_the_committer_at_work_is_done_by_its_thread() {
+        let engine = engine();
+        let direct = engine.inner.direct.clone().unwrap();
+        let table = employees();
+        let held = direct.lock();
+        let mut written = pin!(engine.submit(&table, insert("1")));
+        assert!(written.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        drop(held);
+        block_on(written).unwrap();
+    }
+
+    #[test]
+    fn a_closed_engine_writes_nothing() {
+        let engine = engine();
+        let left = engine.clone();
+        block_on(engine.close()).unwrap();
+        let refused = block_on(left.submit(&employees(), insert("1"))).unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::EngineClosed);
+    }
+}
