@@ -22,11 +22,15 @@ pub(crate) fn answer(account: &Account, exchange: &Exchange) -> Result<Answer, R
         Refusal::new(403, "CorsPreflightFailure", message)
     })?;
     let answer = Answer::new(200)
-        .header("Access-Control-Allow-Origin", origin)
-        .header("Access-Control-Allow-Methods", method)
+        .header("Access-Control-Allow-Origin", origin.to_owned())
+        .header("Access-Control-Allow-Methods", method.to_owned())
         .header("Access-Control-Max-Age", seconds.to_string())
         .header("Access-Control-Allow-Credentials", "true");
-    Ok(if headers.is_empty() { answer } else { answer.header("Access-Control-Allow-Headers", headers) })
+    Ok(if headers.is_empty() {
+        answer
+    } else {
+        answer.header("Access-Control-Allow-Headers", headers.to_owned())
+    })
 }
 
 #[cfg(test)]

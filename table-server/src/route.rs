@@ -20,7 +20,7 @@ pub(crate) async fn answer(accounts: &[Account], exchange: &mut Exchange) -> Ans
         granted(account, exchange).await
     };
     let answer = answer.unwrap_or_else(|refusal| Answer::refused(&refusal, exchange));
-    match account.cors.sharing(exchange.service, exchange.header("origin"), &exchange.method) {
+    match account.cors.sharing(exchange.service, exchange.header("origin"), exchange.method.as_str()) {
         Some(sharing) if exchange.method != "OPTIONS" => answer.shared(sharing),
         _ => answer,
     }
