@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use crate::handle::handle;
+use crate::idle;
 use crate::service::Service;
 use crate::shared::Shared;
 use crate::transport::Transport;
@@ -100,10 +101,14 @@ impl Connection {
 
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
         let Self { service, caller, builder, watcher, shared } = self;
+        let (stream, still) = idle::watched(stream, shared.limits.idle);
         let handle = service_fn(move |request| handle(Arc::clone(&shared), service, request, caller));
         let connection = builder.serve_connection(TokioIo::new(stream), handle).into_owned();
-        if let Err(error) = watcher.watch(connection).await {
-            tracing::debug!(target: "table_server", error, "a connection broke");
+        tokio::select! {
+            served = watcher.watch(connection) => if let Err(error) = served {
+                tracing::debug!(target: "table_server", error, "a connection broke");
+            },
+            () = still => tracing::debug!(target: "table_server", "a connection stood still"),
         }
     }
 }

@@ -28,6 +28,7 @@ mod cost;
 mod exchange;
 mod fault;
 mod handle;
+mod idle;
 mod limits;
 mod metrics;
 mod observe;

@@ -20,6 +20,9 @@ pub struct ServerLimits {
     pub requests: usize,
     /// How long a client may take to send the head of a request, and how long its body.
     pub sending: Duration,
+    /// How long a connection may stand still, without a byte in either direction; one that does is closed before twice this time has passed.
+    /// It bounds what `sending` does not: connections that say nothing at all, those of HTTP/2, clients that do not read their answer.
+    pub idle: Duration,
     /// How long connections may go on after the server was asked to end.
     pub closing: Duration,
 }
@@ -31,6 +34,7 @@ impl Default for ServerLimits {
             connections: 1024,
             requests: 256,
             sending: Duration::from_secs(30),
+            idle: Duration::from_mins(1),
             closing: Duration::from_secs(10),
         }
     }

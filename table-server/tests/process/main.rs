@@ -5,6 +5,7 @@
 mod accounts;
 mod child;
 mod end;
+mod settings;
 mod tls;
 mod trial;
 mod wire;

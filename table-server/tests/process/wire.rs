@@ -1,5 +1,6 @@
 //! Signed requests without a client.
 
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
@@ -15,13 +16,15 @@ pub(crate) struct Asked<'a> {
     /// Path and query, as on the request's first line.
     pub(crate) target: &'a str,
     pub(crate) host: &'a str,
+    /// Headers beside those of every request, with names in lower case.
+    pub(crate) more: &'a [(&'static str, &'a str)],
     pub(crate) body: &'a str,
 }
 
 impl<'a> Asked<'a> {
     /// Of the tables.
     pub(crate) fn tables(method: &'a str, target: &'a str) -> Self {
-        Self { scheme: Scheme::TableLite, method, target, host: "127.0.0.1", body: "" }
+        Self { scheme: Scheme::TableLite, method, target, host: "127.0.0.1", more: &[], body: "" }
     }
 
     /// Of the queues.
@@ -31,16 +34,21 @@ impl<'a> Asked<'a> {
 
     /// Sends it, and gives the answer, head and body.
     pub(crate) fn of(self, address: SocketAddr, key: &AccountKey) -> String {
-        let Self { scheme, method, target, host, body } = self;
+        let Self { scheme, method, target, host, more, body } = self;
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let date = print_http_date(Utc::now());
         let mut headers = HeaderMap::new();
         headers.insert("x-ms-date", date.parse().unwrap());
+        let mut lines = String::new();
+        for (name, value) in more {
+            headers.insert(*name, value.parse().unwrap());
+            write!(lines, "{name}: {value}\r\n").unwrap();
+        }
         let parts = SignedParts { method, path, query, headers: &headers, length: body.len() };
         let authorization = scheme.authorization(key, parts);
         let text = format!(
             "{method} {target} HTTP/1.1\r\nhost: {host}\r\nx-ms-date: {date}\r\nauthorization: {authorization}\r\n\
-             accept: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+             accept: application/json\r\nconnection: close\r\ncontent-length: {}\r\n{lines}\r\n{body}",
             body.len()
         );
         plain(address, &text)

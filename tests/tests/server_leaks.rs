@@ -1,0 +1,126 @@
+//! Connections that break, stall or send nonsense, by the thousand: nothing of them is left. Alone in its program, because what is
+//! allocated is the whole program's.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
+
+use std::alloc::System;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use table_server::{Config, Tls};
+use tests::served::{account, asked, beside};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+#[global_allocator]
+static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Rounds before the memory is looked at: buffers that are kept for the next connection, and what is made at the first use.
+const WARM: usize = 2;
+const ROUNDS: usize = 7;
+/// Connections of each kind in a round.
+const BESIDE: usize = 12;
+/// Connections at once: fewer than a system lets wait to be accepted.
+const AT_ONCE: usize = 24;
+
+/// What a client does after its last byte.
+#[derive(Clone, Copy, Debug)]
+enum Then {
+    /// Ends the connection.
+    Ends,
+    /// Says and reads nothing more, until the server ends it.
+    Stays,
+}
+
+fn kinds() -> Vec<(Vec<u8>, Then)> {
+    let post = "POST /contoso/Employee HTTP/1.1\r\nhost: x\r\n";
+    let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    let texts = [
+        String::new(),
+        "\0\0\0\0".to_owned(),
+        "GET / HT".to_owned(),
+        "GET / HTTP/9.9\r\n\r\n".to_owned(),
+        "GET /contoso/Tables HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(),
+        format!("{post}content-length: 1000\r\n\r\n{{"),
+        format!("{post}transfer-encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n"),
+        format!("{post}x: {}\r\n\r\n", "y".repeat(100_000)),
+        preface[..10].to_owned(),
+        preface.to_owned(),
+        // Settings, and a stream whose head does not end.
+        format!("{preface}\0\0\0\u{4}\0\0\0\0\0\0\0\u{4}\u{1}\0\0\0\0\u{1}"),
+    ];
+    let thens = |text: String| [Then::Ends, Then::Stays].map(|then| (text.clone().into_bytes(), then));
+    texts.into_iter().flat_map(thens).collect()
+}
+
+async fn connect(address: SocketAddr, text: &[u8], then: Then) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    // The server may have refused it before its end.
+    let _ = stream.write_all(text).await;
+    if matches!(then, Then::Stays) {
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+    }
+}
+
+/// A round, after which the server says that nothing is under way.
+async fn round(addresses: &[SocketAddr], observed: SocketAddr) {
+    for address in addresses {
+        let kinds = kinds();
+        let all = kinds.iter().flat_map(|kind| [kind; BESIDE]);
+        let all =
+            stream::iter(all).for_each_concurrent(AT_ONCE, |(text, then)| connect(*address, text, *then));
+        all.await;
+    }
+    let nothing = ["\ntable_server_connections 0\n", "\ntable_server_requests_under_way 0\n"];
+    loop {
+        let metrics = asked(observed, "/metrics").await;
+        if nothing.iter().all(|line| metrics.contains(line)) {
+            return;
+        }
+    }
+}
+
+fn live() -> i64 {
+    let stats = COUNTING.stats();
+    i64::try_from(stats.bytes_allocated).unwrap() - i64::try_from(stats.bytes_deallocated).unwrap()
+}
+
+/// Runs the rounds against a server, and gives connections and bytes that are left of those after the first rounds.
+fn left(mut config: Config, at: &str) -> (usize, i64) {
+    config.limits.sending = Duration::from_millis(20);
+    config.limits.idle = Duration::from_millis(20);
+    let (mut grown, mut connections) = (0, 0);
+    beside(config, async |connection, observed| {
+        let address = |service: &str| -> SocketAddr {
+            let (_, rest) = connection.split_once(&format!("{service}Endpoint={at}")).unwrap();
+            rest.split('/').next().unwrap().parse().unwrap()
+        };
+        let addresses = ["Table", "Queue", "Blob"].map(address);
+        let mut warm = 0;
+        for number in 0..ROUNDS {
+            if number == WARM {
+                warm = live();
+            }
+            round(&addresses, observed).await;
+        }
+        grown = live() - warm;
+        connections = (ROUNDS - WARM) * addresses.len() * kinds().len() * BESIDE;
+    });
+    (connections, grown)
+}
+
+/// One test, because two would count each other's memory.
+#[test]
+fn nothing_is_left_of_thousands_of_broken_connections() {
+    let plain = left(Config::on_loopback(account()), "http://");
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = Config::on_loopback(account());
+    config.tls = Some(Tls::self_signed(folder.path(), &[]).unwrap());
+    for (connections, bytes) in [plain, left(config, "https://")] {
+        assert!(connections > 3_000, "{connections}");
+        // Less than five bytes of each.
+        assert!(bytes < 16 << 10, "{connections} connections have left {bytes} bytes");
+    }
+}
