@@ -1,5 +1,6 @@
 //! The physical partitions of a container that holds a workload: heat, splits, bounds, other orders of levels.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use table_core::entity::Entity;
@@ -200,6 +201,13 @@ impl Container {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
     }
 
+    /// How many values the first level has. Writes reach as many partitions at most until one of them is split (HPK-9, HPK-16).
+    #[must_use]
+    pub fn first_values(&self) -> usize {
+        let keys = self.before.near(0.0);
+        keys.iter().filter_map(|(key, _)| key.levels.first()).collect::<BTreeSet<_>>().len()
+    }
+
     /// That no whole key, and after the splits no partition, uses a larger part of what it may hold or take.
     ///
     /// # Errors
@@ -239,6 +247,13 @@ impl fmt::Display for Container {
                 writeln!(f, "split: {}", said(split))?;
             }
             write_heat(f, "after the splits", &self.after)?;
+        }
+        let (values, partitions) = (self.first_values(), self.before.map().partitions().len());
+        if let (true, Some(first)) = (values < partitions, levels.first()) {
+            writeln!(
+                f,
+                "few values first: {values} of {first} reach {values} of {partitions} partitions at most"
+            )?;
         }
         for (key, full) in self.before.near(0.8).into_iter().take(NAMED) {
             let (key, full) = (text_of(key), full * 100.0);

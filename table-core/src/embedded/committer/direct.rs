@@ -1,7 +1,7 @@
 //! A committer in memory, which a caller that finds it idle works with itself: no other thread has to wake for a write, and the caller's
 //! not for the answer.
 //!
-//! Whoever has the lock is the committer. The thread is left for what finds it taken, for tables that come and go, and to take the rows
+//! The holder of the lock is the committer. The thread is left for what finds it taken, for tables that come and go, and to take the rows
 //! of dropped tables out of memory.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -62,6 +62,9 @@ fn hpk_9_and_hpk_17_few_whole_keys_are_told_before_they_are_full() {
     day.max_full(0.8).unwrap();
     assert!(day.before.heat().iter().filter(|heat| heat.keys > 0).count() <= 2);
     assert!(day.to_string().contains("next split: partition"), "{day}");
+    assert_eq!(day.first_values(), 2);
+    let warning = "few values first: 2 of tenant reach 2 of 8 partitions at most";
+    assert!(day.to_string().contains(warning), "{day}");
 }
 
 #[test]
