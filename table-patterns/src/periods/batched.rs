@@ -78,10 +78,10 @@ type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
 ///
 /// ```
 /// use table_patterns::periods::{BatchedDelete, DeleteProgress};
-/// use table_patterns::{EntityKey, FromEntity, TableStore};
+/// use table_patterns::{EntityKey, PlainEntity, TableStore};
 ///
 /// /// Goes on where an earlier run stopped; what stops this one is in the log, and the place in the answer.
-/// async fn go_on<E: FromEntity, S: TableStore>(delete: BatchedDelete<'_, E, S>, from: Option<EntityKey>) -> DeleteProgress {
+/// async fn go_on<E: PlainEntity, S: TableStore>(delete: BatchedDelete<'_, E, S>, from: Option<EntityKey>) -> DeleteProgress {
 ///     let delete = match from {
 ///         Some(position) => delete.resume(position),
 ///         None => delete,
