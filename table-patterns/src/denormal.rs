@@ -51,7 +51,7 @@
 //!   A [participant](crate::participant) is asked by the handle that it was given to, and not where a change of a source writes holders.
 //! - All writers of the two types go through handles with all relations. Declare both structs `#[entity(copies)]`: a plain write of
 //!   theirs does not compile, and a write by a handle that knows no relation is refused (`Unsupported`), so that no program forgets one.
-//!   [`settle_copies`](crate::Entities::settle_copies) mends what another tool wrote. A bulk insert is a transaction for each holder, as its sources are read.
+//!   [`settle_copies`](crate::Entities::settle_copies) mends what another tool wrote.
 //!   A [unit](crate::unit) reads them when it is committed.
 //! - Across partitions, "refuse" sees the references that are recorded: one that is being taken up while its source is deleted is found by
 //!   the worker, which clears it.

@@ -71,6 +71,7 @@
 //! # }).unwrap();
 //! ```
 
+mod act;
 mod fault;
 mod kept;
 
@@ -83,7 +84,7 @@ use futures_util::future::BoxFuture;
 use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
-use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::RowWriter;
@@ -94,6 +95,7 @@ use crate::feed::Feed;
 use crate::index::{Batch, Beside, Entities, IndexOutbox, Other, Road, Write};
 use crate::outbox::Step;
 
+use act::Act;
 use fault::UnitFault;
 use kept::{Keep, Part, keep};
 
@@ -118,23 +120,6 @@ pub struct Unit<S, O> {
 }
 
 type Admission = Arc<dyn Fn(bool) -> BoxFuture<'static, Result<()>> + Send + Sync>;
-
-/// What is done to one entity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Act {
-    entity: &'static str,
-    /// `None` for a condition.
-    verb: Option<&'static str>,
-}
-
-impl fmt::Display for Act {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.verb {
-            Some(verb) => write!(f, "{verb} of `{}`", self.entity),
-            None => write!(f, "condition on `{}`", self.entity),
-        }
-    }
-}
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Entities<E, S, O> {
     /// Begins a unit of work on one partition. Sends nothing.
@@ -370,11 +355,6 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         self.batch.bytes()
     }
 
-    /// The row of each operation on an entity, in the order they were added.
-    fn row(&self, at: usize) -> Option<&RowKey> {
-        self.batch.entities.get(at).map(|operation| &operation.row_key)
-    }
-
     /// Applies all or nothing, and gives the new versions of the entities in order, conditions left out; `None` for a delete.
     ///
     /// # Errors
@@ -396,19 +376,6 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         let etags = etags.map_err(|error| self.named(error))?;
         let of_acts = self.acts.iter().zip(etags);
         Ok(of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, etag)| etag).collect())
-    }
-
-    /// An error of an entity, with what was done to it.
-    fn named(&self, error: Error) -> Error {
-        let at = error.operation().or((self.acts.len() == 1).then_some(0));
-        let is_entity = |at: &usize| match (error.key(), self.row(*at)) {
-            (Some((_, row_key)), Some(row)) => row_key == row.as_str(),
-            _ => false,
-        };
-        match at.filter(is_entity).and_then(|at| self.acts.get(at)) {
-            Some(act) => error.with_context(&act.to_string()),
-            None => error,
-        }
     }
 }
 

@@ -4,9 +4,10 @@ use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use table_core::error::Result;
 use table_core::group::{Many, One};
-use table_core::selection::Copies;
+use table_core::selection::{Copies, Point, Selection};
 use table_core::{Entity, EntityGroup, EntitySet, KeyPart, Projection, TableEntity, access_patterns};
 use table_patterns::blob::BlobRef;
+use table_patterns::denormal::{Denormal, OnDelete};
 use table_patterns::large::Large;
 use table_patterns::outbox::{Message, Step};
 use table_patterns::participant::{Changes, Participant};
@@ -25,7 +26,7 @@ pub enum Status {
 /// A ticket: `contoso` / `ticket_000017`.
 #[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
-#[entity(table = "HelpDesk", feed, set = HelpDesk)]
+#[entity(table = "HelpDesk", feed, copies, set = HelpDesk)]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)), keep(priority, created, agent_name))]
@@ -116,7 +117,7 @@ pub enum HelpDesk {
 
 /// An agent: `contoso` / `staff_0007`, found by an e-mail address that no other agent of the tenant has.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "HelpDesk", set = HelpDesk)]
+#[entity(table = "HelpDesk", copies, set = HelpDesk)]
 #[partition_key(tenant)]
 #[row_key("staff_", id)]
 #[index(ByEmail, unique, row_key("email_", escaped(email)))]
@@ -265,36 +266,31 @@ impl Participant<Ticket> for Notifies {
     }
 }
 
-/// An agent has another name: it is to be shown on all their tickets.
-#[derive(Serialize, Deserialize, Debug)]
-pub struct Renamed {
-    /// The tenant.
-    pub tenant: String,
-    /// The agent.
-    pub agent: u32,
-}
+/// Tickets show the names of their agents.
+#[derive(Debug)]
+pub struct Assignee;
 
-impl Message for Renamed {
-    const NAME: &'static str = "agent renamed";
-    const VERSION: u32 = 1;
-}
+impl Denormal for Assignee {
+    type Source = Agent;
+    type Holder = Ticket;
+    type Copied = String;
+    const NAME: &'static str = "assignee";
+    const ON_DELETE: OnDelete = OnDelete::Clear;
 
-/// Intends a [`Renamed`] with each change of a name.
-#[derive(Clone, Copy, Debug)]
-pub struct Renames;
-
-impl Participant<Agent> for Renames {
-    fn name(&self) -> &'static str {
-        "name on tickets"
+    fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
+        Some(Agent::key(&ticket.tenant, ticket.agent?))
     }
 
-    fn changes(&self, old: Option<&Agent>, new: Option<&Agent>, out: &mut Changes) -> Result<()> {
-        if let (Some(old), Some(new)) = (old, new)
-            && old.name != new.name
-        {
-            out.send(Step::call(&Renamed { tenant: new.tenant.clone(), agent: new.id })?);
-        }
-        Ok(())
+    fn copied(agent: &Agent) -> String {
+        agent.name.clone()
+    }
+
+    fn set(ticket: &mut Ticket, name: String) {
+        ticket.agent_name = Some(name);
+    }
+
+    fn clear(ticket: &mut Ticket) {
+        (ticket.agent, ticket.agent_name) = (None, None);
     }
 }
 
@@ -318,12 +314,15 @@ access_patterns! {
 
 /// The next version of the program: tickets name a product and are found by it.
 pub mod next {
-    use super::{Agent, BlobRef, Comment, DateTime, Entity, EntitySet, Projection, Status, TableEntity, Utc};
+    use super::{
+        Agent, BlobRef, Comment, DateTime, Denormal, Entity, EntitySet, OnDelete, Point, Projection,
+        Selection, Status, TableEntity, Utc,
+    };
 
     /// A ticket.
     #[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
     #[derive(Entity, Clone, Debug, PartialEq)]
-    #[entity(table = "HelpDesk", feed, set = HelpDesk)]
+    #[entity(table = "HelpDesk", feed, copies, set = HelpDesk)]
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
     #[index(ByStatus, row_key("status_", status, "_", desc(number)), keep(priority, created, agent_name))]
@@ -358,6 +357,34 @@ pub mod next {
         pub attachment: Option<BlobRef>,
         /// What it is about; tickets of the first version name none.
         pub product: Option<String>,
+    }
+
+    /// Tickets show the names of their agents.
+    #[derive(Debug)]
+    pub struct Assignee;
+
+    impl Denormal for Assignee {
+        type Source = Agent;
+        type Holder = Ticket;
+        type Copied = String;
+        const NAME: &'static str = "assignee";
+        const ON_DELETE: OnDelete = OnDelete::Clear;
+
+        fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
+            Some(Agent::key(&ticket.tenant, ticket.agent?))
+        }
+
+        fn copied(agent: &Agent) -> String {
+            agent.name.clone()
+        }
+
+        fn set(ticket: &mut Ticket, name: String) {
+            ticket.agent_name = Some(name);
+        }
+
+        fn clear(ticket: &mut Ticket) {
+            (ticket.agent, ticket.agent_name) = (None, None);
+        }
     }
 
     /// All that lies in the partition of a tenant.

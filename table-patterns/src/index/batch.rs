@@ -213,6 +213,15 @@ impl Batch {
             );
         }
         self.bytes += bytes;
+        let same = self.beside.iter().position(|other| other.operation.row_key == key.row_key);
+        let other = same.and_then(|at| Some((at, both(&kind, &self.beside.get(at)?.operation.kind)?)));
+        let kind = match other {
+            Some((at, both)) => {
+                self.beside.remove(at);
+                both
+            }
+            None => kind,
+        };
         for change in changes {
             if change.index.is_same_partition() {
                 self.in_step::<E>(change, &key)?;
@@ -234,10 +243,17 @@ impl Batch {
     }
 
     fn put_beside(&mut self, one: Beside) -> Result<()> {
+        let same = |own: &&mut Operation| own.row_key == one.operation.row_key;
+        if let Some(own) = self.entities.iter_mut().find(same)
+            && let Some(both) = both(&own.kind, &one.operation.kind)
+        {
+            own.kind = both;
+            return Ok(());
+        }
         if let Some(other) = self.beside.iter().find(|other| other.operation.row_key == one.operation.row_key)
         {
             // Two holders of one source have one condition on it.
-            if other.by == one.by && other.operation == one.operation && is_condition(&one.operation) {
+            if other.by == one.by && other.operation == one.operation && is_condition(&one.operation.kind) {
                 return Ok(());
             }
             let (first, second) = (other.by.to_string(), one.by.to_string());
@@ -303,8 +319,20 @@ impl Batch {
 }
 
 /// Whether an operation changes nothing but the version of what it asks for.
-fn is_condition(operation: &Operation) -> bool {
-    matches!(&operation.kind, OperationKind::Merge(row, IfMatch::ETag(_)) if row.view().properties().next().is_none())
+fn is_condition(kind: &OperationKind) -> bool {
+    matches!(kind, OperationKind::Merge(row, _) if row.view().properties().next().is_none())
+}
+
+/// Two conditions on one entity as one, if they can both hold.
+fn both(one: &OperationKind, other: &OperationKind) -> Option<OperationKind> {
+    if !is_condition(one) || !is_condition(other) {
+        return None;
+    }
+    match (one, other) {
+        (OperationKind::Merge(_, IfMatch::Any), stricter)
+        | (stricter, OperationKind::Merge(_, IfMatch::Any)) => Some(stricter.clone()),
+        (one, other) => (one == other).then(|| one.clone()),
+    }
 }
 
 /// The error of a value that another entity has (PAT-INTRA-5).

@@ -7,13 +7,16 @@ use std::fmt;
 use futures_util::{StreamExt, stream};
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::ETag;
 use table_core::key::PartitionKey;
 use table_core::limits::Limits;
 use table_core::operation::OperationKind;
 use table_core::store::TableStore;
 use table_core::table::Written;
 
+use crate::index::attempts::{RACE, is_too_much};
 use crate::index::batch::{Batch, Write};
+use crate::index::kept::Asked;
 use crate::index::outbox::IndexOutbox;
 use crate::index::table::Entities;
 
@@ -94,6 +97,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
 struct Link {
     /// What the batch is made of, each with its position in the input.
     writes: Vec<(usize, Write)>,
+    /// Without what copies add: that is read when it is written.
     batch: Batch,
 }
 
@@ -144,9 +148,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
         mut self,
         entities: impl IntoIterator<Item = T>,
     ) -> Result<Written, IndexedBulkError> {
-        if self.table.keeps_copies() {
-            return self.insert_each(entities).await;
-        }
         let limits = self.table.table().store().capabilities().limits;
         let mut entities = entities.into_iter().enumerate();
         loop {
@@ -172,26 +173,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
         }
     }
 
-    /// One transaction for each: what an entity copies is read for it.
-    async fn insert_each<T: Borrow<E>>(
-        self,
-        entities: impl IntoIterator<Item = T>,
-    ) -> Result<Written, IndexedBulkError> {
-        let mut all: Vec<usize> = self.done.ranges().iter().cloned().flatten().collect();
-        for (position, entity) in entities.into_iter().enumerate() {
-            if self.done.contains(position) {
-                continue;
-            }
-            if let Err(source) = self.table.insert(entity.borrow()).await {
-                let unknown = source.is_ambiguous().then_some(position).into_iter().collect();
-                let written = all.into_iter().collect();
-                return Err(IndexedBulkError { source, at: Some(position), written, unknown });
-            }
-            all.push(position);
-        }
-        Ok(all.into_iter().collect())
-    }
-
     async fn write(
         &mut self,
         chains: BTreeMap<PartitionKey, Vec<Link>>,
@@ -203,9 +184,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
             chain.reverse();
             while let Some(link) = chain.pop() {
                 let positions = link.positions();
-                let done = match table.commit(&link.batch).await {
-                    // How large a list has become is only known when it is read: what did not fit is tried in halves.
-                    Err(error) if error.code() == ErrorCode::RequestBodyTooLarge && positions.len() > 1 => {
+                let done = match table.commit_kept(&link.batch, &link.writes).await {
+                    // How large a list has become, and what copies add, is only known when it is read: what did not fit is tried in halves.
+                    Err(error) if is_too_large(&error, table.keeps_copies()) && positions.len() > 1 => {
                         link.halves::<E>().map(|[front, back]| chain.extend([back, front]))
                     }
                     done => done.map(|_| written.extend(positions.iter().copied())),
@@ -241,6 +222,34 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
             }),
         }
     }
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
+    /// Commits inserts, completed by the copies that they hold: again where what was read for these has changed.
+    async fn commit_kept(&self, batch: &Batch, writes: &[(usize, Write)]) -> Result<Vec<Option<ETag>>> {
+        let Some(keeper) = &self.keeper else { return self.commit(batch).await };
+        let mut race = self.retry.race(RACE);
+        loop {
+            let mut kept = Batch::new(batch.partition_key.clone());
+            for (_, Write { key, kind, .. }) in writes {
+                let asked = Asked { key: key.clone(), kind: kind.clone(), stored: None, together: true };
+                keeper.keep(self, asked).await?.push::<E>(&mut kept)?;
+            }
+            match self.commit(&kept).await {
+                Err(error) if is_of_another(&error, writes.len()) => race.lost(error).await?,
+                outcome => return outcome,
+            }
+        }
+    }
+}
+
+/// Whether a transaction is refused for a row that is none of its first entities.
+fn is_of_another(error: &Error, entities: usize) -> bool {
+    error.is_conflict() && error.operation().is_some_and(|at| at >= entities)
+}
+
+fn is_too_large(error: &Error, keeps: bool) -> bool {
+    error.code() == ErrorCode::RequestBodyTooLarge || keeps && is_too_much(error)
 }
 
 /// Adds an entity to the last transaction of its partition, or to a new one if it does not fit there; gives its bytes.

@@ -117,6 +117,18 @@ fn pat_den_2_a_handle_that_knows_no_relation_writes_no_entity_with_copies() {
         unit.insert(&other).unwrap().insert(&Ticket { id: 9, ..ticket() }).unwrap();
         unit.commit().await.unwrap();
         assert_eq!(bare.query(Ticket::by_name("t", "Eve")).collect().await.unwrap().len(), 3);
+        // That their source is there may be said before and after.
+        for (id, first) in [(10, true), (11, false)] {
+            let mut unit = tickets.transaction(Ticket::partition("t")).unwrap();
+            if first {
+                unit.require(Agent::key("t", 1)).unwrap();
+            }
+            unit.insert(&Ticket { id, ..ticket() }).unwrap();
+            if !first {
+                unit.require(Agent::key("t", 1)).unwrap();
+            }
+            assert_eq!(unit.commit().await.unwrap().len(), 1);
+        }
         // A repair of an index changes no entity.
         assert!(bare.check().repair().run().await.unwrap().is_clean());
     });

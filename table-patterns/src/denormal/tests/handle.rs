@@ -11,6 +11,24 @@ fn manager(company: &Company) -> Option<String> {
     company.departments().into_iter().next().and_then(|department| department.manager_last_name)
 }
 
+/// Another process gives Ada a name just before the first transaction.
+fn renamed_meanwhile(
+    rival: Company,
+    name: &'static str,
+) -> impl FnMut(Call, usize) -> Fault + Send + 'static {
+    let mut rival = Some(rival);
+    move |call, _| match (call, rival.take()) {
+        (Call::Submit, Some(rival)) => Fault::Meanwhile(Box::new(move || {
+            let rename = |ada: &mut Employee| ada.last_name = name.into();
+            block_on(rival.employees.update(Employee::key("Sales", 223), rename)).unwrap();
+        })),
+        (_, still) => {
+            rival = still;
+            Fault::None
+        }
+    }
+}
+
 fn lead(company: &Company) -> Option<String> {
     company.projects().into_iter().next().and_then(|project| project.lead_name)
 }
@@ -62,7 +80,10 @@ fn pat_den_2_every_verb_on_a_holder_takes_what_its_sources_say() {
         let (key, bob) = (|| Department::key("Sales"), bob().id.cast_signed());
         let error = departments.insert(&sales(Some(999))).await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::ResourceNotFound, Some("PAT-DEN-2")));
+        company.store.script(renamed_meanwhile(company.again(), "Byron"));
         departments.bulk().insert_all([wrong(Some(223))]).await.unwrap();
+        company.store.heal();
+        assert_eq!(manager(&company).as_deref(), Some("Byron"), "as read again");
         company.assert_agreement("bulk");
         departments.replace(&wrong(Some(bob)), IfMatch::Any).await.unwrap();
         company.assert_agreement("replace");
@@ -96,17 +117,7 @@ fn pat_den_2_a_unit_takes_copies_along() {
         let mut unit = employees.transaction(sales_rows()).unwrap().with(departments);
         unit.insert(&sales(Some(223))).unwrap().insert(&Employee { id: 300, ..bob() }).unwrap();
         // Its manager gets another name between the read and the commit.
-        let mut rival = Some(company.again());
-        company.store.script(move |call, _| match (call, rival.take()) {
-            (Call::Submit, Some(rival)) => Fault::Meanwhile(Box::new(move || {
-                let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
-                block_on(rival.employees.update(Employee::key("Sales", 223), rename)).unwrap();
-            })),
-            (_, still) => {
-                rival = still;
-                Fault::None
-            }
-        });
+        company.store.script(renamed_meanwhile(company.again(), "Byron"));
         assert_eq!(unit.commit().await.unwrap().len(), 2, "the versions of what was added");
         company.store.heal();
         assert_eq!(manager(&company).as_deref(), Some("Byron"));

@@ -1,0 +1,40 @@
+//! What a unit does to one entity, for its errors.
+
+use std::fmt;
+
+use table_core::error::Error;
+
+use crate::unit::Unit;
+
+/// What is done to one entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Act {
+    pub(super) entity: &'static str,
+    /// `None` for a condition.
+    pub(super) verb: Option<&'static str>,
+}
+
+impl fmt::Display for Act {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.verb {
+            Some(verb) => write!(f, "{verb} of `{}`", self.entity),
+            None => write!(f, "condition on `{}`", self.entity),
+        }
+    }
+}
+
+impl<S, O> Unit<S, O> {
+    /// An error of an entity, with what was done to it.
+    pub(super) fn named(&self, error: Error) -> Error {
+        let at = error.operation().or((self.acts.len() == 1).then_some(0));
+        let row = |at: usize| self.batch.entities.get(at).map(|operation| &operation.row_key);
+        let is_entity = |at: &usize| match (error.key(), row(*at)) {
+            (Some((_, row_key)), Some(row)) => row_key == row.as_str(),
+            _ => false,
+        };
+        match at.filter(is_entity).and_then(|at| self.acts.get(at)) {
+            Some(act) => error.with_context(&act.to_string()),
+            None => error,
+        }
+    }
+}
