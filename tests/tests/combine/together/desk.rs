@@ -1,7 +1,9 @@
 //! The entity of the matrix: one struct that declares every pattern. A run leaves the fields of a pattern empty that it does not combine.
 
 use table_core::group::{Many, One};
+use table_core::selection::{Point, Selection};
 use table_core::{Entity, EntityGroup, EntitySet, Result, TableEntity};
+use table_patterns::denormal::Denormal;
 use table_patterns::large::{BlobRef, Large};
 use table_patterns::participant::{Changes, Participant};
 use table_patterns::view::{Projection, View};
@@ -37,6 +39,52 @@ pub struct Ticket {
     pub amount: i64,
     #[blob]
     pub photo: Option<BlobRef>,
+    pub owner: Option<u32>,
+    pub owner_name: Option<String>,
+}
+
+/// The owner of tickets, who shows on them: one in their partition, one elsewhere.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(home)]
+#[row_key("person_", id)]
+pub struct Person {
+    pub home: String,
+    #[digits(1)]
+    pub id: u32,
+    pub name: String,
+}
+
+/// How many people there are.
+pub const PEOPLE: u32 = 2;
+
+pub fn person(id: u32) -> Selection<Person, Point> {
+    Person::key(if id == 0 { TENANT } else { "elsewhere" }, id)
+}
+
+pub struct Owner;
+
+impl Denormal for Owner {
+    type Source = Person;
+    type Holder = Ticket;
+    type Copied = String;
+    const NAME: &'static str = "owner";
+
+    fn reference(ticket: &Ticket) -> Option<Selection<Person, Point>> {
+        ticket.owner.map(person)
+    }
+
+    fn copied(person: &Person) -> String {
+        person.name.clone()
+    }
+
+    fn set(ticket: &mut Ticket, name: String) {
+        ticket.owner_name = Some(name);
+    }
+
+    fn clear(ticket: &mut Ticket) {
+        (ticket.owner, ticket.owner_name) = (None, None);
+    }
 }
 
 /// The same entities as the program before declared them.
@@ -81,6 +129,7 @@ pub enum Desk {
     Ticket(Ticket),
     Comment(Comment),
     Audit(Audit),
+    Person(Person),
     #[other]
     Other(TableEntity),
 }

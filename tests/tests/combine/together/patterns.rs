@@ -16,9 +16,10 @@ pub enum Pattern {
     Blob,
     Unit,
     Versions,
+    Copies,
 }
 
-pub const ALL: [Pattern; 13] = [
+pub const ALL: [Pattern; 14] = [
     Pattern::Index,
     Pattern::Unique,
     Pattern::List,
@@ -32,6 +33,7 @@ pub const ALL: [Pattern; 13] = [
     Pattern::Blob,
     Pattern::Unit,
     Pattern::Versions,
+    Pattern::Copies,
 ];
 
 /// The patterns of one run.

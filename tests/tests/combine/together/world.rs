@@ -18,7 +18,9 @@ use table_patterns::view::ViewTable;
 use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled};
 
-use crate::together::desk::{Audit, TENANT, Ticket, TicketWithComments, Totals, Trail, before};
+use crate::together::desk::{
+    Audit, Owner, Person, TENANT, Ticket, TicketWithComments, Totals, Trail, before, person,
+};
 use crate::together::patterns::{Parts, Pattern};
 
 pub type Store = Controlled<Engine>;
@@ -94,7 +96,15 @@ impl World {
         } else {
             tickets
         };
-        if self.has(Pattern::Participant) { tickets.taking_part(Trail) } else { tickets }
+        let tickets = if self.has(Pattern::Participant) { tickets.taking_part(Trail) } else { tickets };
+        if self.has(Pattern::Copies) { tickets.holds::<Owner>() } else { tickets }
+    }
+
+    /// The owners of tickets, by one process.
+    pub fn people(&self, control: &Control) -> Entities<Person, Store, Work> {
+        let outbox = self.outbox(control);
+        let people = outbox.store().clone().entities_through::<Person, _>(outbox).with_pace(self.pace());
+        people.gives::<Owner>()
     }
 
     pub fn before(&self, control: &Control) -> Entities<before::Ticket, Store, Work> {
@@ -116,7 +126,10 @@ impl World {
 
     pub fn worker(&self, control: &Control) -> Worker<Store, Store> {
         let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
-        Worker::with_options(self.outbox(control), options).settles(&self.tickets(control))
+        Worker::with_options(self.outbox(control), options)
+            .settles(&self.tickets(control))
+            .settles_copies(&self.tickets(control))
+            .settles_copies(&self.people(control))
     }
 
     fn sweep(&self) -> u64 {
@@ -164,11 +177,23 @@ impl World {
         assert_eq!(pending, 0, "changes are not settled");
     }
 
+    /// The model, with the names of owners.
+    fn named(&self, model: &Model) -> Model {
+        let mut model = model.clone();
+        let people = self.people(&Control::default());
+        for Known { ticket, .. } in model.values_mut() {
+            let owner = ticket.owner.map(|id| block_on(people.get(person(id))).unwrap().unwrap());
+            ticket.owner_name = owner.map(|owner| owner.name.clone());
+        }
+        model
+    }
+
     /// All that must be true when everything is done.
     pub fn check(&self, model: &Model, changes: &BTreeMap<u32, usize>) {
         self.recover();
         let control = Control::default();
         let tickets = block_on(self.tickets(&control).create_if_missing()).unwrap();
+        let model = &self.named(model);
         for number in 0..crate::together::run::NUMBERS {
             assert_eq!(self.stored(number).as_ref(), model.get(&number));
         }
