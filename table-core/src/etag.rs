@@ -76,8 +76,15 @@ impl fmt::Display for ETag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Repr::Ticks(ticks) => {
-                let timestamp = ticks::print(*ticks).unwrap_or_default();
-                write!(f, "W/\"datetime'{}'\"", timestamp.replace(':', "%3A"))
+                let timestamp = ticks::print(*ticks);
+                f.write_str("W/\"datetime'")?;
+                for (index, piece) in timestamp.iter().flat_map(|text| text.as_str().split(':')).enumerate() {
+                    if index > 0 {
+                        f.write_str("%3A")?;
+                    }
+                    f.write_str(piece)?;
+                }
+                f.write_str("'\"")
             }
             Repr::Text(text) => f.write_str(text),
         }
@@ -94,7 +101,10 @@ impl fmt::Debug for ETag {
 pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
     // An instant without ticks is never printed by the service: years below 1 and above 9999.
     let printed = ticks::from_datetime(instant).and_then(ticks::print);
-    printed.unwrap_or_else(|| instant.to_rfc3339_opts(SecondsFormat::AutoSi, true))
+    printed.map_or_else(
+        || instant.to_rfc3339_opts(SecondsFormat::AutoSi, true),
+        |printed| printed.as_str().to_owned(),
+    )
 }
 
 /// The condition of a replace, merge or delete (IFM-1).
