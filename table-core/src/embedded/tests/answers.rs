@@ -1,5 +1,6 @@
 //! Does every request get an answer, whatever happens to the committer and to the callers?
 
+use std::collections::HashSet;
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -160,4 +161,38 @@ fn the_last_handle_may_go_on_the_committers_own_thread() {
     drop(go_on);
     eventually("the folder is free", || options().open(folder.path()).is_ok());
     assert_eq!(number(&on_disk(folder.path()), "1"), Some(1));
+}
+
+#[test]
+fn writes_dropped_in_any_order_behind_a_full_queue_stop_no_other_and_are_whole_or_not_there() {
+    const WRITES: usize = 3_000;
+    let folder = tempfile::tempdir().unwrap();
+    let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync);
+    let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
+    armed.store(true, Ordering::SeqCst);
+    let table = employees();
+    let keys: Vec<_> = (0..WRITES).map(|n| (format!("{n:05}a"), format!("{n:05}b"))).collect();
+    let submit = |(first, second): &(String, String)| {
+        let both = vec![(first.as_str(), insert(1)), (second.as_str(), insert(1))];
+        Box::pin(engine.submit(&table, transaction("Sales", both)))
+    };
+    let mut writes: Vec<_> = keys.iter().map(submit).collect();
+    assert!(writes.iter_mut().all(|write| poll(write, Waker::noop()).is_pending()));
+    has_stopped.recv().unwrap();
+    // A step without a common divisor comes past each of them.
+    while !writes.is_empty() {
+        drop(writes.swap_remove(7_919 % writes.len()));
+    }
+    armed.store(false, Ordering::SeqCst);
+    drop(go_on);
+    let next = transaction("Support", vec![("1", insert(1))]);
+    assert!(answered("the next write", engine.submit(&table, next)).is_ok());
+    let rows = all(&engine);
+    let there: HashSet<&str> = rows.iter().map(|(_, row_key, _)| row_key.as_str()).collect();
+    for (first, second) in &keys {
+        let has = |key: &String| there.contains(key.as_str());
+        assert_eq!(has(first), has(second), "{first}");
+    }
+    wait(engine.clone().close()).unwrap();
+    assert_eq!(all(&on_disk(folder.path())), rows);
 }

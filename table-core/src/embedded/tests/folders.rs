@@ -1,5 +1,7 @@
 //! Is a folder opened by one engine at a time, and only if it is ours?
 
+use std::sync::Barrier;
+
 use super::*;
 
 #[test]
@@ -59,6 +61,38 @@ fn a_removed_lock_file_lets_no_second_engine_in() {
     drop(engine);
     std::fs::write(folder.path().join("FORMAT"), manifest).unwrap();
     assert_eq!(number(&on_disk(folder.path()), "1"), Some(1));
+}
+
+#[test]
+fn of_threads_that_open_a_new_folder_at_once_one_has_it_and_the_others_find_it_locked() {
+    for _ in 0..10 {
+        let folder = tempfile::tempdir().unwrap();
+        let start = Barrier::new(4);
+        let open = || {
+            start.wait();
+            Engine::open(folder.path())
+        };
+        let outcomes: Vec<_> = std::thread::scope(|scope| {
+            let threads = [(); 4].map(|()| scope.spawn(open));
+            threads.map(|thread| thread.join().unwrap()).into()
+        });
+        let refused: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).collect();
+        assert!(refused.iter().all(|error| error.code() == ErrorCode::FolderLocked), "{refused:?}");
+        assert_eq!(refused.len(), 3);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_folder_is_locked_by_whatever_path_it_is_reached() {
+    let (folder, links) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let link = links.path().join("link");
+    std::os::unix::fs::symlink(folder.path(), &link).unwrap();
+    let engine = on_disk(folder.path());
+    assert_eq!(Engine::open(&link).unwrap_err().code(), ErrorCode::FolderLocked);
+    write(&engine, "1", insert(1)).unwrap();
+    drop(engine);
+    assert_eq!(number(&on_disk(&link), "1"), Some(1));
 }
 
 #[test]

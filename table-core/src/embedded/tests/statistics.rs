@@ -100,3 +100,29 @@ fn each_checkpoint_and_each_slice_of_a_merge_is_an_event_with_its_figures() {
     );
     assert!(merges[0].contains("unmerged_bytes=0") && merges[0].contains("runs=1"), "{merges:?}");
 }
+
+#[test]
+fn snapshots_of_several_states_of_the_base_share_one_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = on_disk(folder.path());
+    let keys: Vec<String> = (0..100).map(|n| format!("{n:03}")).collect();
+    for key in &keys {
+        write(&engine, key, insert(1)).unwrap();
+    }
+    wait(engine.checkpoint()).unwrap();
+    let mut snapshots = vec![engine.snapshot().unwrap()];
+    for later in ["1", "2", "3"] {
+        submit(&engine, "Support", vec![(later, insert(1))]).unwrap();
+        wait(engine.checkpoint()).unwrap();
+        snapshots.push(engine.snapshot().unwrap());
+    }
+    let misses = snapshots.iter().map(|snapshot| {
+        for key in &keys {
+            let key = EntityKey::new("Sales", key.as_str()).unwrap();
+            assert!(snapshot.get(&employees(), &key, &Select::All).unwrap().is_some());
+        }
+        engine.statistics().unwrap().cache_misses
+    });
+    let misses: Vec<u64> = misses.collect();
+    assert!(misses[0] > 0 && misses.iter().all(|later| *later == misses[0]), "{misses:?}");
+}
