@@ -112,7 +112,7 @@ mod tests;
 mod write;
 
 pub(crate) use crate::participant::Beside;
-pub(crate) use attempts::{is_too_much, read_as};
+pub(crate) use attempts::{is_moved, is_too_much, read_as};
 pub use backfill::{Backfill, BackfillProgress};
 pub(crate) use batch::{Batch, Write};
 pub use bulk::{IndexedBulk, IndexedBulkError};

@@ -292,6 +292,11 @@ pub(crate) fn undecided() -> Error {
     Error::of(IndexFault::Undecided)
 }
 
+/// What was read for copies changed before all of it was.
+pub(crate) fn is_moved(error: &Error) -> bool {
+    error.code() == ErrorCode::UpdateConditionNotSatisfied
+}
+
 /// There is more to write than one transaction takes.
 pub(crate) fn is_too_much(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge)

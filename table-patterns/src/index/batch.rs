@@ -243,18 +243,19 @@ impl Batch {
     }
 
     fn put_beside(&mut self, one: Beside) -> Result<()> {
-        let same = |own: &&mut Operation| own.row_key == one.operation.row_key;
-        if let Some(own) = self.entities.iter_mut().find(same)
-            && let Some(both) = both(&own.kind, &one.operation.kind)
-        {
-            own.kind = both;
+        let asks = is_condition(&one.operation.kind);
+        let same = |own: &&mut Operation| asks && own.row_key == one.operation.row_key;
+        if let Some(own) = self.entities.iter_mut().find(same).filter(|own| is_condition(&own.kind)) {
+            own.kind =
+                both(&own.kind, &one.operation.kind).ok_or_else(|| moved(&self.partition_key, &one))?;
             return Ok(());
         }
         if let Some(other) = self.beside.iter().find(|other| other.operation.row_key == one.operation.row_key)
         {
             // Two holders of one source have one condition on it.
-            if other.by == one.by && other.operation == one.operation && is_condition(&one.operation.kind) {
-                return Ok(());
+            if is_condition(&other.operation.kind) && is_condition(&one.operation.kind) {
+                let is_same = other.operation == one.operation;
+                return if is_same { Ok(()) } else { Err(moved(&self.partition_key, &one)) };
             }
             let (first, second) = (other.by.to_string(), one.by.to_string());
             return Err(Error::of(IndexFault::SameRow { first, second })
@@ -316,6 +317,11 @@ impl Batch {
         }
         self.remote.push((E::SCHEMA, RemoteChange { index, owner: owner.clone(), keys: vec![key], left }));
     }
+}
+
+/// That a row was read twice for one batch, and changed in between.
+fn moved(partition_key: &PartitionKey, one: &Beside) -> Error {
+    Error::of(IndexFault::Changed).with_key(partition_key.as_str(), one.operation.row_key.as_str())
 }
 
 /// Whether an operation changes nothing but the version of what it asks for.

@@ -14,7 +14,7 @@ use table_core::operation::OperationKind;
 use table_core::store::TableStore;
 use table_core::table::Written;
 
-use crate::index::attempts::{RACE, is_too_much};
+use crate::index::attempts::{RACE, is_moved, is_too_much};
 use crate::index::batch::{Batch, Write};
 use crate::index::kept::Asked;
 use crate::index::outbox::IndexOutbox;
@@ -231,11 +231,22 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         let mut race = self.retry.race(RACE);
         loop {
             let mut kept = Batch::new(batch.partition_key.clone());
+            let mut completed = Ok(());
             for (_, Write { key, kind, .. }) in writes {
                 let asked = Asked { key: key.clone(), kind: kind.clone(), stored: None, together: true };
-                keeper.keep(self, asked).await?.push::<E>(&mut kept)?;
+                completed = keeper.keep(self, asked).await.and_then(|write| write.push::<E>(&mut kept));
+                if completed.is_err() {
+                    break;
+                }
             }
-            match self.commit(&kept).await {
+            let done = match completed {
+                Err(error) if is_moved(&error) => {
+                    race.lost(error).await?;
+                    continue;
+                }
+                completed => completed.map(|()| &kept)?,
+            };
+            match self.commit(done).await {
                 Err(error) if is_of_another(&error, writes.len()) => race.lost(error).await?,
                 outcome => return outcome,
             }

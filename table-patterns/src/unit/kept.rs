@@ -10,7 +10,9 @@ use table_core::key::{EntityKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::store::TableStore;
 
-use crate::index::{Asked, Batch, Beside, Entities, IndexOutbox, KeptWrite, Other, Road, is_too_much};
+use crate::index::{
+    Asked, Batch, Beside, Entities, IndexOutbox, KeptWrite, Other, Road, is_moved, is_too_much,
+};
 use crate::outbox::Step;
 use crate::unit::Unit;
 
@@ -59,7 +61,13 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         let most = self.road.store.capabilities().limits.operations;
         let mut together = true;
         loop {
-            let batch = self.completed(together).await?;
+            let batch = match self.completed(together).await {
+                Err(error) if is_moved(&error) => {
+                    race.lost(error).await?;
+                    continue;
+                }
+                completed => completed?,
+            };
             let own = self.acts.len();
             let has_others = batch.entities.len() > own;
             if has_others && batch.operations() > most {

@@ -11,6 +11,7 @@ use table_core::selection::{Point, Selection};
 use table_core::{Entity, TableStoreExt};
 
 use crate::denormal::Denormal;
+use crate::faults::{Call, Fault, FaultyStore};
 use crate::index::{Entities, EntityStore};
 use crate::outbox::Outbox;
 
@@ -132,4 +133,44 @@ fn pat_den_2_a_handle_that_knows_no_relation_writes_no_entity_with_copies() {
         // A repair of an index changes no entity.
         assert!(bare.check().repair().run().await.unwrap().is_clean());
     });
+}
+
+/// Two holders of one source are read one after the other; where it changes in between, both are read again.
+#[test]
+fn con_3_a_source_that_changes_between_two_reads_of_one_transaction_is_read_again() {
+    for bulk in [false, true] {
+        let engine = Engine::in_memory();
+        let store = FaultyStore::new(engine.clone());
+        let outbox = Outbox::new(store.clone(), engine.clone(), QueueName::new("copies").unwrap());
+        let agents = |store| Outbox::new(store, engine.clone(), QueueName::new("copies").unwrap());
+        let agents = Entities::<Agent, _, _>::from(agents(engine.clone())).gives::<Assignee>();
+        let tickets = Entities::<Ticket, _, _>::from(outbox).holds::<Assignee>();
+        block_on(async {
+            let agents = agents.create_if_missing().await.unwrap();
+            let tickets = tickets.create_if_missing().await.unwrap();
+            agents.insert(&agent("Ada")).await.unwrap();
+            let (mut gets, rival) = (0, agents.clone());
+            store.script(move |call, _| {
+                gets += usize::from(call == Call::Get);
+                let (is_second, rival) = (call == Call::Get && gets == 2, rival.clone());
+                let rename = move || {
+                    let rename = |agent: &mut Agent| agent.name = "Eve".into();
+                    block_on(rival.update(Agent::key("t", 1), rename)).unwrap();
+                };
+                if is_second { Fault::Meanwhile(Box::new(rename)) } else { Fault::None }
+            });
+            let both = [ticket(), Ticket { id: 8, ..ticket() }];
+            if bulk {
+                tickets.bulk().insert_all(&both).await.unwrap();
+            } else {
+                let mut unit = tickets.transaction(Ticket::partition("t")).unwrap();
+                unit.insert(&both[0]).unwrap().insert(&both[1]).unwrap();
+                unit.commit().await.unwrap();
+            }
+            store.heal();
+            let found = tickets.query(Ticket::rows("t")).collect().await.unwrap();
+            let names: Vec<_> = found.iter().map(|ticket| ticket.agent_name.as_deref()).collect();
+            assert_eq!(names, [Some("Eve"), Some("Eve")], "bulk: {bulk}");
+        });
+    }
 }

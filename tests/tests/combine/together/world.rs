@@ -182,8 +182,8 @@ impl World {
         let mut model = model.clone();
         let people = self.people(&Control::default());
         for Known { ticket, .. } in model.values_mut() {
-            let owner = ticket.owner.map(|id| block_on(people.get(person(id))).unwrap().unwrap());
-            ticket.owner_name = owner.map(|owner| owner.name.clone());
+            let name = |id: u32| block_on(people.get(person(id))).unwrap().unwrap().into_value().name;
+            ticket.owner_name = ticket.owner.map(name);
         }
         model
     }
