@@ -185,7 +185,7 @@ impl Run {
             9 if self.has(Pattern::Copies) => {
                 let (control, id) = (self.process(), self.rng.random_range(0..PEOPLE));
                 let name = ["Ada", "Grace", "Joan"][self.rng.random_range(0..3)];
-                let rename = |person: &mut Person| person.name = name.to_owned();
+                let rename = |person: &mut Person| name.clone_into(&mut person.name);
                 let _ = block_on(self.world.people(&control).update(person(id), rename));
             }
             _ => self.world.pass(self.rng.random_range(0..60)),
