@@ -10,7 +10,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, LitInt, Path, Type};
 
-pub(crate) use parse::{in_attribute, parse_attribute, parse_part, word_of};
+pub(crate) use parse::{in_attribute, meant, parse_attribute, parse_part, word_of};
 pub(crate) use words::{Gives, Word, attributes};
 
 /// How a field is written.
@@ -75,6 +75,11 @@ impl Codec {
     /// Whether it spreads values over buckets.
     pub(crate) fn is_bucket(&self) -> bool {
         self.word().is_some_and(|word| word.gives == Gives::Bucket)
+    }
+
+    /// Whether it is there for the order of the keys: it is written the other way round.
+    pub(crate) fn sorts(&self) -> bool {
+        self.word().is_some_and(|word| matches!(word.name, "desc" | "inverted"))
     }
 
     /// Whether it is a hash, whose values are spread evenly.

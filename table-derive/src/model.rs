@@ -94,13 +94,13 @@ impl<'a> Entity<'a> {
             feed,
             copies,
             set,
-            partition_key,
+            mut partition_key,
             row_key,
             indexes,
         } = container::parse(ctxt, input);
         let mut fields = fields(ctxt, input)?;
         let parameters = Parameters::read(ctxt, &input.generics)?;
-        literal::check(ctxt, &fields, [partition_key.as_ref(), row_key.as_ref()], &indexes);
+        literal::check(ctxt, &fields, &mut partition_key, row_key.as_ref(), &indexes);
         let lists = [&partition_key, &row_key].into_iter().flatten().map(|key| &key.list);
         let named = named(lists, &indexes);
         let mut read_key = |attr: &container::KeyAttr| Key::read(ctxt, &fields, &attr.original, &attr.list);

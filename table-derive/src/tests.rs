@@ -137,6 +137,27 @@ fn what_is_allowed_is_allowed_once_and_for_one_reason() {
 }
 
 #[test]
+fn a_look_up_takes_the_value_and_not_what_it_is_sorted_by() {
+    let arguments = |key: TokenStream| {
+        let expansion = entity(quote! {
+            #[partition_key(department)]
+            #[row_key("ticket_", id)]
+            #[index(ByAgent, row_key(#key))]
+            struct Ticket { department: String, id: u32, agent: String, created: DateTime<Utc> }
+        });
+        let (_, after) = expansion.split_once("fn by_agent(").expect("the look-up");
+        let arguments = after.split_once("->").expect("a result").0;
+        ["department:", "agent:", "created:", "id:"].map(|name| arguments.contains(name))
+    };
+    assert_eq!(
+        arguments(quote!("agent_", escaped(agent), "!", desc(created), "_", id)),
+        [true, true, false, false]
+    );
+    assert_eq!(arguments(quote!("agent_", escaped(agent), "!", created, "_", id)), [true, true, true, false]);
+    assert_eq!(arguments(quote!("at_", desc(created), "_", id)), [true, false, true, false]);
+}
+
+#[test]
 fn levels_are_fields_without_a_literal_between_them() {
     let levels_of = |key: TokenStream| {
         let expansion = entity(quote! {

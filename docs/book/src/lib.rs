@@ -22,6 +22,7 @@ mod chapters {
         first_steps "first-steps.md"
         keys "keys.md"
         attributes "attributes.md"
+        refused "refused.md"
         reading "reading.md"
         writing "writing.md"
         tutorial "tutorial.md"

@@ -2,7 +2,7 @@
 
 use quote::ToTokens;
 use syn::parse::Parse;
-use syn::{Attribute, DeriveInput, LitStr, Path};
+use syn::{Attribute, DeriveInput, Ident, LitStr, Path};
 
 use crate::attr::allow::Allows;
 use crate::attr::index::{self, IndexAttr};
@@ -13,7 +13,7 @@ use crate::ctxt::Ctxt;
 use crate::grammar::{self, Words};
 use crate::symbol::{
     ALLOW, COPIES, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY, PROPERTY, ROW_KEY,
-    SET, SLOTS, TABLE,
+    SET, SLOTS, Symbol, TABLE,
 };
 
 /// A key as written: the attribute and its pieces.
@@ -116,9 +116,10 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
     let mut row_key = Slot::empty(ROW_KEY.0);
     let mut indexes = Vec::new();
+    let mut misplaced = Vec::new();
     for attr in &input.attrs {
         if attr.path() == &ENTITY {
-            WORDS.read(ctxt, attr, |word, input| {
+            let sound = WORDS.read(ctxt, attr, |word, input| {
                 if word == TABLE {
                     let name = grammar::value(input, <LitStr as Parse>::parse)?;
                     table.set(ctxt, word, name, "an entity lives in one table");
@@ -145,6 +146,9 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
                 }
                 Ok(())
             });
+            if !sound {
+                misplaced.extend(piece::names(attr.meta.to_token_stream()));
+            }
         } else if attr.path() == &PARTITION_KEY {
             parse_key(ctxt, attr, "#[partition_key(department)]", &mut partition_key);
         } else if attr.path() == &ROW_KEY {
@@ -156,6 +160,15 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
             foreign::refuse(ctxt, attr);
         }
     }
+    // A key in the wrong attribute is reported there, and not also as missing.
+    let elsewhere = |word: Symbol| {
+        let name = misplaced.iter().find(|name| **name == word)?;
+        let original = syn::parse_quote!(#[#name]);
+        Some(KeyAttr {
+            original,
+            list: PieceList::wrong(misplaced.iter().map(Ident::to_token_stream).collect()),
+        })
+    };
     ContainerAttrs {
         table: table.take(),
         kind: kind.take(),
@@ -164,8 +177,8 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
         feed: feed.take().is_some(),
         copies: copies.take().is_some(),
         set: set.take(),
-        partition_key: partition_key.take(),
-        row_key: row_key.take(),
+        partition_key: partition_key.take().or_else(|| elsewhere(PARTITION_KEY)),
+        row_key: row_key.take().or_else(|| elsewhere(ROW_KEY)),
         indexes,
     }
 }

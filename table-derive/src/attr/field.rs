@@ -47,6 +47,11 @@ const WORDS: Words = Words {
             "skip",
             "an entity stores all of its fields; a struct that leaves some out is read by `#[derive(Projection)]`",
         ),
+        (
+            "ignore",
+            "an entity stores all of its fields; a struct that leaves some out is read by `#[derive(Projection)]`",
+        ),
+        ("nullable", "what may be absent has the type `Option<_>`"),
         ("default", "a property that is absent is read as the `None` of an `Option<_>`"),
         ("optional", "what may be absent has the type `Option<_>`"),
         (

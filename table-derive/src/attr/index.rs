@@ -11,7 +11,7 @@ use crate::attr::Slot;
 use crate::attr::piece::{self, PieceList};
 use crate::ctxt::{self, Ctxt};
 use crate::grammar::{self, Words};
-use crate::symbol::{AT_MOST, INDEX, INDEX_ENTITY, KEEP, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN};
+use crate::symbol::{self, AT_MOST, INDEX, INDEX_ENTITY, KEEP, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN};
 
 /// One index as written.
 pub(crate) struct IndexAttr {
@@ -116,6 +116,7 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
             name = Some(parse_name(input, words)?);
             return Ok(());
         }
+        no_field(input, words)?;
         words.word(input, |word, input| {
             if word == UNIQUE {
                 unique.set(ctxt, word, word.clone(), "write `unique` once");
@@ -162,6 +163,20 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
         keep: keep.take(),
         broken: !sound || keeps_broken,
     })
+}
+
+/// A name alone that is not like a word seems to be a field, which stands in a key.
+fn no_field(input: ParseStream, words: &Words) -> syn::Result<()> {
+    let ahead = input.fork();
+    let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
+    let known = words.known.iter().map(|(word, _)| word.0);
+    let is_word = words.meant.iter().any(|(word, _)| name == word)
+        || symbol::nearest(&name.to_string(), known).is_some();
+    if is_word || !grammar::may_end(&ahead) {
+        return Ok(());
+    }
+    let help = format!("a field stands in the key: `row_key({name})`");
+    Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
 }
 
 /// The name that an index begins with.

@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Ident, LitStr, parenthesized, token};
+use syn::{Ident, Lit, LitStr, parenthesized, token};
 
 use crate::codec::{self, Codec};
 use crate::ctxt::{self, Ctxt};
@@ -82,7 +82,9 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
 fn no_piece(input: ParseStream) -> syn::Error {
     let whole = grammar::rest(input);
     let meant = meant(whole.clone());
-    let help = if meant.is_empty() {
+    let help = if let Some(help) = called(whole.clone()) {
+        help.to_owned()
+    } else if meant.is_empty() {
         "a piece is a text (`\"empid_\"`), a field (`id`) or a codec of a field (`digits(6, id)`)".to_owned()
     } else {
         format!(
@@ -91,6 +93,19 @@ fn no_piece(input: ParseStream) -> syn::Error {
         )
     };
     ctxt::mistake("T004", whole, "expected a piece of a key", help)
+}
+
+/// What is written in place of a function that is called: `year` of `at.year()`, `new_v4` of `Uuid::new_v4()`.
+fn called(tokens: TokenStream) -> Option<&'static str> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    tokens.windows(3).find_map(|three| match three {
+        [TokenTree::Punct(before), TokenTree::Ident(name), TokenTree::Group(_)]
+            if matches!(before.as_char(), '.' | ':') =>
+        {
+            codec::meant(name)
+        }
+        _ => None,
+    })
 }
 
 /// The texts and fields of an expression: `"empid_", id` of `format!("empid_{}", self.id)`.
@@ -105,8 +120,11 @@ fn meant(tokens: TokenStream) -> Vec<String> {
     for (at, token) in tokens.iter().enumerate() {
         match token {
             TokenTree::Literal(literal) => {
-                let Ok(text) = syn::parse2::<LitStr>(literal.to_token_stream()) else { continue };
-                let text = text.value();
+                let text = match syn::parse2::<Lit>(literal.to_token_stream()) {
+                    Ok(Lit::Str(text)) => text.value(),
+                    Ok(Lit::Char(character)) => character.value().to_string(),
+                    _ => continue,
+                };
                 for (number, part) in text.split('{').enumerate() {
                     let part = part.split_once('}').filter(|_| number > 0).map_or(part, |(_, rest)| rest);
                     holes += usize::from(number > 0);

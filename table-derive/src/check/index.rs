@@ -1,10 +1,12 @@
 //! Rules of the indexes.
 
+use syn::ext::IdentExt;
 use syn::{LitInt, LitStr};
 
 use crate::ctxt::Ctxt;
 use crate::model::index::Index;
 use crate::model::key::Key;
+use crate::model::property::pascal_case;
 use crate::model::{Entity, resolve};
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
@@ -37,7 +39,14 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.row_key.is_none() && !is_told(index)) {
         let name = &index.attr.name;
         let word = if index.attr.list { "index_entity" } else { "index" };
-        let help = format!("say what its rows are found by: `#[{word}({name}, row_key(field))]`");
+        let help = if entity.fields.iter().any(|field| field.ident == name) {
+            format!(
+                "an index begins with a name, and a field stands in its key: `#[{word}(By{}, row_key({name}))]`",
+                pascal_case(&name.unraw().to_string())
+            )
+        } else {
+            format!("say what its rows are found by: `#[{word}({name}, row_key(field))]`")
+        };
         ctxt.error("T060", name, format!("the index `{name}` has no `row_key`"), help);
     }
 }
@@ -50,7 +59,12 @@ fn keep_is_stored(ctxt: &Ctxt, entity: &Entity<'_>) {
             let Some(at) = resolve(ctxt, &entity.fields, name) else { continue };
             if entity.key_gives(at) {
                 let wrong = format!("`{name}` is part of the entity's key, which every copy keeps");
-                ctxt.error("T062", name, wrong, "name only properties in `keep`");
+                ctxt.error(
+                    "T062",
+                    name,
+                    wrong,
+                    "remove it here: a projection of the copies may have it in any case",
+                );
             } else if index.gives(entity, at) {
                 let wrong =
                     format!("`{name}` is part of the key of `{}`, from which it is read", index.attr.name);

@@ -27,10 +27,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
         (word.form, parse_word(ctxt, word, content))
     } else {
         let known = WORDS.iter().map(|word| word.name).chain([CODEC.0]);
-        let help = match MEANT.iter().find(|(other, _)| name == other) {
-            Some((_, meant)) => (*meant).to_owned(),
-            None => symbol::known(&name.to_string(), known),
-        };
+        let help = meant(&name).map_or_else(|| symbol::known(&name.to_string(), known), str::to_owned);
         ctxt.error("T001", &name, format!("unknown codec `{name}`"), help);
         content.parse::<TokenStream>()?;
         return Ok(None);
@@ -45,7 +42,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
 }
 
 /// Words of other libraries, each with the help that says what is meant here.
-const MEANT: [(&str, &str); 19] = [
+const MEANT: [(&str, &str); 41] = [
     ("padded", "write `digits(6, id)`"),
     ("pad", "write `digits(6, id)`"),
     ("zero_padded", "write `digits(6, id)`"),
@@ -65,7 +62,37 @@ const MEANT: [(&str, &str); 19] = [
     ("uuid", "write `guid(simple, id)`"),
     ("date", "write `pattern(\"yyyy-MM-dd\", day)`"),
     ("format", "write `pattern(\"yyyy-MM-dd\", day)`"),
+    ("year", "write `truncate(pattern(\"yyyy\", at))`"),
+    ("month", "write `truncate(pattern(\"yyyyMM\", at))`"),
+    ("day", "write `truncate(pattern(\"yyyyMMdd\", at))`"),
+    ("minute", "write `truncate(pattern(\"yyyyMMddHHmm\", at))`"),
+    ("seconds", "write `unix(seconds, at)`"),
+    ("timestamp", "write `unix(seconds, at)`"),
+    ("millis", "write `unix(millis, at)`"),
+    ("ticks", "an instant alone is written as its ticks: `at`"),
+    ("shard", "write `bucket(user, 16)`"),
+    ("shards", "write `bucket(user, 16)`"),
+    ("partition", "write `bucket(user, 16)`"),
+    ("rev", "write `desc(at)`"),
+    ("level", "fields without a text between them are levels: `#[partition_key(tenant, user)]`"),
+    ("nameof", "a field stands alone: `id`"),
+    ("Some", "a part of a key is always there: the field stands alone, and its type is not an `Option`"),
+    ("optional", "a part of a key is always there: the field stands alone, and its type is not an `Option`"),
+    ("first", CUT),
+    ("substring", CUT),
+    ("now", MADE),
+    ("new_v4", MADE),
+    ("to_lowercase", "write `folded(lower, email)`"),
+    ("to_uppercase", "write `folded(upper, email)`"),
 ];
+
+const CUT: &str = "a field is in a key as a whole: store its beginning as a field of its own";
+const MADE: &str = "a key is made of fields alone: make the value where the entity is made";
+
+/// What a word of another library, or a method, is written as here.
+pub(crate) fn meant(word: &Ident) -> Option<&'static str> {
+    MEANT.iter().find(|(other, _)| word == other).map(|(_, meant)| *meant)
+}
 
 /// The word of `#[digits(6)]`; `None` if it is another attribute.
 pub(crate) fn word_of(attr: &Attribute) -> Option<&'static Word> {

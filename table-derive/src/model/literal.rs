@@ -11,52 +11,84 @@ use crate::model::Field;
 use crate::symbol::LITERAL;
 
 /// Reports literals that spell a field of the struct which no key of their row holds, or that have the place of one in braces: every
-/// entity would have one and the same text there.
-pub(super) fn check(ctxt: &Ctxt, fields: &[Field<'_>], keys: [Option<&KeyAttr>; 2], indexes: &[IndexAttr]) {
-    let [partition_key, row_key] = keys.map(|key| key.map(|key| &key.list));
-    check_keys(ctxt, fields, [partition_key, row_key], true);
+/// entity would have one and the same text there. Such a `PartitionKey` is broken: it is not judged as a constant too.
+pub(super) fn check(
+    ctxt: &Ctxt,
+    fields: &[Field<'_>],
+    partition: &mut Option<KeyAttr>,
+    row: Option<&KeyAttr>,
+    indexes: &[IndexAttr],
+) {
+    let row_key = row.map(|key| &key.list);
+    if let Some(key) = partition {
+        key.list.broken |= check_list(ctxt, fields, &parts([Some(&key.list), row_key]), &key.list);
+    }
+    let partition_key = partition.as_ref().map(|key| &key.list);
+    if let Some(key) = row_key {
+        check_list(ctxt, fields, &parts([partition_key, row_key]), key);
+    }
     for index in indexes {
         let own = index.partition_key.as_ref();
-        check_keys(ctxt, fields, [own.or(partition_key), index.row_key.as_ref()], own.is_some());
+        let parts = parts([own.or(partition_key), index.row_key.as_ref()]);
+        for key in own.into_iter().chain(&index.row_key) {
+            check_list(ctxt, fields, &parts, key);
+        }
     }
 }
 
-/// The keys of one row; the `PartitionKey` of an index may be the entity's, which is looked at already.
-fn check_keys(ctxt: &Ctxt, fields: &[Field<'_>], keys: [Option<&PieceList>; 2], has_own_partition: bool) {
-    let mut parts = Vec::new();
-    for piece in keys.into_iter().flatten().flat_map(|list| &list.pieces) {
-        if let PieceAttr::Part { field, .. } = piece {
-            parts.push(field.unraw().to_string());
-        }
-    }
-    let looked_at = keys.into_iter().skip(usize::from(!has_own_partition)).flatten();
-    for piece in looked_at.flat_map(|list| &list.pieces) {
+/// The fields in the keys of one row.
+fn parts(keys: [Option<&PieceList>; 2]) -> Vec<String> {
+    let pieces = keys.into_iter().flatten().flat_map(|list| &list.pieces);
+    let field = |piece: &PieceAttr| match piece {
+        PieceAttr::Part { field, .. } => Some(field.unraw().to_string()),
+        _ => None,
+    };
+    pieces.filter_map(field).collect()
+}
+
+/// Whether a literal of the key is reported.
+fn check_list(ctxt: &Ctxt, fields: &[Field<'_>], parts: &[String], list: &PieceList) -> bool {
+    let mut wrong = false;
+    for piece in &list.pieces {
         if let PieceAttr::Literal(text) = piece {
-            check_literal(ctxt, fields, &parts, text);
+            wrong |= check_literal(ctxt, fields, parts, text);
         }
     }
+    wrong
 }
 
-fn check_literal(ctxt: &Ctxt, fields: &[Field<'_>], parts: &[String], text: &LitStr) {
+fn check_literal(ctxt: &Ctxt, fields: &[Field<'_>], parts: &[String], text: &LitStr) -> bool {
     let value = text.value();
     let name = |field: &Field<'_>| field.ident.unraw().to_string();
     let wanted = fields.iter().map(name).find(|name| *name == value && !parts.contains(name));
-    let braces = || placeholder(&value, |inside| fields.iter().any(|field| name(field) == inside));
+    let is_field = |inside: &str| fields.iter().any(|field| name(field) == inside);
+    let braces = || placeholder(&value, is_field);
     let (wrong, right) = if let Some(name) = wanted {
         (
             format!("this is the text \"{name}\", and not the field `{name}`"),
             format!("write the field without quotes: `{name}`"),
         )
-    } else if let Some((before, inside, after)) = braces() {
-        let right =
-            [quoted(before), Some(field_of(inside)), quoted(after)].into_iter().flatten().collect::<Vec<_>>();
+    } else if let Some((_, inside, _)) = braces() {
+        let right = pieces(&value, is_field);
         let wrong = format!("a literal is not a format string: `{{{inside}}}` stands in the key as it is");
         (wrong, format!("texts and fields are pieces of their own: `{}`", right.join(", ")))
     } else {
-        return;
+        return false;
     };
     let help = format!("{right}; if the text itself is meant, write `{LITERAL}({value:?})`");
     ctxt.error("T038", text, wrong, help);
+    true
+}
+
+/// The texts and fields that a format string is made of.
+fn pieces(text: &str, is_field: impl Fn(&str) -> bool + Copy) -> Vec<String> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    while let Some((before, inside, after)) = placeholder(rest, is_field) {
+        pieces.extend(quoted(before).into_iter().chain([field_of(inside)]));
+        rest = after;
+    }
+    pieces.extend(quoted(rest));
+    pieces
 }
 
 /// The text before the first `{…}` that a format would fill, what is in it, and the text after it.
@@ -89,5 +121,13 @@ mod tests {
         assert_eq!(find("{0:D6}"), Some(("", "0:D6", "")));
         assert_eq!(find("{id:06}"), Some(("", "id:06", "")));
         assert_eq!((find("{"), find("{name}"), find("a}b{")), (None, None, None));
+    }
+
+    #[test]
+    fn all_of_a_format_is_shown_as_pieces() {
+        let shown = |text| pieces(text, |name| ["id", "name"].contains(&name)).join(", ");
+        assert_eq!(shown("{name}_{id:06}"), r#"name, "_", id"#);
+        assert_eq!(shown("a{}b{0}c"), r#""a", field, "b", field, "c""#);
+        assert_eq!(shown("{id}{"), r#"id, "{""#);
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt::Debug;
 
 use crate::error::{ErrorCode, Result};
-use crate::key::codec::{Form, KeyCodec, TextCodec};
+use crate::key::codec::{DerivedPart, Form, KeyCodec, TextCodec};
 use crate::key::{order, text};
 
 /// Checks K1 to K4 on every value and every pair of these values, K3 by their own order.
@@ -119,6 +119,59 @@ pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), Str
     Ok(())
 }
 
+/// Checks what a part keeps that does not give its value back: a value has one legal text, [`DerivedPart::check`] takes that text and no
+/// other, and greater values never have smaller texts if its form is ordered.
+///
+/// ```
+/// use chrono::{DateTime, Utc};
+/// use table_core::key::codec::{Bucket, Hour, Padded, Truncated, laws};
+///
+/// assert_eq!(laws::check_derived::<Bucket<Padded, 16>, u32>(&[0, 7, 223]), Ok(()));
+/// let (early, late): (DateTime<Utc>, DateTime<Utc>) = ("2014-04-23T09:41:07Z".parse()?, "2014-04-23T10:00:00Z".parse()?);
+/// assert_eq!(laws::check_derived::<Truncated<Hour>, _>(&[early, late]), Ok(()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Which law is broken, and by which values.
+pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> std::result::Result<(), String> {
+    let mut written: Vec<(&T, String)> = Vec::with_capacity(values.len());
+    for value in values {
+        match encoded(|out| C::encode(value, out)) {
+            Ok(text) => written.push((value, text)),
+            Err(error) if error.code() == ErrorCode::KeyEncoding => {}
+            Err(error) => {
+                return Err(format!("K4: {value:?} is refused by another code than KeyEncoding: {error}"));
+            }
+        }
+    }
+    if written.is_empty() && !values.is_empty() {
+        return Err("K1: every value is refused".to_owned());
+    }
+    for (value, text) in &written {
+        legal(&C::FORM, text).map_err(|fault| format!("K4: {value:?} becomes '{text}', {fault}"))?;
+        if encoded(|out| C::encode(value, out)).ok().as_ref() != Some(text) {
+            return Err(format!("K2: {value:?} is '{text}', and another text the next time"));
+        }
+        if let Err(error) = C::check(value, text) {
+            return Err(format!("K1: {value:?} becomes '{text}', which is not taken for it: {error}"));
+        }
+        for other in neighbours(text).filter(|other| other != text) {
+            if C::check(value, &other).is_ok() {
+                return Err(format!("K1: {value:?} becomes '{text}', and '{other}' is taken for it too"));
+            }
+        }
+    }
+    written.sort_by_key(|(value, _)| *value);
+    for ((left, left_text), (right, right_text)) in written.iter().zip(written.iter().skip(1)) {
+        let texts = order::compare(left_text, right_text);
+        if left == right && texts.is_ne() || C::FORM.ordered && texts.is_gt() {
+            return Err(format!("K3: {left:?} is '{left_text}' and {right:?} is '{right_text}'"));
+        }
+    }
+    Ok(())
+}
+
 fn encoded(write: impl FnOnce(&mut String) -> Result<()>) -> Result<String> {
     let mut out = String::new();
     write(&mut out).map(|()| out)
@@ -210,6 +263,43 @@ mod tests {
         assert!(broken::<Negative, u8>(&[7]).starts_with("K4"));
         assert!(broken::<Folded, String>(&["A".to_owned()]).starts_with("K1"));
         assert!(broken::<Text, String>(&["/".to_owned()]).contains("every value is refused"));
+    }
+
+    #[test]
+    fn a_derived_part_that_breaks_a_law_is_found() {
+        /// The last digit, which it says is in order.
+        enum Last {}
+
+        impl DerivedPart<u8> for Last {
+            const NAME: &'static str = "last";
+            const FORM: Form = Form { min: 1, max: 1, ..NUMBER };
+
+            fn encode(value: &u8, out: &mut String) -> Result<()> {
+                out.push(char::from(b'0' + value % 10));
+                Ok(())
+            }
+        }
+
+        /// Takes every text.
+        enum Blind {}
+
+        impl DerivedPart<u8> for Blind {
+            const NAME: &'static str = "blind";
+            const FORM: Form = NUMBER;
+
+            fn encode(value: &u8, out: &mut String) -> Result<()> {
+                out.push_str(&value.to_string());
+                Ok(())
+            }
+
+            fn check(_: &u8, _: &str) -> Result<()> {
+                Ok(())
+            }
+        }
+
+        assert_eq!(check_derived::<Last, u8>(&[1, 2, 3]), Ok(()));
+        assert!(check_derived::<Last, u8>(&[9, 10]).unwrap_err().starts_with("K3"));
+        assert!(check_derived::<Blind, u8>(&[7]).unwrap_err().starts_with("K1"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The laws of the codecs, on every codec: property tests and golden texts.
 
+mod every;
 mod others;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};

@@ -9,10 +9,10 @@ use syn::spanned::Spanned;
 use crate::expand::key::{Design, spell};
 use crate::expand::rows;
 use crate::model::index::Index;
-use crate::model::key::Key;
+use crate::model::key::{Key, Part};
 
 /// What is looked up: one copy or one list where the key of the index is the value, else the copies of all entities that have
-/// it, whose keys go on with the parts that tell those apart.
+/// it, whose keys go on with the parts that sort and tell those apart. A part that is reversed sorts: a value is not asked for by one.
 pub(super) fn look_up(design: &Design<'_>, index: &Index) -> TokenStream {
     let parts: Vec<_> = rows::parts(design.row_key).collect();
     let tells_apart = |field: usize| {
@@ -22,8 +22,14 @@ pub(super) fn look_up(design: &Design<'_>, index: &Index) -> TokenStream {
     let pinned = if index.attr.unique.is_some() || index.attr.list {
         parts.len()
     } else {
-        let last = parts.iter().rposition(|(_, part)| !tells_apart(part.field));
-        last.map_or(0, |last| last + 1)
+        let until = |ends: &dyn Fn(&Part) -> bool| {
+            parts.iter().rposition(|(_, part)| !ends(part)).map_or(0, |last| last + 1)
+        };
+        match until(&|part| tells_apart(part.field) || part.codec.sorts()) {
+            // What is sorted by is all there is: it is the value.
+            0 => until(&|part| tells_apart(part.field)),
+            pinned => pinned,
+        }
     };
     if pinned == parts.len() { point(design, index) } else { range(design, index, pinned) }
 }
