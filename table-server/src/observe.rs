@@ -74,6 +74,14 @@ fn answer(path: &str, observed: &impl Observed) -> Response<Full<Bytes>> {
     response
 }
 
+/// A path without a signature that a client has put into it, instead of into the query.
+fn shown(path: &str) -> &str {
+    let is_signature =
+        |four: &[u8]| matches!(four, [name @ .., b'=' | b'%'] if name.eq_ignore_ascii_case(b"sig"));
+    let end = path.as_bytes().windows(4).position(is_signature);
+    end.and_then(|end| path.get(..end)).unwrap_or(path)
+}
+
 /// Logs a request that was answered, and gives what is counted of it. The query is left out, because it may hold a signature; of a scan
 /// of a table, which costs as much as the table is large, the filter is named.
 pub(crate) fn log<'a>(exchange: &Exchange, answer: &'a Answer, took: Duration) -> Answered<'a> {
@@ -93,7 +101,7 @@ pub(crate) fn log<'a>(exchange: &Exchange, answer: &'a Answer, took: Duration) -
                 id = exchange.id,
                 operation = answered.operation.name(),
                 method = exchange.method.as_str(),
-                path = exchange.raw_path,
+                path = shown(&exchange.raw_path),
                 status = answer.status,
                 class,
                 rows_read = cost.rows_read,

@@ -92,7 +92,10 @@ impl Ask {
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let mut headers = HeaderMap::new();
         for (name, value) in &self.headers {
-            headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
+            headers.insert(
+                HeaderName::from_bytes(name.as_bytes()).unwrap(),
+                HeaderValue::from_str(value).unwrap(),
+            );
         }
         let parts =
             SignedParts { method: self.method, path, query, headers: &headers, length: self.body.len() };
@@ -250,7 +253,9 @@ fn top_2_and_3_more_than_a_page_is_refused() {
     table("Tops");
     for top in ["0", "1001", "-1", "many"] {
         let expected = if top == "0" { 200 } else { 400 };
-        assert_eq!(Ask::new("GET", format!("Tops()?$top={top}")).send().status, expected, "{top}");
+        let answer = Ask::new("GET", format!("Tops()?$top={top}")).send();
+        assert_eq!(answer.status, expected, "{top}");
+        assert_eq!(answer.header("x-ms-continuation-nextpartitionkey"), None, "{top}");
     }
 }
 
@@ -298,4 +303,39 @@ fn err_1_and_que_1_errors_have_the_form_of_their_service() {
     assert!(name.body.contains("<Error><Code>QueueNotFound</Code>"), "{}", name.body);
     // A request that asks for no form at all has JSON, too.
     assert_eq!(Ask::new("GET", "Missing()").without("accept").send().code(), (404, "TableNotFound"));
+}
+
+#[test]
+fn json_5_the_metadata_of_a_page_name_its_table() {
+    table("Named");
+    let page = Ask::new("GET", "Named()").header("accept", "application/json;odata=minimalmetadata").send();
+    assert!(page.body.contains("/$metadata#Named\""), "{}", page.body);
+}
+
+#[test]
+fn answers_say_their_length_and_every_error_its_code() {
+    table("Lengths");
+    for asked in [Ask::new("GET", "Lengths()"), Ask::new("GET", "Missing()"), Ask::queue("GET", "missing")] {
+        let answer = asked.send();
+        let length = answer.body.len().to_string();
+        assert_eq!(answer.header("content-length"), Some(length.as_str()), "{}", answer.head);
+        assert_eq!(answer.header("transfer-encoding"), None);
+        assert_eq!(answer.status >= 400, answer.header("x-ms-error-code").is_some(), "{}", answer.head);
+    }
+}
+
+#[test]
+fn que_15_the_name_of_a_deleted_queue_is_free_at_once() {
+    for _ in 0..2 {
+        let made = Ask::queue("PUT", "freed").header("x-ms-meta-owner", "Sales").send();
+        assert_eq!(made.status, 201, "{}", made.body);
+        assert_eq!(Ask::queue("DELETE", "freed").send().status, 204);
+    }
+}
+
+#[test]
+fn names_of_a_queue_s_metadata_come_back_in_lower_case() {
+    assert_eq!(Ask::queue("PUT", "cased").header("x-ms-meta-Owner", "Sales").send().status, 201);
+    let answer = Ask::queue("GET", "cased?comp=metadata").send();
+    assert!(answer.head.contains("\r\nx-ms-meta-owner: Sales"), "{}", answer.head);
 }
