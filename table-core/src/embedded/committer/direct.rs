@@ -59,22 +59,33 @@ impl Direct {
         threads: &Threads,
     ) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
-        while closers.is_empty() {
-            let Some(request) = self.next(requests, threads) else { break };
-            if let Some(committer) = self.lock().as_mut() {
-                let done = caught(|| {
-                    committer.group(request, &mut closers);
-                    Ok(())
-                });
-                if let Err(error) = done {
-                    committer.shared.poison(&error);
-                }
+        // A panic ends writing, and not answering: from then on every writer receives the reason.
+        // IMPORTANT: one under the lock leaves it poisoned. Callers take that for taken, also before the reason is known, so that no
+        // write is added to what was left half done.
+        while let Err(error) = caught(|| self.work(requests, threads, &mut closers)) {
+            if let Some(committer) = self.lock().as_ref() {
+                committer.shared.poison(&error);
             }
         }
         let stopped = self.lock().take();
         let outcome = stopped.as_ref().map_or(Ok(()), |committer| committer.shared.check_writable());
         drop(stopped);
         (closers, outcome)
+    }
+
+    fn work(
+        &self,
+        requests: &Receiver<Request>,
+        threads: &Threads,
+        closers: &mut Vec<Sender<Result<()>>>,
+    ) -> Result<()> {
+        while closers.is_empty() {
+            let Some(request) = self.next(requests, threads) else { break };
+            if let Some(committer) = self.lock().as_mut() {
+                committer.group(request, closers);
+            }
+        }
+        Ok(())
     }
 
     /// The next request for the thread. Rows of dropped tables are taken out of memory meanwhile.
@@ -115,17 +126,27 @@ impl Committer {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::mem::ManuallyDrop;
     use std::pin::pin;
-    use std::task::{Context, Poll, Waker};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::{Context, Poll, Wake, Waker};
+    use std::thread::{self, JoinHandle};
+    use std::time::{Duration, Instant};
 
     use pollster::block_on;
 
+    use crate::clock::Clock;
     use crate::embedded::Engine;
     use crate::embedded::options::EngineOptions;
+    use crate::embedded::threads::Scheduler;
     use crate::error::ErrorCode;
+    use crate::key::EntityKey;
     use crate::limits::Limits;
     use crate::name::TableName;
     use crate::operation::{Operation, OperationKind};
+    use crate::query::Select;
     use crate::row::RowWriter;
     use crate::store::TableStore;
     use crate::transaction::Transaction;
@@ -136,7 +157,11 @@ mod tests {
     }
 
     fn engine() -> Engine {
-        let engine = EngineOptions::new().in_memory();
+        started(EngineOptions::new())
+    }
+
+    fn started(options: EngineOptions) -> Engine {
+        let engine = options.in_memory();
         block_on(engine.create_table(&employees())).unwrap();
         engine
     }
@@ -184,5 +209,94 @@ mod tests {
         block_on(engine.close()).unwrap();
         let refused = block_on(left.submit(&employees(), insert("1"))).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::EngineClosed);
+    }
+
+    fn is_there(engine: &Engine, row: &str) -> bool {
+        let key = EntityKey::new("Sales", row).unwrap();
+        block_on(engine.get(&employees(), &key, &Select::All)).unwrap().is_some()
+    }
+
+    #[test]
+    fn a_panic_in_a_caller_s_write_ends_writing_and_reading_goes_on() {
+        let panics = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&panics);
+        let now = move || {
+            assert!(!seen.load(Ordering::Relaxed), "the clock panics");
+            1
+        };
+        let engine = started(EngineOptions::new().clock(Clock::new(now)));
+        block_on(engine.submit(&employees(), insert("1"))).unwrap();
+        panics.store(true, Ordering::Relaxed);
+        let refused = |row| block_on(engine.submit(&employees(), insert(row))).unwrap_err().code();
+        assert_eq!(refused("2"), ErrorCode::EnginePoisoned);
+        panics.store(false, Ordering::Relaxed);
+        assert_eq!(refused("2"), ErrorCode::EnginePoisoned);
+        assert_eq!((is_there(&engine, "1"), is_there(&engine, "2")), (true, false));
+        assert_eq!(block_on(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
+    }
+
+    /// The system's threads, of which one panics where it lets others go first: as it takes out the rows of a dropped table.
+    #[derive(Debug)]
+    struct PanicsAtPass;
+
+    impl Scheduler for PanicsAtPass {
+        fn now(&self) -> Instant {
+            Instant::now()
+        }
+
+        fn spawn(&self, _: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
+            thread::Builder::new().spawn(work)
+        }
+
+        fn pass(&self) {
+            panic!("a thread panics as it passes");
+        }
+
+        fn sleep(&self, time: Duration) {
+            thread::sleep(time);
+        }
+
+        fn wait(&self, _: Option<Duration>, ready: &mut dyn FnMut() -> bool) {
+            while !ready() {
+                thread::yield_now();
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_of_the_thread_between_requests_leaves_no_caller_without_an_answer() {
+        let engine = started(EngineOptions::new().scheduler(Arc::new(PanicsAtPass)));
+        block_on(engine.delete_table(&employees())).unwrap();
+        // Done before the panic, or refused after it.
+        drop(block_on(engine.create_table(&employees())));
+        assert_eq!(block_on(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
+    }
+
+    struct Panics;
+
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker panics");
+        }
+    }
+
+    #[test]
+    fn neither_a_waker_that_panics_nor_a_future_that_is_dropped_takes_a_write_back() {
+        let engine = engine();
+        let direct = engine.inner.direct.clone().unwrap();
+        let table = employees();
+        // The test's own handle of the waker is leaked: it would panic here.
+        let waker = ManuallyDrop::new(Waker::from(Arc::new(Panics)));
+        let held = direct.lock();
+        let mut written = pin!(engine.submit(&table, insert("1")));
+        assert!(written.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        let mut dropped = Box::pin(engine.submit(&table, insert("2")));
+        assert!(dropped.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        drop(dropped);
+        drop(held);
+        // Behind both in the thread's queue.
+        block_on(engine.checkpoint()).unwrap();
+        block_on(written).unwrap();
+        assert_eq!((is_there(&engine, "1"), is_there(&engine, "2")), (true, true));
     }
 }
