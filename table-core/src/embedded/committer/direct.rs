@@ -62,7 +62,10 @@ impl Direct {
         // A panic ends writing, and not answering: from then on every writer receives the reason.
         // IMPORTANT: one under the lock leaves it poisoned. Callers take that for taken, also before the reason is known, so that no
         // write is added to what was left half done.
-        while let Err(error) = caught(|| self.work(requests, threads, &mut closers)) {
+        while let Err(error) = caught(|| {
+            self.work(requests, threads, &mut closers);
+            Ok(())
+        }) {
             if let Some(committer) = self.lock().as_ref() {
                 committer.shared.poison(&error);
             }
@@ -73,19 +76,13 @@ impl Direct {
         (closers, outcome)
     }
 
-    fn work(
-        &self,
-        requests: &Receiver<Request>,
-        threads: &Threads,
-        closers: &mut Vec<Sender<Result<()>>>,
-    ) -> Result<()> {
+    fn work(&self, requests: &Receiver<Request>, threads: &Threads, closers: &mut Vec<Sender<Result<()>>>) {
         while closers.is_empty() {
             let Some(request) = self.next(requests, threads) else { break };
             if let Some(committer) = self.lock().as_mut() {
                 committer.group(request, closers);
             }
         }
-        Ok(())
     }
 
     /// The next request for the thread. Rows of dropped tables are taken out of memory meanwhile.
