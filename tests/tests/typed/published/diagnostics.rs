@@ -127,3 +127,38 @@ fn the_metrics_of_virtual_machines() {
         assert_eq!(of_day, [of("2019-08-15T22:00:00Z"), metric]);
     });
 }
+
+/// Events of `NLog.Extensions.AzureTables`: `{ticks:D19}:{id}`, counted down from the tick after the last one of .NET (`RowKeyHelper`).
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "LogEvents")]
+#[partition_key(logger)]
+#[row_key(inverted(3_155_378_976_000_000_000, at), ":", id)]
+struct TargetEvent {
+    logger: String,
+    at: DateTime<Utc>,
+    id: String,
+    level: String,
+}
+
+#[test]
+fn the_events_of_a_target_that_counts_from_the_tick_after_the_last() {
+    let of = |at: &str, id: &str| TargetEvent {
+        logger: "Shop".to_owned(),
+        at: instant(at),
+        id: id.to_owned(),
+        level: "Warn".to_owned(),
+    };
+    let event = of("2024-02-28T09:05:07Z", "a:1");
+    both_ways(&event, ("Shop", "2516931896930000000:a:1"));
+    block_on(async {
+        let events = Engine::in_memory().table::<TargetEvent>().create_if_missing().await.unwrap();
+        let later = of("2024-02-28T10:00:00Z", "2");
+        for event in [&event, &later, &of("2024-02-29T00:00:00Z", "3")] {
+            events.insert(event).await.unwrap();
+        }
+        let newest = events.query(TargetEvent::rows("Shop")).top(1).page().await.unwrap();
+        assert_eq!(newest.items[0].id, "3");
+        let day = instant("2024-02-28T00:00:00Z")..instant("2024-02-29T00:00:00Z");
+        assert_eq!(events.query(TargetEvent::rows("Shop").at(day)).collect().await.unwrap(), [later, event]);
+    });
+}
