@@ -18,7 +18,7 @@ impl History {
             Trouble::Disk(fault) => {
                 self.log.add(format!("from here on {fault:?}"));
                 self.disk.set_fault(Some(fault));
-                self.model.may_skip = matches!(fault, Fault::FullAfter(_));
+                self.model.may_skip |= matches!(fault, Fault::FullAfter(_));
             }
             Trouble::Rot if self.established => self.rot(),
             Trouble::Clock => self.turn_clock(),
