@@ -12,6 +12,17 @@ use crate::target::Target;
 use crate::xml;
 
 /// Whether an account's secondary can be read, and how far it has come (CON-2).
+///
+/// ```
+/// use table_azure::ServiceStats;
+///
+/// /// Whether readers of the secondary see what was written before an instant.
+/// fn has_come(stats: &ServiceStats, at: chrono::DateTime<chrono::Utc>) -> bool {
+///     stats.last_sync_time.is_some_and(|last| last >= at)
+/// }
+/// let stats = ServiceStats { status: "bootstrap".to_owned(), last_sync_time: None };
+/// assert!(!has_come(&stats, chrono::DateTime::UNIX_EPOCH));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceStats {
     /// `live`, `bootstrap` or `unavailable`.

@@ -1,12 +1,10 @@
 //! Typed entities: the traits that `#[derive(Entity)]` implements, and the result of a read.
 
 mod index;
+mod versioned;
 
 pub use index::{IndexEntry, IndexOf};
-
-use std::ops::Deref;
-
-use chrono::{DateTime, Utc};
+pub use versioned::Versioned;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;
@@ -15,7 +13,6 @@ use crate::limits::Limits;
 use crate::query::{EntityRef, Select};
 use crate::row::Row;
 use crate::schema::EntitySchema;
-use crate::ticks;
 
 /// A struct with a table design. Only `#[derive(Entity)]` implements it.
 #[diagnostic::on_unimplemented(
@@ -86,6 +83,30 @@ fn require_portable(kind: &'static str, key: &str) -> Result<()> {
 
 /// An entity that declares nothing to be kept with it, neither indexes nor a feed nor copies: [`Table`](crate::Table) may write it, because nothing is left
 /// behind. The derive says which these are; it cannot be implemented by hand.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     age: i32,
+/// # }
+/// use table_core::{PlainEntity, Result, Table, TableStore, TableStoreExt};
+///
+/// /// Writes any entity that is all there is to write.
+/// async fn save<E: PlainEntity, S: TableStore>(table: &Table<E, S>, entity: &E) -> Result<()> {
+///     table.insert_or_replace(entity).await.map(|_| ())
+/// }
+/// # pollster::block_on(async {
+/// let employees = table_core::embedded::Engine::in_memory().table::<Employee>().create_if_missing().await?;
+/// save(&employees, &Employee { department: "Sales".into(), id: 223, age: 34 }).await
+/// # })?;
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed), which a plain write would leave behind",
     label = "this verb writes the entity alone",
@@ -110,6 +131,22 @@ pub trait DeclaresNothing: Entity {}
 
 /// A type of rows, with the designs that a table of it is opened with: an entity has one, a set those of its members, the bag none.
 /// Derived.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     age: i32,
+/// # }
+/// use table_core::entity::Declared;
+///
+/// assert_eq!(Employee::DESIGNS[0].entity, "Employee");
+/// ```
 pub trait Declared {
     /// The designs.
     const DESIGNS: &'static [&'static EntitySchema];
@@ -187,24 +224,6 @@ impl<E: PlainEntity> ToEntity for E {
 }
 
 /// Written as the entity, regardless of the version that was read.
-impl<T: ToEntity> ToEntity for Versioned<T> {
-    fn entity_key(&self) -> Result<EntityKey> {
-        self.value.entity_key()
-    }
-
-    fn entity_row(&self) -> Result<Row> {
-        self.value.entity_row()
-    }
-
-    fn merge_row(&self) -> Result<Row> {
-        self.value.merge_row()
-    }
-
-    fn design_table() -> Option<&'static str> {
-        T::design_table()
-    }
-}
-
 /// A type that a stored entity can be read as: an [`Entity`], a projection of one, a bag.
 ///
 /// ```
@@ -293,103 +312,3 @@ pub trait FromEntity: Sized {
 pub trait ProjectionOf<E>: FromEntity {}
 
 impl<E: Entity> ProjectionOf<E> for E {}
-
-/// A value with the version it was read at.
-///
-/// ```
-/// use table_core::{ETag, Versioned};
-///
-/// let versioned = Versioned::new("Ada", ETag::from_ticks(7), 7);
-/// assert_eq!(versioned.len(), 3); // dereferences to the value
-/// assert_eq!(versioned.into_value(), "Ada");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Versioned<T> {
-    value: T,
-    etag: ETag,
-    timestamp: u64,
-}
-
-impl<T> Versioned<T> {
-    /// A value read at this version; the Timestamp is in [ticks].
-    pub const fn new(value: T, etag: ETag, timestamp: u64) -> Self {
-        Self { value, etag, timestamp }
-    }
-
-    /// The version, to be sent back as `If-Match` (CON-3).
-    #[must_use]
-    pub const fn etag(&self) -> &ETag {
-        &self.etag
-    }
-
-    /// When the store last wrote the entity. Not to be used to order events across entities (ETAG-7).
-    #[must_use]
-    pub fn timestamp(&self) -> DateTime<Utc> {
-        ticks::to_datetime(self.timestamp).unwrap_or(DateTime::<Utc>::MAX_UTC)
-    }
-
-    /// When the store last wrote the entity, in [ticks].
-    #[must_use]
-    pub const fn ticks(&self) -> u64 {
-        self.timestamp
-    }
-
-    /// The value.
-    #[must_use]
-    pub const fn value(&self) -> &T {
-        &self.value
-    }
-
-    /// The value, taken out.
-    #[must_use]
-    pub fn into_value(self) -> T {
-        self.value
-    }
-}
-
-impl<T: FromEntity> Versioned<T> {
-    /// Reads a stored entity and keeps its version.
-    ///
-    /// # Errors
-    /// Those of [`FromEntity::from_entity`], with the key.
-    pub fn read(entity: EntityRef<'_>) -> Result<Self> {
-        Self::read_with(entity, T::from_entity)
-    }
-
-    /// Reads a stored entity of its type and keeps its version; `None` for a row that is declared [beside it](crate::mixed).
-    ///
-    /// # Errors
-    /// Those of [`FromEntity::read_own`], with the key.
-    pub fn read_own(entity: EntityRef<'_>) -> Result<Option<Self>> {
-        Self::read_own_with(entity, T::read_own)
-    }
-}
-
-impl<T> Versioned<T> {
-    /// Reads what is stored in a way of its own and keeps its version.
-    pub(crate) fn read_with(
-        entity: EntityRef<'_>,
-        read: impl FnOnce(EntityRef<'_>) -> Result<T>,
-    ) -> Result<Self> {
-        let value = read(entity).map_err(|error| error.with_key(entity.partition_key, entity.row_key))?;
-        Ok(Self::new(value, entity.etag(), entity.row.timestamp()))
-    }
-
-    /// The same for what may be of another type, which is passed over.
-    #[inline]
-    pub(crate) fn read_own_with(
-        entity: EntityRef<'_>,
-        read: impl FnOnce(EntityRef<'_>) -> Result<Option<T>>,
-    ) -> Result<Option<Self>> {
-        let value = read(entity).map_err(|error| error.with_key(entity.partition_key, entity.row_key))?;
-        Ok(value.map(|value| Self::new(value, entity.etag(), entity.row.timestamp())))
-    }
-}
-
-impl<T> Deref for Versioned<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.value
-    }
-}

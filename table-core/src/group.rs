@@ -70,6 +70,30 @@ pub trait EntityGroup: Sized {
 }
 
 /// Groups that can be named by a selection of `E`.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     age: i32,
+/// # }
+/// use table_core::group::{Many, GroupOf};
+/// use table_core::EntityGroup;
+///
+/// #[derive(EntityGroup)]
+/// struct Department {
+///     employees: Many<Employee>,
+/// }
+///
+/// /// Accepts what a selection of employees can read in one request.
+/// fn of_employees<G: GroupOf<Employee>>() {}
+/// of_employees::<Department>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T110] the group `{Self}` is not read by a selection of `{E}`",
     label = "a group of `{E}` is expected here",
@@ -78,6 +102,16 @@ pub trait EntityGroup: Sized {
 pub trait GroupOf<E: Entity>: EntityGroup {}
 
 /// The classes of selections that name a group. Sealed: a point, with all that lies under it, or a partition.
+///
+/// ```
+/// use table_core::group::Names;
+/// use table_core::selection::{Partition, Point};
+///
+/// /// Accepts the classes of selections that name one group.
+/// fn names_one<C: Names>() {}
+/// names_one::<Point>(); // the entity that owns it
+/// names_one::<Partition>();
+/// ```
 pub trait Names: Class + sealed::Sealed {
     /// The range of keys that holds the group.
     #[must_use]

@@ -29,6 +29,15 @@ pub trait Class: sealed::Sealed + 'static {
 }
 
 /// A class that is answered in pages: every one but the point.
+///
+/// ```
+/// use table_core::selection::{Paged, Partition, RowRange};
+///
+/// /// Accepts the classes that are answered page by page.
+/// fn in_pages<C: Paged>() {}
+/// in_pages::<RowRange>();
+/// in_pages::<Partition>(); // `Point` does not compile: T086
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T086] a selection of class `{Self}` is not read by `query`",
     label = "`query` takes a range, a partition or a fan-out",

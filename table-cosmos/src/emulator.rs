@@ -28,6 +28,15 @@ const ENDPOINT: &str = "https://eastus.emulator.local";
 pub const DATABASE: &str = "tables";
 
 /// An account in memory.
+///
+/// ```
+/// # fn main() -> table_core::Result<()> {
+/// let emulator = table_cosmos::emulator::Emulator::new(false)?;
+/// let same = emulator.clone(); // a handle: both are one account
+/// # let _ = same;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Emulator {
     client: Arc<InMemoryEmulatorHttpClient>,

@@ -10,6 +10,16 @@ use crate::selection::{Class, FanOut, Partition, PartitionRange, Point, RowRange
 /// Each class lies within itself and within those that follow it: [`Point`], [`RowRange`], [`Partition`], then [`FanOut`] or
 /// [`PartitionRange`], then [`Scan`]. Of a fan-out and a range of partitions neither bounds the other: the one is so many
 /// requests, the other as many as there are partitions.
+///
+/// ```
+/// use table_core::access::WithinCeiling;
+/// use table_core::selection::{Partition, Point, RowRange};
+///
+/// /// Accepts selections that read one partition at most.
+/// fn at_most_a_partition<C: WithinCeiling<Partition>>() {}
+/// at_most_a_partition::<Point>();
+/// at_most_a_partition::<RowRange>(); // `FanOut` does not compile: T090
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T090] the access pattern costs more than its ceiling: its selection is a `{Self}`, its ceiling a `{K}`",
     label = "`{Self}` costs more than `{K}`",
@@ -32,6 +42,15 @@ within! {
 }
 
 /// A proof that a selection reads the source of its pattern: every source is the same as itself.
+///
+/// ```
+/// use table_core::access::SameSource;
+/// use table_core::selection::Primary;
+///
+/// /// Accepts a selection's source that is the declared one.
+/// fn as_declared<Declared, S: SameSource<Declared>>() {}
+/// as_declared::<Primary, Primary>(); // any other source does not compile: T092
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T092] the access pattern is declared to read `{F}`, and its selection reads `{Self}`",
     label = "selects from `{Self}`",

@@ -10,6 +10,29 @@ use crate::query::EntityRef;
 ///
 /// It is not a [`Column`](crate::Column): the store has no such property, so that no filter and no patch can name it. Rows are
 /// selected by it with `Employee::key` and `Employee::rows`; a projection can read it.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     age: i32,
+/// # }
+/// use table_core::{KeyColumn, Projection};
+///
+/// let id: KeyColumn<Employee, u32> = Employee::ID;
+///
+/// #[derive(Projection)]
+/// #[projection(of = Employee)]
+/// struct Badge {
+///     id: u32, // read from the key by that column
+///     age: i32,
+/// }
+/// ```
 pub struct KeyColumn<E, T> {
     field: &'static str,
     in_row_key: bool,

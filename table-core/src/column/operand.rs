@@ -78,6 +78,25 @@ operand! {
 }
 
 /// The types of columns that hold texts.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     age: i32,
+/// # }
+/// use table_core::column::Text;
+///
+/// /// Accepts the types of columns that can be asked by a prefix.
+/// fn has_prefixes<T: Text>() {}
+/// has_prefixes::<String>();
+/// has_prefixes::<Option<String>>(); // `i32` does not compile: T088
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T088] `starts_with` is for columns of text",
     label = "`{Self}` is not a text"
@@ -88,6 +107,15 @@ impl Text for String {}
 impl Text for Option<String> {}
 
 /// The types of columns that hold truth values.
+///
+/// ```
+/// use table_core::column::Truth;
+///
+/// /// Accepts the types of columns that are conditions by themselves.
+/// fn is_condition<T: Truth>() {}
+/// is_condition::<bool>();
+/// is_condition::<Option<bool>>(); // `String` does not compile: T089
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T089] `is_true` is for columns of `bool`",
     label = "`{Self}` is not a `bool`"

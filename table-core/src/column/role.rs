@@ -6,15 +6,63 @@ use crate::property::Property;
 use crate::query::EntityRef;
 
 /// The marker of a [`Column`] that feeds no index and no key: a patch may set it.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     age: i32,
+/// # }
+/// use table_core::Column;
+/// use table_core::column::Plain;
+///
+/// let age: Column<Employee, i32, Plain> = Employee::AGE; // in no index and no key
+/// assert_eq!(age.name(), "Age");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
 /// The marker of a [`Column`] that feeds an index or the key, or is kept in copies: a patch, which does not know the old value, would
 /// leave these behind.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     last_name: String,
+/// #     email: String,
+/// #     age: i32,
+/// # }
+/// use table_core::Column;
+/// use table_core::column::Indexed;
+///
+/// let email: Column<Employee, String, Indexed> = Employee::EMAIL; // the index `ByEmail` is made of it
+/// assert_eq!(email.name(), "Email");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexed {}
 
 /// Markers of columns that can be set without knowing their old value.
+///
+/// ```
+/// use table_core::column::{Plain, SetAlone};
+///
+/// /// Accepts the markers of columns that a patch may set.
+/// fn may_be_patched<K: SetAlone>() {}
+/// may_be_patched::<Plain>(); // `Indexed` does not compile: T131
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T131] an index or the key is made of this property: a patch would leave it behind",
     label = "this property is in an index, in its copies or in the key",
@@ -26,6 +74,26 @@ pub trait SetAlone {}
 impl SetAlone for Plain {}
 
 /// A column of `E` that a patch can set.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     age: i32,
+/// # }
+/// use table_core::column::Settable;
+///
+/// /// The property that a patch of this column changes.
+/// fn patched<E, C: Settable<E>>(column: C) -> &'static str {
+///     column.property()
+/// }
+/// assert_eq!(patched::<Employee, _>(Employee::AGE), "Age");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T130] a patch of `{E}` cannot set this",
     label = "`{Self}` is not a property of `{E}` that a patch can set",
@@ -48,6 +116,23 @@ impl<E, T: Property, K: SetAlone> Settable<E> for Column<E, T, K> {
 }
 
 /// A column or key field that a projection can read.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     age: i32,
+/// # }
+/// use table_core::column::Projected;
+///
+/// assert_eq!(Projected::property(&Employee::AGE), Some("Age"));
+/// assert_eq!(Projected::property(&Employee::ID), None); // in the key, which comes with every row
+/// ```
 pub trait Projected {
     /// The type of its values.
     type Value;
@@ -63,6 +148,17 @@ pub trait Projected {
 }
 
 /// A type that is this one: what a field of a projection must be of its column's.
+///
+/// ```
+/// use table_core::column::IsType;
+///
+/// /// The value of a column, as the field of a projection.
+/// fn field<T>(of_column: impl IsType<T>) -> T {
+///     of_column.into_value()
+/// }
+/// let age: i32 = field(34_i32); // `field::<i64>(34_i32)` does not compile: T121
+/// assert_eq!(age, 34);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T121] a projection cannot read `{Self}` as `{T}`",
     label = "the entity's field is a `{Self}`",

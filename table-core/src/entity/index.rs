@@ -9,6 +9,31 @@ use crate::row::Row;
 use crate::schema::IndexSchema;
 
 /// The entry of one entity in one index: its copy, or its member of a list.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     last_name: String,
+/// #     email: String,
+/// #     age: i32,
+/// # }
+/// use table_core::index::Index;
+///
+/// let jones = Employee {
+///     department: "Sales".into(), id: 223, last_name: "Jones".into(), email: "jonesj@contoso.com".into(), age: 34,
+/// };
+/// let entry = EmployeeByEmail::entry(&jones)?.expect("it has an address");
+/// assert_eq!(entry.key.row_key.as_str(), "email_jonesj@contoso.com");
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexEntry {
     /// Where: the key of the copy, or of the list.

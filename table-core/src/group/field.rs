@@ -7,6 +7,27 @@ use crate::error::{Error, Result};
 use crate::group::fault::GroupFault;
 
 /// A field of an [`EntityGroup`](crate::group::EntityGroup): [`One`], `Option<One>` or [`Many`].
+///
+/// ```
+/// use table_core::group::{GroupField, Many, One};
+/// use table_core::{ETag, Versioned};
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     age: i32,
+/// # }
+///
+/// let ada = || Versioned::new(Employee { department: "Sales".into(), id: 223, age: 34 }, ETag::from_ticks(7), 7);
+/// assert_eq!(Many::gather("employees", vec![ada(), ada()])?.len(), 2);
+/// assert_eq!(One::gather("manager", vec![ada()])?.id, 223);
+/// assert!(One::<Employee>::gather("manager", vec![]).is_err()); // exactly one is expected
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T107] `{Self}` cannot be a field of a group",
     label = "`One<T>`, `Option<One<T>>` or `Many<T>` is expected here, of an entity `T`",

@@ -1,13 +1,94 @@
 //! Consistency of an index, as a type: in step with its entities, or eventual.
 
 /// Whether what a source holds changes together with the entities, as a type. Sealed: [`InStep`] or [`Behind`].
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     last_name: String,
+/// #     email: String,
+/// #     age: i32,
+/// # }
+/// use table_core::index::{Behind, Consistency, InStep, Index};
+///
+/// /// What a page shows beside what it found there.
+/// fn hint<C: Consistency>() -> &'static str
+/// where
+///     C: Hint,
+/// {
+///     C::TEXT
+/// }
+/// trait Hint {
+///     const TEXT: &'static str;
+/// }
+/// impl Hint for InStep {
+///     const TEXT: &'static str = "";
+/// }
+/// impl Hint for Behind {
+///     const TEXT: &'static str = "as of a moment ago";
+/// }
+/// assert_eq!(hint::<<EmployeeByEmail as Index>::Consistency>(), "");
+/// assert_eq!(hint::<<EmployeeByLastName as Index>::Consistency>(), "as of a moment ago");
+/// ```
 pub trait Consistency: sealed::Sealed + 'static {}
 
 /// Entities, and what an index holds of them in their own partition: both change in one transaction (PAT-INTRA-4).
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     last_name: String,
+/// #     email: String,
+/// #     age: i32,
+/// # }
+/// use table_core::index::{InStep, Index};
+///
+/// /// Takes indexes whose rows are never behind.
+/// fn answers_at_once<I: Index<Consistency = InStep>>() {}
+/// answers_at_once::<EmployeeByEmail>(); // in the partition of its employee
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InStep {}
 
 /// An index in another partition or table: it follows the entities, and can be behind for a while (PAT-INTER-3).
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     last_name: String,
+/// #     email: String,
+/// #     age: i32,
+/// # }
+/// use table_core::index::{Behind, Index};
+///
+/// /// Takes indexes whose answers are to be verified.
+/// fn wants_verification<I: Index<Consistency = Behind>>() {}
+/// wants_verification::<EmployeeByLastName>(); // in a table of its own
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behind {}
 

@@ -9,6 +9,28 @@ use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
 
 /// An index of copies (PAT-INTRA, PAT-INTER): what is found there can be read at once. Only `#[derive(Entity)]` implements it.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     last_name: String,
+/// #     email: String,
+/// #     age: i32,
+/// # }
+/// use table_core::index::CopyIndex;
+///
+/// /// Accepts what can be read at the place of the index row itself.
+/// fn one_request<I: CopyIndex>() {}
+/// one_request::<EmployeeByEmail>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T072] `{Self}` is not an index of copies",
     label = "this index is a list of keys: read the list, then the entities it names (PAT-IX-3)"
@@ -29,6 +51,34 @@ pub trait CopyIndex: Index {
 }
 
 /// A type that the copies of the index `I` are read as: the entity where they keep all of it, a projection of what they keep. Derived.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     last_name: String,
+/// #     email: String,
+/// #     age: i32,
+/// # }
+/// use table_core::Projection;
+/// use table_core::index::FromCopy;
+///
+/// #[derive(Projection)]
+/// #[projection(of = Employee)]
+/// struct Age {
+///     age: i32,
+/// }
+/// /// Accepts what a copy under an e-mail address can be read as.
+/// fn by_email<T: FromCopy<EmployeeByEmail>>() {}
+/// by_email::<Age>();
+/// ```
 // Of the type and not of `Copies<I>`: the impls of each crate would all be of one type then, and be compared pair by pair.
 #[diagnostic::on_unimplemented(
     message = "[T071] `{Self}` cannot be read from the copies of the index `{I}`",
@@ -53,6 +103,29 @@ pub trait FromCopy<I: Index>: Sized {
 /// An index whose copies have the property of this number, stored or in their key. Only `#[derive(Entity)]` implements it.
 ///
 /// The number is made of the property's name: it names the property in a type.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     last_name: String,
+/// #     email: String,
+/// #     age: i32,
+/// # }
+/// use table_core::index::Keeps;
+///
+/// /// Accepts an index that keeps the property with this number.
+/// fn keeps<I: Keeps<NUMBER>, const NUMBER: u64>() {}
+/// const AGE: u64 = Employee::AGE.number();
+/// keeps::<EmployeeByEmail, AGE>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T070] the copies of the index `{Self}` do not keep a property that the projection asks for",
     label = "a projection of these copies has a field that they do not keep",

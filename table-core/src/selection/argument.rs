@@ -118,6 +118,19 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
 ///
 /// A range of values is a range of keys only where the texts sort as the values do (law K3 of
 /// [`codec`](crate::key::codec)), so where they do not, asking for one does not compile.
+///
+/// ```
+/// use table_core::selection::InOrder;
+///
+/// /// A range by a part of a key, which exists where the part is ordered.
+/// fn range<const ORDERED: bool>() -> &'static str
+/// where
+///     (): InOrder<ORDERED>,
+/// {
+///     "of values"
+/// }
+/// assert_eq!(range::<true>(), "of values"); // `range::<false>()` does not compile: T082
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T082] this part of the key cannot be asked for a range",
     label = "the keys do not sort as the values of this part do",
@@ -132,6 +145,19 @@ impl<R> InOrder<true> for R {}
 ///
 /// A part that is separated from what follows only by reading the key from its end shares every beginning with longer values: no range of
 /// keys holds the rows of one value, or of one prefix, and no others.
+///
+/// ```
+/// use table_core::selection::Told;
+///
+/// /// The rows of one value of a part, which are one range where the text of the part ends itself.
+/// fn rows_of<const ENDS: bool>() -> &'static str
+/// where
+///     (): Told<ENDS>,
+/// {
+///     "one range"
+/// }
+/// assert_eq!(rows_of::<true>(), "one range"); // `rows_of::<false>()` does not compile: T094
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T094] this part of the key cannot be asked for without the parts after it",
     label = "the end of this part is found from the end of the key alone",
@@ -144,6 +170,16 @@ impl<R> Told<true> for R {}
 
 /// A prefix of a part of a key that is a text: anything that is a `str`, for parts of type `String` whose codec `C` writes
 /// character by character.
+///
+/// ```
+/// use table_core::key::codec::Text;
+/// use table_core::selection::KeyPrefix;
+///
+/// let mut key = "name_".to_owned();
+/// KeyPrefix::<String, Text>::encode(&"Jo", &mut key)?;
+/// assert_eq!(key, "name_Jo"); // what the keys of Jones and Johnson begin with
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T083] `{Self}` is not a prefix of this part of the key",
     label = "only a `String` written as text has prefixes; this part is a `{T}`",

@@ -11,6 +11,32 @@ use crate::query::{EntityRef, Select};
 use crate::schema::IndexSchema;
 
 /// The source of a selection, as a type. Sealed: [`Primary`], or an index of the design.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     last_name: String,
+/// #     email: String,
+/// #     age: i32,
+/// # }
+/// use table_core::selection::{Copies, Primary, Source};
+///
+/// /// The table that a source is read from, where it has one of its own.
+/// fn table_of<S: Source>() -> Option<&'static str> {
+///     S::INDEX.and_then(|index| index.table)
+/// }
+/// assert_eq!(table_of::<Primary>(), None);
+/// assert_eq!(table_of::<Copies<EmployeeByEmail>>(), None);
+/// assert_eq!(table_of::<table_core::selection::Lists<EmployeeByLastName>>(), Some("LastNames"));
+/// ```
 pub trait Source: sealed::Sealed + 'static {
     /// The index; `None` for the entities themselves.
     const INDEX: Option<&'static IndexSchema>;
@@ -19,13 +45,72 @@ pub trait Source: sealed::Sealed + 'static {
 }
 
 /// The entities themselves, by their own keys.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     age: i32,
+/// # }
+/// use table_core::selection::{Point, Primary, Selection};
+///
+/// let of_the_entities: Selection<Employee, Point, Primary> = Employee::key("Sales", 223);
+/// assert!(of_the_entities.ranges().is_ok());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Primary {}
 
 /// The copies of the index `I`. Those in another partition can be behind the entities for a while (PAT-INTER-3).
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     last_name: String,
+/// #     email: String,
+/// #     age: i32,
+/// # }
+/// use table_core::selection::{Copies, Point, Selection};
+///
+/// let by_email: Selection<Employee, Point, Copies<EmployeeByEmail>> = Employee::by_email("Sales", "jonesj@contoso.com");
+/// assert!(by_email.ranges().is_ok());
+/// ```
 pub struct Copies<I>(PhantomData<fn() -> I>);
 
 /// The lists of the index `I` (PAT-IX). No entity can be read from a list: it names those that are to be read.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     last_name: String,
+/// #     email: String,
+/// #     age: i32,
+/// # }
+/// use table_core::selection::{Lists, Point, Selection};
+///
+/// let named_jones: Selection<Employee, Point, Lists<EmployeeByLastName>> = Employee::by_last_name("Sales", "Jones");
+/// assert!(named_jones.ranges().is_ok());
+/// ```
 pub struct Lists<I>(PhantomData<fn() -> I>);
 
 /// Common traits of a source of any index: by hand, as the types of indexes have none of them.
@@ -81,6 +166,38 @@ impl<I: Index> Source for Lists<I> {
 }
 
 /// A source that what it holds can be read from as `T`: the entities as anything, copies as what they keep.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # #[index(ByEmail, unique, row_key("email_", email), keep(age))]
+/// # #[index_entity(ByLastName, at_most = 100, table = "LastNames", row_key(last_name))]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     last_name: String,
+/// #     email: String,
+/// #     age: i32,
+/// # }
+/// use table_core::Projection;
+/// use table_core::selection::{Copies, Primary, Reads};
+///
+/// #[derive(Projection)]
+/// #[projection(of = Employee)]
+/// struct Age {
+///     age: i32,
+/// }
+///
+/// /// Accepts a source that gives whole employees.
+/// fn whole<S: Reads<Employee>>() {}
+/// /// Accepts a source that gives ages.
+/// fn ages<S: Reads<Age>>() {}
+/// whole::<Primary>();
+/// ages::<Copies<EmployeeByEmail>>(); // which keeps the age, and not all of an employee
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T071] `{T}` cannot be read from `{Self}`",
     label = "what is stored there is not enough for a `{T}`",

@@ -7,6 +7,28 @@ use crate::selection::{Partition, Selection};
 use crate::table::fault::TableFault;
 
 /// Names one partition of a table of `E`: a partition selection, a key, or an entity that lies in it.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     age: i32,
+/// # }
+/// use table_core::PartitionKey;
+/// use table_core::table::InPartition;
+///
+/// let by_selection = InPartition::<Employee>::partition_key(Employee::partition("Sales"))?;
+/// let ada = Employee { department: "Sales".into(), id: 223, age: 34 };
+/// let by_entity = InPartition::<Employee>::partition_key(&ada)?;
+/// assert_eq!(by_selection, by_entity);
+/// assert_eq!(by_entity, PartitionKey::new("Sales")?);
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T085] `{Self}` is not one whole partition of `{E}`",
     label = "a transaction has exactly one partition (EGT-1)",

@@ -89,6 +89,27 @@ impl<E, S> TableScan<E, S> {
 }
 
 /// A scan with a bound. The verbs that run a scan require it, so that the compiler names it where it is missing.
+///
+/// ```
+/// # use table_core::Entity;
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[partition_key(department)]
+/// # #[row_key("empid_", id)]
+/// # struct Employee {
+/// #     department: String,
+/// #     #[digits(6)]
+/// #     id: u32,
+/// #     age: i32,
+/// # }
+/// use table_core::embedded::Engine;
+/// use table_core::table::Bounded;
+/// use table_core::TableStoreExt;
+///
+/// /// Accepts a scan that cannot read without end.
+/// fn accept(_: &impl Bounded) {}
+/// let employees = Engine::in_memory().table::<Employee>();
+/// accept(&employees.scan("monthly audit").max_rows(2_000_000));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T093] this table scan has no bound",
     label = "`max_rows` comes first",

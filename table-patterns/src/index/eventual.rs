@@ -132,6 +132,31 @@ impl<T> Eventual<T> {
 }
 
 /// A query of an index that can be behind, under construction. Sends nothing before it is asked to [`collect`](Self::collect).
+///
+/// ```
+/// use table_patterns::outbox::Outbox;
+/// use table_patterns::{Engine, Entity, EntityStore, QueueName};
+///
+/// #[derive(Entity, Clone, Debug, PartialEq)]
+/// #[partition_key(department)]
+/// #[row_key("empid_", digits(6, id))]
+/// #[index(ByEmail, partition_key("email_", email), row_key(department, "_", digits(6, id)))]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     email: String,
+/// }
+///
+/// # pollster::block_on(async {
+/// let store = Engine::in_memory();
+/// let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("directory")?);
+/// let employees = store.entities_through::<Employee, _>(outbox).create_if_missing().await?;
+/// let query = employees.query_eventual(Employee::by_email("jane@contoso.com")).limit(1);
+/// println!("{}", query.plan()?); // the cost, before anything is sent
+/// assert!(query.collect().await?.is_empty());
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
 #[must_use = "a query reads nothing until it is asked for its collection"]
 pub struct EventualQuery<E, S, T, F>(EntityQuery<E, S, T, F>);
 

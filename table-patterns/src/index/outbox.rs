@@ -16,6 +16,19 @@ use crate::outbox::Intent;
 ///
 /// The rows are written in the transaction of the entities, so that no change is lost between the two (PAT-EC-8). Workers
 /// relay them: each [`RemoteChange`] ends, at least once, at [`Entities::settle`](crate::index::Entities::settle).
+///
+/// ```
+/// use table_patterns::index::{IndexOutbox, NoOutbox};
+/// use table_patterns::outbox::Outbox;
+/// use table_patterns::Engine;
+///
+/// /// Whether a handle with this outbox can keep indexes in other partitions.
+/// fn keeps_remote<O: IndexOutbox>() -> bool {
+///     O::RECORDS
+/// }
+/// assert!(keeps_remote::<Outbox<Engine, Engine>>());
+/// assert!(!keeps_remote::<NoOutbox>());
+/// ```
 pub trait IndexOutbox: Clone + Debug + Send + Sync {
     /// Whether anything remote can be recorded.
     const RECORDS: bool = true;

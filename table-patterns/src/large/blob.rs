@@ -76,6 +76,17 @@ impl<E> fmt::Debug for Blob<E> {
 }
 
 /// New content for one blob, not uploaded yet. Made by [`Blob::content`].
+///
+/// ```
+/// use bytes::Bytes;
+/// use table_patterns::large::{Blob, BlobRef, Content, whole};
+///
+/// struct Employee { photo: Option<BlobRef> }
+/// const PHOTO_BLOB: Blob<Employee> = Blob::new("Photo", |it| it.photo.as_ref(), |it, blob| it.photo = blob);
+///
+/// let photo: Content<'_, Employee> = PHOTO_BLOB.content(whole(Bytes::from_static(b"GIF89a")));
+/// # drop(photo);
+/// ```
 #[must_use = "content is uploaded by a write of a `LargeTable`"]
 pub struct Content<'a, E> {
     pub(super) blob: Blob<E>,

@@ -37,6 +37,17 @@ use crate::work::fault::WorkFault;
 use crate::work::handler::{Call, Handler};
 
 /// The message that moves an entity: made by [`archive`], taken by [`Archive`].
+///
+/// ```
+/// use table_patterns::outbox::Message;
+/// use table_patterns::work::{Move, archive};
+/// # use table_patterns::{EntityKey, TableName};
+///
+/// let step = archive(&TableName::new("Current")?, &EntityKey::new("Sales", "000456")?, &TableName::new("Archive")?)?;
+/// assert_eq!(Move::NAME, "archive"); // the name by which workers find its handler
+/// # let _ = step;
+/// # Ok::<(), table_patterns::Error>(())
+/// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Move {

@@ -8,6 +8,18 @@ use super::permissions::{AccountPermissions, TablePermissions};
 use super::range::SignedRange;
 
 /// The operations that a token allows at present.
+///
+/// ```
+/// use table_wire::sas::Grant;
+///
+/// /// What a log says of a request's token.
+/// fn described(grant: &Grant) -> String {
+///     match grant {
+///         Grant::Table(table) => format!("the table {}", table.table),
+///         Grant::Account(account) => format!("the account, {:?}", account.services),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// Entities of one table.

@@ -84,6 +84,27 @@ impl BackupImage {
 
 /// An engine's folder that is being made of a backup elsewhere. Until [`finish`](Self::finish) has done its
 /// work, the folder is refused by `open`.
+///
+/// ```
+/// use table_core::BlockOn;
+/// use table_core::embedded::{Engine, EngineOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let (engine, backup) = (Engine::open(folder.path().join("company.db"))?, folder.path().join("backup"));
+/// engine.backup(&backup).block_on()?;
+/// engine.close().block_on()?;
+///
+/// // The three parts of a backup, from wherever they are kept.
+/// let part = |name: &str| std::fs::read(backup.join(name));
+/// let to = folder.path().join("restored.db");
+/// let restoration = EngineOptions::new().restoration(&part("BACKUP")?, &part("BASE")?, &to)?;
+/// for file in restoration.files() {
+///     restoration.write(&file, 0, &part(&file.name)?)?;
+/// }
+/// restoration.finish()?;
+/// Engine::open(&to)?.close().block_on()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Restoration {
     base: BaseView,
     disk: Arc<dyn Disk>,

@@ -8,6 +8,18 @@ use crate::key::codec::fault::CodecFault;
 ///
 /// The same value always has the same text, in every version and on every machine. An entity read from a key whose text is not that of
 /// its property is a mismatch: it was changed by a program that does not know this part.
+///
+/// ```
+/// use table_core::key::codec::{DerivedPart, Folded, Text};
+///
+/// type Lower = Folded<Text, false>;
+/// let mut key = String::new();
+/// Lower::encode(&"JonesJ@Contoso.com".to_owned(), &mut key)?;
+/// assert_eq!(key, "jonesj@contoso.com");
+/// assert!(Lower::check(&"JONESJ@contoso.com".to_owned(), &key).is_ok()); // the property may be any text of this key
+/// assert!(Lower::check(&"kenb@contoso.com".to_owned(), &key).is_err());
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T030] the key part `{Self}` is not made of a `{T}`",
     label = "this type is not one for that part",

@@ -7,6 +7,23 @@ use crate::key::codec::decimal;
 /// `u8` to `u128` and `i8` to `i128`.
 ///
 /// `usize` and `isize` are not among them: their width differs between machines, and keys outlive machines.
+///
+/// ```
+/// use table_core::key::codec::{Digits, Integer, KeyCodec};
+///
+/// /// Six digits of an integer of any type.
+/// fn six<T: Integer>(number: T) -> table_core::Result<String>
+/// where
+///     Digits<6>: KeyCodec<T>,
+/// {
+///     let mut key = String::new();
+///     Digits::<6>::encode(&number, &mut key)?;
+///     Ok(key)
+/// }
+/// assert_eq!(six(223_u32)?, "000223");
+/// assert_eq!(six(223_u64)?, "000223");
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T030] `{Self}` is not an integer that this key codec can write",
     label = "`u8` to `u128` or `i8` to `i128` is needed here",

@@ -12,6 +12,16 @@ use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Padded, Ticks};
 use crate::ticks;
 
 /// A codec of what can be counted: it gives the number that it writes.
+///
+/// ```
+/// use chrono::{DateTime, Utc};
+/// use table_core::key::codec::{Counted, Ticks};
+///
+/// let at: DateTime<Utc> = "2014-04-23T09:00:00Z".parse()?;
+/// assert_eq!(Ticks::count(&at)?, 635_338_404_000_000_000);
+/// assert_eq!(Ticks::of_count(635_338_404_000_000_000), Some(at));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T031] `inverted` cannot count down what `{Self}` writes",
     label = "a number or an instant is needed here",

@@ -11,6 +11,15 @@ use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, Unix};
 
 /// A codec that is coarser than its values, and can say which of them it writes.
+///
+/// ```
+/// use chrono::{DateTime, Utc};
+/// use table_core::key::codec::{Hour, Truncates};
+///
+/// let at: DateTime<Utc> = "2014-04-23T09:41:07Z".parse()?;
+/// assert_eq!(Hour::truncate(&at), Some("2014-04-23T09:00:00Z".parse()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T031] `truncate` does not apply to what `{Self}` writes",
     label = "`hour`, a `pattern` or `unix` is needed here"

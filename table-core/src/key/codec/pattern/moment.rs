@@ -5,6 +5,16 @@ use std::fmt::Debug;
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
 
 /// A type that a [`Pattern`](crate::key::codec::Pattern) writes: `DateTime<Utc>`, `NaiveDate`, `NaiveTime`.
+///
+/// ```
+/// use chrono::{NaiveDate, NaiveTime};
+/// use table_core::key::codec::Moment;
+///
+/// /// Accepts what a pattern such as `yyyy-MM-dd` can write.
+/// fn written<T: Moment>(_: T) {}
+/// written(NaiveDate::default());
+/// written(NaiveTime::default());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "[T030] a pattern does not write a `{Self}`",
     label = "`DateTime<Utc>`, `NaiveDate` or `NaiveTime` is needed here"

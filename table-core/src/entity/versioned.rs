@@ -1,0 +1,131 @@
+//! `Versioned`: an entity as it was read, with its ETag and Timestamp.
+
+use std::ops::Deref;
+
+use chrono::{DateTime, Utc};
+
+use crate::entity::{FromEntity, ToEntity};
+use crate::error::Result;
+use crate::etag::ETag;
+use crate::key::EntityKey;
+use crate::query::EntityRef;
+use crate::row::Row;
+use crate::ticks;
+
+/// A value with the version it was read at.
+///
+/// ```
+/// use table_core::{ETag, Versioned};
+///
+/// let versioned = Versioned::new("Ada", ETag::from_ticks(7), 7);
+/// assert_eq!(versioned.len(), 3); // dereferences to the value
+/// assert_eq!(versioned.into_value(), "Ada");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Versioned<T> {
+    value: T,
+    etag: ETag,
+    timestamp: u64,
+}
+
+impl<T> Versioned<T> {
+    /// A value read at this version; the Timestamp is in [ticks].
+    pub const fn new(value: T, etag: ETag, timestamp: u64) -> Self {
+        Self { value, etag, timestamp }
+    }
+
+    /// The version, to be sent back as `If-Match` (CON-3).
+    #[must_use]
+    pub const fn etag(&self) -> &ETag {
+        &self.etag
+    }
+
+    /// When the store last wrote the entity. Not to be used to order events across entities (ETAG-7).
+    #[must_use]
+    pub fn timestamp(&self) -> DateTime<Utc> {
+        ticks::to_datetime(self.timestamp).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+
+    /// When the store last wrote the entity, in [ticks].
+    #[must_use]
+    pub const fn ticks(&self) -> u64 {
+        self.timestamp
+    }
+
+    /// The value.
+    #[must_use]
+    pub const fn value(&self) -> &T {
+        &self.value
+    }
+
+    /// The value, taken out.
+    #[must_use]
+    pub fn into_value(self) -> T {
+        self.value
+    }
+}
+
+impl<T: FromEntity> Versioned<T> {
+    /// Reads a stored entity and keeps its version.
+    ///
+    /// # Errors
+    /// Those of [`FromEntity::from_entity`], with the key.
+    pub fn read(entity: EntityRef<'_>) -> Result<Self> {
+        Self::read_with(entity, T::from_entity)
+    }
+
+    /// Reads a stored entity of its type and keeps its version; `None` for a row that is declared [beside it](crate::mixed).
+    ///
+    /// # Errors
+    /// Those of [`FromEntity::read_own`], with the key.
+    pub fn read_own(entity: EntityRef<'_>) -> Result<Option<Self>> {
+        Self::read_own_with(entity, T::read_own)
+    }
+}
+
+impl<T> Versioned<T> {
+    /// Reads what is stored in a way of its own and keeps its version.
+    pub(crate) fn read_with(
+        entity: EntityRef<'_>,
+        read: impl FnOnce(EntityRef<'_>) -> Result<T>,
+    ) -> Result<Self> {
+        let value = read(entity).map_err(|error| error.with_key(entity.partition_key, entity.row_key))?;
+        Ok(Self::new(value, entity.etag(), entity.row.timestamp()))
+    }
+
+    /// The same for what may be of another type, which is passed over.
+    #[inline]
+    pub(crate) fn read_own_with(
+        entity: EntityRef<'_>,
+        read: impl FnOnce(EntityRef<'_>) -> Result<Option<T>>,
+    ) -> Result<Option<Self>> {
+        let value = read(entity).map_err(|error| error.with_key(entity.partition_key, entity.row_key))?;
+        Ok(value.map(|value| Self::new(value, entity.etag(), entity.row.timestamp())))
+    }
+}
+
+impl<T> Deref for Versioned<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: ToEntity> ToEntity for Versioned<T> {
+    fn entity_key(&self) -> Result<EntityKey> {
+        self.value.entity_key()
+    }
+
+    fn entity_row(&self) -> Result<Row> {
+        self.value.entity_row()
+    }
+
+    fn merge_row(&self) -> Result<Row> {
+        self.value.merge_row()
+    }
+
+    fn design_table() -> Option<&'static str> {
+        T::design_table()
+    }
+}
