@@ -42,6 +42,7 @@ pub mod advice;
 #[cfg(all(feature = "blobs", feature = "embedded"))]
 pub mod backup;
 pub mod blob;
+mod converge;
 pub mod denormal;
 #[cfg(test)]
 mod faults;

@@ -108,7 +108,6 @@
 //! # }).unwrap();
 //! ```
 
-mod applied;
 mod apply;
 mod fault;
 mod operations;

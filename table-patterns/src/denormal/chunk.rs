@@ -8,7 +8,7 @@ use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
 use table_core::store::{StoredRow, TableStore};
 
-use crate::denormal::group::Group;
+use crate::denormal::group::{self, Group};
 use crate::denormal::io;
 use crate::denormal::reference::{Reference, StoredReference};
 use crate::denormal::relation::Refreshed;
@@ -26,26 +26,26 @@ pub(super) struct HolderStep {
 }
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
+    /// What is stored of holders, if all of them may be written.
+    pub(super) async fn holders(&self, groups: Vec<Group>) -> Result<Vec<(Group, Option<StoredRow>)>> {
+        for Reference { relation, holder_table, .. } in
+            groups.iter().flat_map(|group| &group.references).map(|found| &found.reference)
+        {
+            if let Some(given) = self.relations.gives.iter().find(|given| given.relation.name == relation) {
+                given.admit(holder_table, self.handle.retry.pace().now()).await?;
+            }
+        }
+        group::read(self.handle.table().store(), groups).await
+    }
+
     /// What each holder needs to be as its source is, of which `None` says that it is gone.
-    pub(super) async fn holder_steps(
+    pub(super) fn holder_steps(
         &self,
         key: &EntityKey,
         source: Option<&E>,
         groups: Vec<(Group, Option<StoredRow>)>,
     ) -> Result<Vec<HolderStep>> {
-        for found in groups.iter().flat_map(|(group, _)| &group.references) {
-            self.admit_holders(found).await?;
-        }
         groups.into_iter().map(|(group, stored)| self.holder_step(key, source, group, stored)).collect()
-    }
-
-    /// Whether the holder that a reference names may be written.
-    async fn admit_holders(&self, found: &StoredReference) -> Result<()> {
-        let Reference { relation, holder_table, .. } = &found.reference;
-        match self.relations.gives.iter().find(|given| given.relation.name == relation) {
-            Some(given) => given.admit(holder_table, self.handle.retry.pace().now()).await,
-            None => Ok(()),
-        }
     }
 
     fn holder_step(

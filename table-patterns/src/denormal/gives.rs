@@ -63,8 +63,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
             }
         }
         if kept.together && here.len() < most {
-            let holders = group::read(store, group::group(here)).await?;
-            for step in self.holder_steps(key, after.as_ref(), holders).await? {
+            let holders = self.holders(group::group(here)).await?;
+            for step in self.holder_steps(key, after.as_ref(), holders)? {
                 kept.others.extend(step.write);
                 let dropped = step.drop.into_iter().map(group::dropped);
                 let dropped = dropped.map(|(row_key, kind)| Operation { row_key, kind });

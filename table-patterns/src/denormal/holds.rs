@@ -12,6 +12,7 @@ use table_core::query::Select;
 use table_core::row::rewrite;
 use table_core::store::{StoredRow, TableStore};
 
+use crate::converge;
 use crate::denormal::fault::CopyFault;
 use crate::denormal::io;
 use crate::denormal::reference::Reference;
@@ -113,7 +114,9 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
             (source.row_key.clone(), io::touch(IfMatch::Any)),
             (link.key(source)?.row_key, OperationKind::InsertOrReplace(link.row())),
         ];
-        match io::submit(self.handle.table().store(), source_table, &source.partition_key, operations).await {
+        match converge::submit(self.handle.table().store(), source_table, &source.partition_key, operations)
+            .await
+        {
             Err(error) if error.code() == ErrorCode::ResourceNotFound => Err(no_source(source_table, source)),
             outcome => outcome.map(drop),
         }

@@ -1,101 +1,101 @@
-//! Propagation of a change of a source to its holders.
+//! Copies in their holders as what is derived from their source: see [`converge`].
 
 use table_core::entity::Entity;
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
-use table_core::name::TableName;
 use table_core::query::Select;
-use table_core::store::TableStore;
+use table_core::store::{StoredRow, TableStore};
 
+use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
+use crate::denormal::chunk::HolderStep;
 use crate::denormal::group::{self, Group};
 use crate::denormal::relations::Copying;
 use crate::denormal::{io, reference};
-use crate::index::{Batch, IndexOutbox, is_too_much};
+use crate::index::{Batch, IndexOutbox};
 use crate::work::Call;
 
+/// The holders of one source.
+struct Holders<'a, E, S, O> {
+    copying: &'a Copying<'a, E, S, O>,
+    source: &'a EntityKey,
+    /// The work that it is done for.
+    call: Option<Call<'a>>,
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Holders<'_, E, S, O> {
+    type Item = Group;
+    type Stored = Vec<(Group, Option<StoredRow>)>;
+    type What = HolderStep;
+
+    const RACE: &'static str = io::RACE;
+
+    async fn stored(&self, groups: &[Group], _: usize) -> Result<Self::Stored> {
+        if let Some(call) = &self.call {
+            call.keep().await?;
+        }
+        self.copying.holders(groups.to_vec()).await
+    }
+
+    async fn wanted(&self, holders: Self::Stored) -> Result<WantedOf<Self>> {
+        let table = self.copying.handle.table();
+        let stored = table.store().get(table.name()?, self.source, &Select::All).await?;
+        let source =
+            stored.as_ref().map(|stored| E::from_entity(io::entity(self.source, stored))).transpose()?;
+        let place = |(Group { table, holder, .. }, _): &(Group, _)| Place {
+            table: table.clone(),
+            partition_key: holder.partition_key.clone(),
+        };
+        let places: Vec<_> = holders.iter().map(place).collect();
+        let steps = self.copying.holder_steps(self.source, source.as_ref(), holders)?;
+        let part = |(item, (what, place)): (usize, (HolderStep, Place))| {
+            let own = what.write.as_ref().map_or(0, |other| other.write.operations());
+            Part { item, place, own, shared: Vec::new(), what }
+        };
+        let parts = steps.into_iter().zip(places).enumerate().map(part).collect();
+        Ok(Wanted { parts, ..Wanted::default() })
+    }
+
+    async fn write(&self, place: &Place, parts: &[Part<HolderStep>]) -> Result<Option<usize>> {
+        let handle = self.copying.handle;
+        let mut batch = Batch::new(place.partition_key.clone());
+        for write in parts.iter().filter_map(|part| part.what.write.clone()) {
+            write.push(&mut batch)?;
+        }
+        let written = batch.entities.len();
+        if written > 0 && !converge::is_won(handle.commit_others(&place.table, &batch).await)? {
+            return Ok(None);
+        }
+        let (table, partition_key) = (handle.table(), &self.source.partition_key);
+        for found in parts.iter().flat_map(|part| part.what.drop.iter().cloned()) {
+            let drop = [group::dropped(found)];
+            // If not, it is gone, or renewed by a holder that refers to the source again.
+            converge::is_won(converge::submit(table.store(), table.name()?, partition_key, drop).await)?;
+        }
+        Ok(Some(written))
+    }
+
+    fn named(&self, error: Error, group: &Group) -> Error {
+        io::in_place(error, &group.table, &group.holder)
+    }
+}
+
 impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
-    /// Writes all holders of a source as the source is now, or clears them if it is gone; how many that were. In transactions of 100, each whole by itself
+    /// Writes all holders of a source as the source is now, or clears them if it is gone; how many that were. Each transaction is whole by itself
     /// (PAT-EC-6).
-    pub(super) async fn spread(&self, key: &EntityKey, call: Option<Call<'_>>) -> Result<usize> {
+    pub(super) async fn spread(&self, source: &EntityKey, call: Option<Call<'_>>) -> Result<usize> {
         let (store, table) = (self.handle.table().store(), self.handle.table().name()?);
-        let most = store.capabilities().limits.operations.max(1);
-        let query = reference::query(key);
+        let (query, holders) = (reference::query(source), Holders { copying: self, source, call });
         let (mut written, mut from) = (0, None);
         loop {
             let page = store.query(table, &query, from.as_ref()).await?;
-            let found = reference::of_page(key, &page).map_err(|error| error.with_table(table.as_str()))?;
-            let groups = group::group(found);
-            let is_together = |one: &Group, next: &Group| {
-                one.table == next.table && one.holder.partition_key == next.holder.partition_key
-            };
-            for some in groups.chunk_by(is_together).flat_map(|partition| partition.chunks(most)) {
-                if let Some(call) = &call {
-                    call.keep().await?;
-                }
-                written += match self.write_holders(table, key, some).await? {
-                    Some(written) => written,
-                    None => self.one_by_one(table, key, some).await?,
-                };
-            }
+            let found =
+                reference::of_page(source, &page).map_err(|error| error.with_table(table.as_str()))?;
+            let how = (&self.handle.retry, store.capabilities().limits);
+            written += converge::settle(&holders, group::group(found), how).await?;
             from = page.continuation;
             if from.is_none() {
                 return Ok(written);
             }
         }
-    }
-
-    /// After a race: each by itself, so that one that changes all the time does not keep the others waiting.
-    async fn one_by_one(&self, table: &TableName, key: &EntityKey, groups: &[Group]) -> Result<usize> {
-        let mut written = 0;
-        for group in groups {
-            let mut race = self.handle.retry.race(io::RACE);
-            written += loop {
-                if let Some(written) = self.write_holders(table, key, std::slice::from_ref(group)).await? {
-                    break written;
-                }
-                race.lost(None).await.map_err(|error| io::in_place(error, &group.table, &group.holder))?;
-            };
-        }
-        Ok(written)
-    }
-
-    /// Writes some holders of one partition in one transaction; `None` if that was too much, or another writer got between.
-    async fn write_holders(
-        &self,
-        table: &TableName,
-        key: &EntityKey,
-        groups: &[Group],
-    ) -> Result<Option<usize>> {
-        let Some(Group { table: holders, holder, .. }) = groups.first() else { return Ok(Some(0)) };
-        let store = self.handle.table().store();
-        let read = group::read(store, groups.to_vec()).await?;
-        // IMPORTANT: after the holders. What is written over them is then never older than what they have.
-        let stored = store.get(table, key, &Select::All).await?;
-        let source = stored.as_ref().map(|stored| E::from_entity(io::entity(key, stored))).transpose()?;
-        let (mut batch, mut drops) = (Batch::new(holder.partition_key.clone()), Vec::new());
-        for step in self.holder_steps(key, source.as_ref(), read).await? {
-            if let Some(write) = step.write {
-                write.push(&mut batch)?;
-            }
-            drops.extend(step.drop);
-        }
-        let written = batch.entities.len();
-        if written > 0 {
-            match self.handle.commit_others(holders, &batch).await {
-                Err(error) if error.is_conflict() => return Ok(None),
-                Err(error) if is_too_much(&error) && groups.len() > 1 => return Ok(None),
-                outcome => outcome?,
-            };
-        }
-        for found in drops {
-            match io::submit(store, table, &key.partition_key, [group::dropped(found)]).await {
-                // Gone, or renewed by a holder that refers to the source again.
-                Err(error) if error.is_conflict() => {}
-                outcome => {
-                    outcome?;
-                }
-            }
-        }
-        Ok(Some(written))
     }
 }

@@ -10,6 +10,7 @@ use table_core::query::Select;
 use table_core::row::rewrite;
 use table_core::store::{StoredRow, TableStore};
 
+use crate::converge;
 use crate::denormal::io;
 use crate::denormal::reference::Reference;
 use crate::denormal::relation::Incoming;
@@ -67,7 +68,7 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
                 continue;
             }
             let delete = (link_key.row_key, OperationKind::Delete(IfMatch::ETag(etag)));
-            match io::submit(store, &source_table, &link_key.partition_key, [delete]).await {
+            match converge::submit(store, &source_table, &link_key.partition_key, [delete]).await {
                 Err(error) if error.is_conflict() => return Ok(Outcome::Lost),
                 outcome => outcome?,
             };
@@ -121,7 +122,9 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
     /// Writes a reference, so that a worker that takes it for left over fails; `false` if the source is gone.
     async fn renew(&self, source_table: &TableName, source: &EntityKey, link: &Reference) -> Result<bool> {
         let renewal = [(link.key(source)?.row_key, io::touch(IfMatch::Any))];
-        match io::submit(self.handle.table().store(), source_table, &source.partition_key, renewal).await {
+        match converge::submit(self.handle.table().store(), source_table, &source.partition_key, renewal)
+            .await
+        {
             Err(error) if error.code() == ErrorCode::ResourceNotFound => {}
             outcome => return outcome.map(|_| true),
         }

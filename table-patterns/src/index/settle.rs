@@ -1,26 +1,26 @@
-//! What brings indexes of other partitions and tables in line with an entity: idempotent, in any order, any number of times
-//! (PAT-INTER-3, PAT-EC-2).
+//! The entries of an index elsewhere as what is derived from their entity: see [`converge`] (PAT-INTER-3, PAT-EC-2).
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::index::IndexOf;
-use table_core::key::EntityKey;
+use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
-use table_core::operation::{Operation, OperationKind};
+use table_core::operation::OperationKind;
 use table_core::query::Select;
 use table_core::row::{Row, RowView};
 use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
-use table_core::transaction::Transaction;
 
-use crate::index::attempts::{Current, RACE, undecided};
+use crate::converge::{self, CONCURRENCY, Derive, Part, Place, Wanted, WantedOf};
+use crate::index::attempts::{Current, RACE};
 use crate::index::batch::violation;
 use crate::index::changes::{index_of, owner_of};
-use crate::index::commit::CONCURRENCY;
 use crate::index::fault::IndexFault;
-use crate::index::list::{ListForm, ListWrite};
+use crate::index::list::{ListForm, ListWrite, Upload};
 use crate::index::outbox::IndexOutbox;
 use crate::index::remote::{Left, RemoteChange};
 use crate::index::table::Entities;
@@ -58,197 +58,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
             }),
             None => None,
         };
-        let settling = Settling { index, table: &table, owner: &change.owner, generation };
-        let (mut keys, mut written, mut looks) = (change.keys.clone(), 0_usize, 0_usize);
-        let mut race = self.retry.race(RACE);
-        loop {
-            let (known, settling) = (&keys, &settling);
-            let targets = (0..keys.len()).map(|at| async move {
-                match known.get(at) {
-                    Some(key) => self.target(settling.table, key).await,
-                    None => Err(undecided()),
-                }
-            });
-            let found: Vec<_> = stream::iter(targets).buffered(CONCURRENCY).try_collect().await?;
-            // IMPORTANT: after the guards. What is written under them is then never older than what was there when they were read.
-            let current = self.current(&change.owner).await?;
-            let entry = match &current {
-                Some(current) => index.entry(&current.entity)?,
-                None => None,
-            };
-            if let Some(entry) = &entry
-                && settling.generation.is_none()
-                && !keys.contains(&entry.key)
-            {
-                keys.push(entry.key.clone());
-                continue;
-            }
-            let now = entry.as_ref().map_or(Left::Nothing, |entry| Left::entry(&entry.key, &entry.row));
-            let (mut is_overtaken, mut is_behind) = (false, false);
-            for (key, target) in keys.iter().zip(found) {
-                match self.verdict(settling, change, key, (&target, &now, current.as_ref())).await? {
-                    Verdict::Settled => continue,
-                    Verdict::Behind => {
-                        is_behind = true;
-                        continue;
-                    }
-                    Verdict::Write => {}
-                }
-                let wanted = entry.as_ref().filter(|entry| entry.key == *key).map(|entry| &entry.row);
-                let step = self.step(settling, key, wanted, target.row.as_ref()).await;
-                let step = match step {
-                    // The entity may have given the value up since it was read, and the other taken it: only while it stays as it
-                    // was have both had it.
-                    Err(error)
-                        if error.code() == ErrorCode::UniqueViolation
-                            && !self.is_still(&change.owner, current.as_ref()).await? =>
-                    {
-                        is_overtaken = true;
-                        continue;
-                    }
-                    step => step?,
-                };
-                let (kind, upload) = step.map(|step| (step.kind, step.upload)).unzip();
-                let (lists, upload) = (self.lists(&table), upload.flatten());
-                upload.as_ref().map_or(Ok(()), |upload| lists.check_age(upload))?;
-                let rows = usize::from(kind.is_some());
-                match self.put(settling, key, target.guard, kind).await {
-                    Ok(()) => written += rows,
-                    Err(error) if error.is_conflict() => {
-                        is_overtaken = true;
-                        if let Some(upload) = &upload {
-                            lists.discard(upload).await;
-                        }
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
-            if is_behind && !is_overtaken {
-                looks += 1;
-                if looks == LOOKS {
-                    return Err(self.behind(&change.owner));
-                }
-            } else if !is_overtaken {
-                return Ok(written);
-            }
-            race.lost(None).await.map_err(|error| self.here(error, &change.owner))?;
-        }
-    }
-
-    /// What becomes of one key.
-    ///
-    /// IMPORTANT: what the entity has there is written only if the change left the same there. Else either the answer is old, or a later change
-    /// made it so: that is known if the entity was written later, or the guard or a record knows of a later change of this key. Each of
-    /// these is true for good, so that none of these answers can be too old.
-    async fn verdict(
-        &self,
-        settling: &Settling<'_, E>,
-        change: &RemoteChange,
-        key: &EntityKey,
-        (target, now, current): (&Target, &Left, Option<&Current<E>>),
-    ) -> Result<Verdict> {
-        let Some(generation) = &settling.generation else { return Ok(Verdict::Write) };
-        if target.guard.as_ref().is_some_and(|(guard, _)| guard.knows(&generation.origin)) {
-            return Ok(Verdict::Settled);
-        }
-        if change.left == Left::Unknown || change.left.agrees(now, key) {
-            return Ok(Verdict::Write);
-        }
-        let is_later = current.is_some_and(|current| current.ticks > generation.version);
-        let is_known = is_later || self.is_recorded_later(change, key, generation.version).await?;
-        Ok(if is_known { Verdict::Settled } else { Verdict::Behind })
-    }
-
-    fn behind(&self, owner: &EntityKey) -> Error {
-        self.here(Error::of(IndexFault::Behind), owner)
-    }
-
-    /// What is at a key of an index elsewhere. The guard is read first: whatever changes the entry afterwards changes the guard.
-    async fn target(&self, table: &TableName, key: &EntityKey) -> Result<Target> {
-        let store = self.table.store();
-        let found = store.get(table, &guard_key(key)?, &Select::All).await?;
-        let row = store.get(table, key, &Select::All).await?;
-        let guard = match found {
-            Some(found) => Some((Guard::read(found.row.view())?, found.etag)),
-            None => None,
-        };
-        Ok(Target { guard, row })
-    }
-
-    async fn is_still(&self, owner: &EntityKey, then: Option<&Current<E>>) -> Result<bool> {
-        let now = self.table.store().get(self.table.name()?, owner, &Select::All).await?;
-        Ok(now.map(|now| now.etag) == then.map(|then| then.etag.clone()))
-    }
-
-    /// The write that makes what is at a key what it should be; `None` if it is.
-    async fn step(
-        &self,
-        settling: &Settling<'_, E>,
-        key: &EntityKey,
-        wanted: Option<&Row>,
-        found: Option<&StoredRow>,
-    ) -> Result<Option<ListWrite>> {
-        let Settling { index, table, owner, .. } = *settling;
-        if index.schema().kind == IndexKind::List {
-            let place = |error: Error| {
-                error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
-            };
-            return self.list_step(index, table, key, owner, wanted, found).await.map_err(place);
-        }
-        let kind = self.copy_step(index, key, owner, wanted, found).await?;
-        Ok(kind.map(|kind| ListWrite { kind, upload: None }))
-    }
-
-    async fn copy_step(
-        &self,
-        index: &IndexOf<E>,
-        key: &EntityKey,
-        owner: &EntityKey,
-        wanted: Option<&Row>,
-        found: Option<&StoredRow>,
-    ) -> Result<Option<OperationKind>> {
-        let Some(found) = found else { return Ok(wanted.map(|row| OperationKind::Insert(row.clone()))) };
-        let if_match = IfMatch::ETag(found.etag.clone());
-        let holder = owner_of::<E>(index.schema(), key, &found.row);
-        let is_ours = holder.as_ref() == Some(owner);
-        Ok(match wanted {
-            Some(row) if is_ours && has_same(found.row.view(), row.view())? => None,
-            Some(row) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),
-            Some(row) => {
-                if let Some(holder) = holder
-                    && self.has_entry(index, &holder, key).await?
-                {
-                    return Err(violation(index.schema(), key, &holder));
-                }
-                // What its owner left behind, and would remove in its time.
-                Some(OperationKind::Replace(row.clone(), if_match))
-            }
-            None if is_ours => Some(OperationKind::Delete(if_match)),
-            None => None,
-        })
-    }
-
-    async fn list_step(
-        &self,
-        index: &IndexOf<E>,
-        table: &TableName,
-        key: &EntityKey,
-        owner: &EntityKey,
-        wanted: Option<&Row>,
-        found: Option<&StoredRow>,
-    ) -> Result<Option<ListWrite>> {
-        let form = ListForm::new(E::SCHEMA, index.schema());
-        let lists = self.lists(table);
-        let before = lists.read::<E>(&form, key, found.map(|found| &found.row)).await?;
-        let mut after = before.clone();
-        match wanted {
-            Some(row) => after.join(owner.clone(), form.member(row)?),
-            None => after.leave(owner),
-        }
-        if after == before {
-            return Ok(None);
-        }
-        lists.write(&form, key, found, &before, &after).await
+        let entries = Entries { handle: self, index, table, change, generation, looks: AtomicUsize::new(0) };
+        let limits = self.table.store().capabilities().limits;
+        converge::settle(&entries, change.keys.iter().cloned(), (&self.retry, limits)).await
     }
 
     /// Whether an entity has its entry at this key now.
@@ -263,42 +75,20 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
             None => Ok(false),
         }
     }
-
-    /// Writes an entry under its guard; the guard alone where the entry is right.
-    async fn put(
-        &self,
-        settling: &Settling<'_, E>,
-        key: &EntityKey,
-        guard: Option<(Guard, ETag)>,
-        kind: Option<OperationKind>,
-    ) -> Result<()> {
-        let store = self.table.store();
-        let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
-        let (mut known, etag) = guard.map_or_else(Default::default, |(guard, etag)| (guard, Some(etag)));
-        if let Some(generation) = &settling.generation {
-            known.learn(&generation.origin);
-        }
-        let guards = match etag {
-            Some(etag) => OperationKind::Replace(known.write(), IfMatch::ETag(etag)),
-            None => OperationKind::Insert(known.write()),
-        };
-        transaction.push(Operation { row_key: guard_key(key)?.row_key, kind: guards })?;
-        if let Some(kind) = kind {
-            transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
-        }
-        store.submit(settling.table, transaction).await.map(drop)
-    }
 }
 
 /// Answers that are older than the change before a settling gives up and comes again.
 const LOOKS: usize = 3;
 
-/// What is being brought in line.
-struct Settling<'a, E: Entity> {
+/// What a change of an entity left to be brought in line in an index.
+struct Entries<'a, E: Entity, S, O> {
+    handle: &'a Entities<E, S, O>,
     index: &'static IndexOf<E>,
-    table: &'a TableName,
-    owner: &'a EntityKey,
+    table: TableName,
+    change: &'a RemoteChange,
     generation: Option<Generation>,
+    /// Looks that found the entity as it was before the change.
+    looks: AtomicUsize,
 }
 
 /// Which change of the entity is settled: later ones have larger versions.
@@ -308,6 +98,7 @@ struct Generation {
 }
 
 /// What becomes of a key.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// The entry is written, with its guard.
     Write,
@@ -318,9 +109,231 @@ enum Verdict {
 }
 
 /// What is at a key of an index elsewhere.
-struct Target {
+pub(crate) struct Target {
+    key: EntityKey,
     guard: Option<(Guard, ETag)>,
     row: Option<StoredRow>,
+}
+
+/// The same with what is to be there.
+pub(crate) struct Entry {
+    target: Target,
+    wanted: Option<Row>,
+    /// The version of the entity that this follows from.
+    entity: Option<ETag>,
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Entries<'_, E, S, O> {
+    type Item = EntityKey;
+    type Stored = Vec<Target>;
+    type What = Entry;
+
+    const RACE: &'static str = RACE;
+
+    async fn stored(&self, keys: &[EntityKey], _: usize) -> Result<Vec<Target>> {
+        let targets: Vec<_> = keys.iter().map(|key| self.target(key)).collect();
+        stream::iter(targets).buffered(CONCURRENCY).try_collect().await
+    }
+
+    async fn wanted(&self, targets: Vec<Target>) -> Result<WantedOf<Self>> {
+        let mut wanted = Wanted::default();
+        let (entry, seen) = match self.handle.current(&self.change.owner).await? {
+            Some(Current { entity, etag, ticks, .. }) => (self.index.entry(&entity)?, Some((etag, ticks))),
+            None => (None, None),
+        };
+        let (entity, ticks) = seen.unzip();
+        if let Some(entry) = &entry
+            && self.generation.is_none()
+            && !targets.iter().any(|target| target.key == entry.key)
+            && !self.change.keys.contains(&entry.key)
+        {
+            wanted.again.push(entry.key.clone());
+        }
+        let now = entry.as_ref().map_or(Left::Nothing, |entry| Left::entry(&entry.key, &entry.row));
+        for (item, target) in targets.into_iter().enumerate() {
+            match self.verdict(&target, &now, ticks).await? {
+                Verdict::Settled => {}
+                Verdict::Behind => wanted.lost.push(item),
+                Verdict::Write => {
+                    let place =
+                        Place { table: self.table.clone(), partition_key: target.key.partition_key.clone() };
+                    let row = entry.as_ref().filter(|entry| entry.key == target.key);
+                    let what =
+                        Entry { target, wanted: row.map(|entry| entry.row.clone()), entity: entity.clone() };
+                    wanted.parts.push(Part { item, place, own: 2, shared: Vec::new(), what });
+                }
+            }
+        }
+        if !wanted.lost.is_empty() && self.looks.fetch_add(1, Ordering::Relaxed) + 1 == LOOKS {
+            return Err(self.named(Error::of(IndexFault::Behind), &self.change.owner));
+        }
+        Ok(wanted)
+    }
+
+    async fn write(&self, place: &Place, parts: &[Part<Entry>]) -> Result<Option<usize>> {
+        let (mut operations, mut uploads, mut rows) = (Vec::new(), Vec::new(), 0);
+        let lists = self.handle.lists(&self.table);
+        let mut done = Ok(true);
+        for Part { what, .. } in parts {
+            let before = operations.len();
+            done = self.operations(what, &mut operations, &mut uploads).await;
+            if !matches!(done, Ok(true)) {
+                break;
+            }
+            rows += operations.len() - before - 1;
+        }
+        let is_sent = matches!(done, Ok(true));
+        if is_sent {
+            done = uploads.iter().try_for_each(|upload| lists.check_age(upload)).map(|()| true);
+        }
+        if matches!(done, Ok(true)) {
+            let submitted =
+                converge::submit(self.handle.table.store(), &place.table, &place.partition_key, operations);
+            done = converge::is_won(submitted.await);
+        }
+        if !is_sent || matches!(done, Ok(false)) {
+            // No list names them. What failed in another way may have been done: there only the collector can find out.
+            for upload in &uploads {
+                lists.discard(upload).await;
+            }
+        }
+        Ok(done?.then_some(rows))
+    }
+
+    fn named(&self, error: Error, _: &EntityKey) -> Error {
+        self.handle.here(error, &self.change.owner)
+    }
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> Entries<'_, E, S, O> {
+    /// What becomes of one key.
+    ///
+    /// IMPORTANT: what the entity has there is written only if the change left the same there. Else either the answer is old, or a later change
+    /// made it so: that is known if the entity was written later, or the guard or a record knows of a later change of this key. Each of
+    /// these is true for good, so that none of these answers can be too old.
+    async fn verdict(&self, target: &Target, now: &Left, written: Option<u64>) -> Result<Verdict> {
+        let Some(generation) = &self.generation else { return Ok(Verdict::Write) };
+        if target.guard.as_ref().is_some_and(|(guard, _)| guard.knows(&generation.origin)) {
+            return Ok(Verdict::Settled);
+        }
+        let change = self.change;
+        if change.left == Left::Unknown || change.left.agrees(now, &target.key) {
+            return Ok(Verdict::Write);
+        }
+        let is_later = written.is_some_and(|written| written > generation.version);
+        let is_known =
+            is_later || self.handle.is_recorded_later(change, &target.key, generation.version).await?;
+        Ok(if is_known { Verdict::Settled } else { Verdict::Behind })
+    }
+
+    /// What is at a key of an index elsewhere. The guard is read first: whatever changes the entry afterwards changes the guard.
+    async fn target(&self, key: &EntityKey) -> Result<Target> {
+        let store = self.handle.table.store();
+        let found = store.get(&self.table, &guard_key(key)?, &Select::All).await?;
+        let row = store.get(&self.table, key, &Select::All).await?;
+        let guard = match found {
+            Some(found) => Some((Guard::read(found.row.view())?, found.etag)),
+            None => None,
+        };
+        Ok(Target { key: key.clone(), guard, row })
+    }
+
+    /// Adds the writes of a guard, and of its entry if that is not right; `false` if another writer got between.
+    async fn operations(
+        &self,
+        entry: &Entry,
+        operations: &mut Vec<(RowKey, OperationKind)>,
+        uploads: &mut Vec<Upload>,
+    ) -> Result<bool> {
+        let Entry { target: Target { key, guard, row }, wanted, entity } = entry;
+        let step = match self.step(key, wanted.as_ref(), row.as_ref()).await {
+            // The entity may have given the value up since it was read, and the other taken it: only while it stays as it
+            // was have both had it.
+            Err(error) if error.code() == ErrorCode::UniqueViolation => {
+                let (store, table) = (self.handle.table.store(), self.handle.table.name()?);
+                let now = store.get(table, &self.change.owner, &Select::All).await?;
+                return if now.map(|now| now.etag) == *entity { Err(error) } else { Ok(false) };
+            }
+            step => step?,
+        };
+        let (mut known, etag) =
+            guard.clone().map_or_else(Default::default, |(guard, etag)| (guard, Some(etag)));
+        if let Some(generation) = &self.generation {
+            known.learn(&generation.origin);
+        }
+        operations.push((guard_key(key)?.row_key, converge::upsert(known.write(), etag)));
+        if let Some(ListWrite { kind, upload }) = step {
+            operations.push((key.row_key.clone(), kind));
+            uploads.extend(upload);
+        }
+        Ok(true)
+    }
+
+    /// The write that makes what is at a key what it should be; `None` if it is.
+    async fn step(
+        &self,
+        key: &EntityKey,
+        wanted: Option<&Row>,
+        found: Option<&StoredRow>,
+    ) -> Result<Option<ListWrite>> {
+        if self.index.schema().kind == IndexKind::List {
+            let place = |error: Error| {
+                error
+                    .with_table(self.table.as_str())
+                    .with_key(key.partition_key.as_str(), key.row_key.as_str())
+            };
+            return self.list_step(key, wanted, found).await.map_err(place);
+        }
+        let kind = self.copy_step(key, wanted, found).await?;
+        Ok(kind.map(|kind| ListWrite { kind, upload: None }))
+    }
+
+    async fn copy_step(
+        &self,
+        key: &EntityKey,
+        wanted: Option<&Row>,
+        found: Option<&StoredRow>,
+    ) -> Result<Option<OperationKind>> {
+        let Some(found) = found else { return Ok(wanted.map(|row| OperationKind::Insert(row.clone()))) };
+        let if_match = IfMatch::ETag(found.etag.clone());
+        let holder = owner_of::<E>(self.index.schema(), key, &found.row);
+        let is_ours = holder.as_ref() == Some(&self.change.owner);
+        Ok(match wanted {
+            Some(row) if is_ours && has_same(found.row.view(), row.view())? => None,
+            Some(row) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),
+            Some(row) => {
+                if let Some(holder) = holder
+                    && self.handle.has_entry(self.index, &holder, key).await?
+                {
+                    return Err(violation(self.index.schema(), key, &holder));
+                }
+                // What its owner left behind, and would remove in its time.
+                Some(OperationKind::Replace(row.clone(), if_match))
+            }
+            None if is_ours => Some(OperationKind::Delete(if_match)),
+            None => None,
+        })
+    }
+
+    async fn list_step(
+        &self,
+        key: &EntityKey,
+        wanted: Option<&Row>,
+        found: Option<&StoredRow>,
+    ) -> Result<Option<ListWrite>> {
+        let form = ListForm::new(E::SCHEMA, self.index.schema());
+        let lists = self.handle.lists(&self.table);
+        let before = lists.read::<E>(&form, key, found.map(|found| &found.row)).await?;
+        let mut after = before.clone();
+        match wanted {
+            Some(row) => after.join(self.change.owner.clone(), form.member(row)?),
+            None => after.leave(&self.change.owner),
+        }
+        if after == before {
+            return Ok(None);
+        }
+        lists.write(&form, key, found, &before, &after).await
+    }
 }
 
 /// Whether two rows have the same properties, in whatever order.

@@ -1,52 +1,110 @@
-//! Application of the states of entities to a view: idempotent, in any order, many in one transaction.
+//! The rows and sums of a view as what is derived from its source: see [`converge`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
-use table_core::operation::{Operation, OperationKind};
+use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, Select};
 use table_core::store::{StoredRow, TableStore};
-use table_core::transaction::Transaction;
 
+use crate::converge::{self, CONCURRENCY, Derive, Part, Place, Wanted, WantedOf, upsert};
 use crate::view::View;
-use crate::view::applied::Applied;
-use crate::view::operations::upsert;
-use crate::view::part::Part;
-use crate::view::projection::{Contribution, Projection};
+use crate::view::part::Change;
+use crate::view::projection::Projection;
 use crate::view::record::{self, Places};
 use crate::view::table::ViewTable;
 
-/// Requests under way at once (IMP-5).
-pub(super) const CONCURRENCY: usize = 16;
-/// Entities that are applied together, and held in memory.
-const TOGETHER: usize = 256;
+/// An entity that the view is to be made right for.
+#[derive(Clone)]
+pub(crate) struct Applied {
+    pub(super) source: EntityKey,
+    /// The partitions of the view that it had something for when it was last read. It is read again once they are recorded: what is
+    /// missing here costs a request, and nothing else.
+    pub(super) places: BTreeSet<String>,
+}
 
-/// An entity and the partitions of the view that it ever had something in.
-struct Known {
+impl From<EntityKey> for Applied {
+    /// One that was not read.
+    fn from(source: EntityKey) -> Self {
+        Self { source, places: BTreeSet::new() }
+    }
+}
+
+/// An entity, and the partitions of the view that it ever had something in.
+pub(crate) struct Known {
+    item: usize,
     source: EntityKey,
     places: Places,
     etag: Option<ETag>,
 }
 
-/// The same with what is recorded in these partitions, and what is to be there.
-struct Looked {
+/// The same with what is recorded in these partitions.
+pub(crate) struct Recorded {
     known: Known,
     shares: Vec<(PartitionKey, Option<StoredRow>)>,
-    wanted: BTreeMap<PartitionKey, Contribution>,
 }
 
-impl Looked {
-    fn has_new_places(&self) -> bool {
-        self.wanted.keys().any(|place| !self.known.places.0.contains(place.as_str()))
+impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
+    type Item = Applied;
+    type Stored = (Vec<Recorded>, Vec<usize>, usize);
+    type What = Change;
+
+    const RACE: &'static str = "the same rows of the view";
+
+    async fn stored(&self, items: &[Applied], together: usize) -> Result<Self::Stored> {
+        let known: Vec<_> = items.iter().enumerate().map(|(item, entity)| self.known(item, entity)).collect();
+        let known: Vec<(Known, bool)> = stream::iter(known).buffered(CONCURRENCY).try_collect().await?;
+        let (new, known): (Vec<_>, Vec<_>) = known.into_iter().partition(|(_, has_new)| *has_new);
+        let mut known: Vec<_> = known.into_iter().map(|(known, _)| known).collect();
+        let (placed, lost) = self.place(new.into_iter().map(|(known, _)| known).collect(), together).await?;
+        known.extend(placed);
+        let recorded: Vec<_> = known.into_iter().map(|known| self.recorded(known)).collect();
+        let recorded = stream::iter(recorded).buffered(CONCURRENCY).try_collect().await?;
+        Ok((recorded, lost, together))
     }
 
-    fn with_new_places(mut self) -> Known {
-        self.known.places.0.extend(self.wanted.keys().map(|place| place.as_str().to_owned()));
-        self.known
+    async fn wanted(&self, (recorded, lost, together): Self::Stored) -> Result<WantedOf<Self>> {
+        let mut wanted = Wanted { lost, ..Wanted::default() };
+        let sources: Vec<_> =
+            recorded.iter().map(|Recorded { known, .. }| self.projection(&known.source)).collect();
+        let sources: Vec<_> = stream::iter(sources).buffered(CONCURRENCY).try_collect().await?;
+        let table = self.rows.name()?;
+        let mut new = Vec::new();
+        for (Recorded { mut known, shares }, mut projection) in recorded.into_iter().zip(sources) {
+            let places: BTreeSet<_> =
+                projection.places.keys().map(|place| place.as_str().to_owned()).collect();
+            if !places.is_subset(&known.places.0) {
+                known.places.0.extend(places);
+                new.push(known);
+                continue;
+            }
+            for (partition_key, stored) in shares {
+                let contribution = projection.places.remove(&partition_key).unwrap_or_default();
+                let change = self.change(&known.source, &partition_key, stored, contribution)?;
+                let place = Place { table: table.clone(), partition_key };
+                let (own, shared) = (change.operations(), change.sums().cloned().collect());
+                wanted.parts.push(Part { item: known.item, place, own, shared, what: change });
+            }
+        }
+        // IMPORTANT: before anything is there, so that a process that takes the entity out finds it; and before it is looked at again.
+        let (placed, lost) = self.place(new, together).await?;
+        wanted.again = placed.into_iter().map(|known| known.source.into()).collect();
+        wanted.lost.extend(lost);
+        Ok(wanted)
+    }
+
+    async fn write(&self, place: &Place, parts: &[Part<Change>]) -> Result<Option<usize>> {
+        let changes = parts.iter().map(|part| &part.what);
+        let is_written = self.write_changes(&place.partition_key, changes).await?;
+        Ok(is_written.then_some(parts.len()))
+    }
+
+    fn named(&self, error: Error, entity: &Applied) -> Error {
+        self.at(error, &entity.source)
     }
 }
 
@@ -57,101 +115,47 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ///
     /// # Errors
     /// Those of [`View::project`]; `OutOfRangeInput` if a sum does not fit; `InvalidInput` (EGT-2) if the entity has more in one partition of the view than
-    /// a transaction takes; `UpdateConditionNotSatisfied` if others changed the same rows during all attempts. The partitions before are written then.
+    /// a transaction takes; `UpdateConditionNotSatisfied` if others changed the same rows during all attempts. The other partitions are written then.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
         self.apply_all([source.clone().into()]).await
     }
 
     /// The same for several, in shared transactions.
-    pub(super) async fn apply_all(&self, entities: impl IntoIterator<Item = Applied>) -> Result<()> {
-        let mut entities = entities.into_iter();
-        loop {
-            let mut left: Vec<_> = entities.by_ref().take(TOGETHER).collect();
-            if left.is_empty() {
-                return Ok(());
-            }
-            let mut race = self.retry.race("the same rows of the view");
-            let mut together = usize::MAX;
-            loop {
-                let lost = self.attempt(left, together).await?;
-                let Some(first) = lost.first() else { break };
-                race.lost(None).await.map_err(|error| self.at(error, first))?;
-                left = lost.into_iter().map(Applied::from).collect();
-                // Another process is at work on the same rows: those of one entity at a time, so that not all are lost with one.
-                together = 1;
-            }
-        }
-    }
-
-    /// Applies entities, so many in one transaction at most; gives those where another writer got between.
-    async fn attempt(&self, entities: Vec<Applied>, together: usize) -> Result<Vec<EntityKey>> {
-        let known = entities.into_iter().map(|entity| self.known(entity));
-        let known: Vec<(Known, bool)> = stream::iter(known).buffered(CONCURRENCY).try_collect().await?;
-        let (new, known): (Vec<_>, Vec<_>) = known.into_iter().partition(|(_, has_new)| *has_new);
-        let mut new: Vec<_> = new.into_iter().map(|(known, _)| known).collect();
-        let looked = self.look(known.into_iter().map(|(known, _)| known).collect()).await?;
-        let (unplaced, mut ready): (Vec<_>, Vec<_>) = looked.into_iter().partition(Looked::has_new_places);
-        new.extend(unplaced.into_iter().map(Looked::with_new_places));
-        // IMPORTANT: before anything is there, so that a process that takes the entity out finds it; and before it is looked at again.
-        let (placed, mut lost) = self.place(new, together).await?;
-        for looked in self.look(placed).await? {
-            if looked.has_new_places() {
-                lost.push(looked.known.source);
-            } else {
-                ready.push(looked);
-            }
-        }
-        let mut parts: BTreeMap<PartitionKey, Vec<Part>> = BTreeMap::new();
-        for Looked { known, shares, mut wanted } in ready {
-            for (place, stored) in shares {
-                let wanted = wanted.remove(&place).unwrap_or_default();
-                let part = self.part(&known.source, &place, stored, wanted)?;
-                parts.entry(place).or_default().push(part);
-            }
-        }
-        let writes = parts.into_iter().map(|(place, parts)| self.write(place, parts, together));
-        let left: Vec<Vec<EntityKey>> =
-            stream::iter(writes).buffer_unordered(CONCURRENCY).try_collect().await?;
-        lost.extend(left.into_iter().flatten());
-        lost.sort_unstable();
-        lost.dedup();
-        Ok(lost)
+    pub(super) async fn apply_all(&self, entities: impl IntoIterator<Item = Applied> + Send) -> Result<()> {
+        let limits = self.rows.store().capabilities().limits;
+        let entities: Vec<_> = entities.into_iter().collect();
+        converge::settle(self, entities, (&self.retry, limits)).await.map(drop)
     }
 
     /// The places of an entity, and whether some of them are not recorded.
-    async fn known(&self, Applied { source, places: seen }: Applied) -> Result<(Known, bool)> {
-        let key = record::places_key(&source)?;
+    async fn known(&self, item: usize, Applied { source, places: seen }: &Applied) -> Result<(Known, bool)> {
+        let key = record::places_key(source)?;
         let found = self.get(&key).await?;
         let places = found.as_ref().map(|found| Places::read(found.row.view())).transpose();
         let mut places = places.map_err(|error| self.at(error, &key))?.unwrap_or_default();
         let recorded = places.0.len();
-        places.0.extend(seen);
+        places.0.extend(seen.iter().cloned());
         let has_new = places.0.len() > recorded;
-        Ok((Known { source, places, etag: found.map(|found| found.etag) }, has_new))
+        Ok((Known { item, source: source.clone(), places, etag: found.map(|found| found.etag) }, has_new))
     }
 
-    async fn look(&self, known: Vec<Known>) -> Result<Vec<Looked>> {
-        let looks = known.into_iter().map(|known| self.look_at(known));
-        stream::iter(looks).buffered(CONCURRENCY).try_collect().await
-    }
-
-    async fn look_at(&self, known: Known) -> Result<Looked> {
-        let source = &known.source;
+    async fn recorded(&self, known: Known) -> Result<Recorded> {
         let mut shares = Vec::with_capacity(known.places.0.len());
         for place in &known.places.0 {
             let place = PartitionKey::new(place)?;
-            let share = self.get(&record::share_key(&place, source)?).await?;
+            let share = self.get(&record::share_key(&place, &known.source)?).await?;
             shares.push((place, share));
         }
-        // IMPORTANT: after the shares. What is written over them is then never older than what they were made of.
+        Ok(Recorded { known, shares })
+    }
+
+    /// What an entity is to have in the view.
+    async fn projection(&self, source: &EntityKey) -> Result<Projection<V::Row>> {
         let stored = self.rows.store().get(self.source.name()?, source, &Select::All).await?;
-        let mut projection = Projection::new();
-        if let Some(stored) = &stored {
-            let entity =
-                EntityRef::new(source.partition_key.as_str(), source.row_key.as_str(), stored.row.view());
-            projection = Self::projected(entity)?.unwrap_or(projection);
-        }
-        Ok(Looked { known, shares, wanted: projection.places })
+        let Some(stored) = stored else { return Ok(Projection::new()) };
+        let entity =
+            EntityRef::new(source.partition_key.as_str(), source.row_key.as_str(), stored.row.view());
+        Ok(Self::projected(entity)?.unwrap_or_else(Projection::new))
     }
 
     /// What a row of the source's table is to have in the view; `None` if it is of a type that is declared beside the source.
@@ -166,7 +170,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     /// Records the new places of entities; gives what is known now, and those where another writer got between.
-    async fn place(&self, new: Vec<Known>, together: usize) -> Result<(Vec<Known>, Vec<EntityKey>)> {
+    async fn place(&self, new: Vec<Known>, together: usize) -> Result<(Vec<Known>, Vec<usize>)> {
         let mut by_partition: BTreeMap<PartitionKey, Vec<Known>> = BTreeMap::new();
         for known in new {
             by_partition.entry(known.source.partition_key.clone()).or_default().push(known);
@@ -193,7 +197,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if is_written {
                 placed.extend(known);
             } else {
-                lost.extend(known.into_iter().map(|known| known.source));
+                lost.extend(known.into_iter().map(|known| known.item));
             }
         }
         Ok((placed, lost))
@@ -209,18 +213,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         partition_key: &PartitionKey,
         operations: Vec<(RowKey, OperationKind)>,
     ) -> Result<bool> {
-        let (store, table) = (self.rows.store(), self.rows.name()?);
-        let in_table = |error: Error| error.with_table(table.as_str());
-        let limits = store.capabilities().limits;
-        let mut transaction = Transaction::new(partition_key.clone(), limits).map_err(in_table)?;
-        for (row_key, kind) in operations {
-            transaction.push(Operation { row_key, kind }).map_err(in_table)?;
-        }
-        match store.submit(table, transaction).await {
-            Ok(_) => Ok(true),
-            Err(error) if error.is_conflict() => Ok(false),
-            Err(error) => Err(error),
-        }
+        converge::is_won(
+            converge::submit(self.rows.store(), self.rows.name()?, partition_key, operations).await,
+        )
     }
 
     pub(super) fn at(&self, error: Error, key: &EntityKey) -> Error {

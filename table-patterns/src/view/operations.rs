@@ -4,16 +4,8 @@ use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
-use table_core::row::{Row, RowView, RowWriter};
+use table_core::row::{RowView, RowWriter};
 use table_core::value::{EdmType, ValueRef};
-
-/// A write of what was read at this version, or was not there.
-pub(super) fn upsert(row: Row, etag: Option<ETag>) -> OperationKind {
-    match etag {
-        Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
-        None => OperationKind::Insert(row),
-    }
-}
 
 /// A number of a row; 0 if it is not there.
 pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {

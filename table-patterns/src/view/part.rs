@@ -10,9 +10,10 @@ use table_core::operation::OperationKind;
 use table_core::row::Row;
 use table_core::store::{StoredRow, TableStore};
 
+use crate::converge::upsert;
 use crate::view::View;
 use crate::view::fault::ViewFault;
-use crate::view::operations::{sum_in, sums_write, upsert};
+use crate::view::operations::{sum_in, sums_write};
 use crate::view::projection::Contribution;
 use crate::view::record::{self, Share};
 use crate::view::table::ViewTable;
@@ -21,7 +22,7 @@ use crate::view::table::ViewTable;
 const CONCURRENCY: usize = 8;
 
 /// What one entity has in one partition of the view, and is to have.
-pub(super) struct Part {
+pub(crate) struct Change {
     source: EntityKey,
     etag: Option<ETag>,
     before: Share,
@@ -32,9 +33,9 @@ pub(super) struct Part {
 /// What is to be added to sums, by row and property.
 type Differences = BTreeMap<String, BTreeMap<String, i64>>;
 
-impl Part {
+impl Change {
     /// Rows of sums that it changes.
-    fn sums(&self) -> impl Iterator<Item = &String> {
+    pub(super) fn sums(&self) -> impl Iterator<Item = &String> {
         let rows: BTreeSet<_> = self.before.sums.keys().chain(self.after.sums.keys()).collect();
         rows.into_iter().filter(|row| self.before.sums.get(*row) != self.after.sums.get(*row))
     }
@@ -45,19 +46,19 @@ impl Part {
     }
 
     /// Its operations, without those of sums.
-    fn operations(&self) -> usize {
+    pub(super) fn operations(&self) -> usize {
         1 + self.rows.len() + self.gone().count()
     }
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    pub(super) fn part(
+    pub(super) fn change(
         &self,
         source: &EntityKey,
         place: &PartitionKey,
         stored: Option<StoredRow>,
         wanted: Contribution,
-    ) -> Result<Part> {
+    ) -> Result<Change> {
         let before = stored.as_ref().map(|stored| Share::read(stored.row.view())).transpose();
         let before = match before {
             Ok(before) => before.unwrap_or_default(),
@@ -74,55 +75,29 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             sums: summed.filter(|(_, amounts)| !amounts.is_empty()).collect(),
         };
         let etag = stored.map(|stored| stored.etag);
-        Ok(Part { source: source.clone(), etag, before, after, rows: wanted.rows })
-    }
-
-    /// Writes what entities have in one partition, as many of them in one transaction as fit; gives those where another writer got between.
-    pub(super) async fn write(
-        &self,
-        place: PartitionKey,
-        parts: Vec<Part>,
-        together: usize,
-    ) -> Result<Vec<EntityKey>> {
-        let most = self.rows.store().capabilities().limits.operations;
-        let mut lost = Vec::new();
-        for pack in packs(&parts, most, together) {
-            let written = match self.write_pack(&place, pack).await {
-                // One of them may be too large, or wrong: the error is to name that one, and no other.
-                Err(_) if pack.len() > 1 => None,
-                written => Some(written?),
-            };
-            match written {
-                Some(true) => {}
-                Some(false) => lost.extend(pack.iter().map(|part| part.source.clone())),
-                None => {
-                    for part in pack {
-                        if !self.write_pack(&place, std::slice::from_ref(part)).await? {
-                            lost.push(part.source.clone());
-                        }
-                    }
-                }
-            }
-        }
-        Ok(lost)
+        Ok(Change { source: source.clone(), etag, before, after, rows: wanted.rows })
     }
 
     /// Writes what some entities have; `false` if another writer got between.
-    async fn write_pack(&self, place: &PartitionKey, pack: &[Part]) -> Result<bool> {
-        let mut operations = Vec::with_capacity(pack.len() * 2);
+    pub(super) async fn write_changes(
+        &self,
+        place: &PartitionKey,
+        changes: impl Iterator<Item = &Change> + Send,
+    ) -> Result<bool> {
+        let mut operations = Vec::new();
         let (mut differences, mut gone) = (Differences::new(), Vec::new());
-        for part in pack {
+        for change in changes {
             // Also where nothing changes: a process with an older entity in mind then fails.
-            let own = upsert(part.after.write(&part.source)?, part.etag.clone());
-            operations.push((record::share_key(place, &part.source)?.row_key, own));
+            let own = upsert(change.after.write(&change.source)?, change.etag.clone());
+            operations.push((record::share_key(place, &change.source)?.row_key, own));
             let put = |(row_key, row): (&RowKey, &Row)| {
                 (row_key.clone(), OperationKind::InsertOrReplace(row.clone()))
             };
-            operations.extend(part.rows.iter().map(put));
-            gone.extend(part.gone().cloned());
-            for row in part.sums() {
+            operations.extend(change.rows.iter().map(put));
+            gone.extend(change.gone().cloned());
+            for row in change.sums() {
                 let of_row = differences.entry(row.clone()).or_default();
-                let (was, is) = (part.before.sums.get(row), part.after.sums.get(row));
+                let (was, is) = (change.before.sums.get(row), change.after.sums.get(row));
                 for name in [was, is].into_iter().flatten().flat_map(BTreeMap::keys) {
                     of_row.entry(name.clone()).or_insert(0);
                 }
@@ -176,23 +151,4 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 /// A row of the view by its text, as a record has it.
 fn key_of(place: &PartitionKey, row: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? })
-}
-
-/// Parts whose operations, with one for each row of sums, fit one transaction.
-fn packs(parts: &[Part], most: usize, together: usize) -> Vec<&[Part]> {
-    let (mut packs, mut begin, mut operations) = (Vec::new(), 0, 0);
-    let mut sums: BTreeSet<&String> = BTreeSet::new();
-    for (at, part) in parts.iter().enumerate() {
-        let own = part.operations();
-        let more = part.sums().filter(|row| !sums.contains(row)).count();
-        if at > begin && (operations + own + sums.len() + more > most || at - begin >= together) {
-            packs.extend(parts.get(begin..at));
-            (begin, operations) = (at, 0);
-            sums.clear();
-        }
-        operations += own;
-        sums.extend(part.sums());
-    }
-    packs.extend(parts.get(begin..).filter(|rest| !rest.is_empty()));
-    packs
 }

@@ -14,9 +14,9 @@ use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
 use table_core::schema::{ENTITY_TYPE, KeyPiece};
 use table_core::store::TableStore;
 
+use crate::converge::CONCURRENCY;
 use crate::view::View;
-use crate::view::applied::Applied;
-use crate::view::apply::CONCURRENCY;
+use crate::view::apply::Applied;
 use crate::view::record::{BY, OF};
 use crate::view::table::ViewTable;
 

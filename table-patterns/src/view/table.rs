@@ -18,12 +18,12 @@ use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 use table_core::value::ValueRef;
 
+use crate::converge::upsert;
 use crate::feed::{Ahead, Cursor, Feed, FeedEntry};
 use crate::order::{self, Ordered};
 use crate::view::View;
-use crate::view::applied::Applied;
+use crate::view::apply::Applied;
 use crate::view::fault::ViewFault;
-use crate::view::operations::upsert;
 use crate::view::record;
 
 /// The rows of a view and what keeps them: see [the pattern](crate::view). Cheap to clone.
