@@ -108,6 +108,7 @@
 //! # }).unwrap();
 //! ```
 
+mod applied;
 mod apply;
 mod fault;
 mod operations;

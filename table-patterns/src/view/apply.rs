@@ -13,26 +13,11 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::{self, CONCURRENCY, Derive, Part, Place, Wanted, WantedOf, upsert};
 use crate::view::View;
+use crate::view::applied::Applied;
 use crate::view::part::Change;
 use crate::view::projection::Projection;
 use crate::view::record::{self, Places};
 use crate::view::table::ViewTable;
-
-/// An entity that the view is to be made right for.
-#[derive(Clone)]
-pub(crate) struct Applied {
-    pub(super) source: EntityKey,
-    /// The partitions of the view that it had something for when it was last read. It is read again once they are recorded: what is
-    /// missing here costs a request, and nothing else.
-    pub(super) places: BTreeSet<String>,
-}
-
-impl From<EntityKey> for Applied {
-    /// One that was not read.
-    fn from(source: EntityKey) -> Self {
-        Self { source, places: BTreeSet::new() }
-    }
-}
 
 /// An entity, and the partitions of the view that it ever had something in.
 pub(crate) struct Known {

@@ -16,7 +16,7 @@ use table_core::store::TableStore;
 
 use crate::converge::CONCURRENCY;
 use crate::view::View;
-use crate::view::apply::Applied;
+use crate::view::applied::Applied;
 use crate::view::record::{BY, OF};
 use crate::view::table::ViewTable;
 

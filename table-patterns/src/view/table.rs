@@ -22,7 +22,7 @@ use crate::converge::upsert;
 use crate::feed::{Ahead, Cursor, Feed, FeedEntry};
 use crate::order::{self, Ordered};
 use crate::view::View;
-use crate::view::apply::Applied;
+use crate::view::applied::Applied;
 use crate::view::fault::ViewFault;
 use crate::view::record;
 
