@@ -72,6 +72,16 @@ impl Codec {
         !self.word().is_some_and(|word| matches!(word.gives, Gives::Derived | Gives::Hash | Gives::Bucket))
     }
 
+    /// Whether it cuts the value, without spreading it.
+    pub(crate) fn is_derived(&self) -> bool {
+        self.word().is_some_and(|word| word.gives == Gives::Derived)
+    }
+
+    /// Whether it may be made of what cuts the value: it says less, itself.
+    pub(crate) fn takes_derived(&self) -> bool {
+        !self.gives_back() && self.word().is_some_and(|word| word.name != "truncate")
+    }
+
     /// Whether it spreads values over buckets.
     pub(crate) fn is_bucket(&self) -> bool {
         self.word().is_some_and(|word| word.gives == Gives::Bucket)

@@ -58,7 +58,13 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     // So many digits that a share holds some of them, and that the product is no more than a `u128`.
     let digits = form.max.min(20);
     let least = (1_u128 << (4 * digits)) * u128::from(share) / u128::from(of);
-    (0 < share && share < of).then(|| format!("{begin}{least:0digits$x}"))
+    (0 < share && share < of).then(|| {
+        if form.alphabet.contains('A') {
+            format!("{begin}{least:0digits$X}")
+        } else {
+            format!("{begin}{least:0digits$x}")
+        }
+    })
 }
 
 /// All rows of the partitions that go on so from each beginning.
@@ -81,7 +87,7 @@ mod tests {
     use crate::key::codec::{Crc32, DerivedPart, Digest, Fnv1a, KeyPart};
     use crate::selection::PartitionRange;
 
-    type Of<H, const N: usize> = Digest<<String as KeyPart>::Codec, H, N>;
+    type Of<H, const N: usize, const UPPER: bool = false> = Digest<<String as KeyPart>::Codec, H, N, UPPER>;
 
     fn share<C: DerivedPart<String>>(share: u32, of: u32) -> TextRange {
         let selection: Selection<(), PartitionRange> =
@@ -99,9 +105,11 @@ mod tests {
         #[test]
         fn every_hash_is_in_one_share(value in "[a-zA-Z0-9]{0,8}", of in 1..40_u32) {
             let (long, short) = (text::<Of<Fnv1a, 16>>(&value), text::<Of<Crc32, 1>>(&value));
+            let upper = text::<Of<Fnv1a, 16, true>>(&value);
             let count = |holds: &dyn Fn(u32) -> bool| (0..of).filter(|&share| holds(share)).count();
             prop_assert_eq!(count(&|part| share::<Of<Fnv1a, 16>>(part, of).contains(&long)), 1);
             prop_assert_eq!(count(&|part| share::<Of<Crc32, 1>>(part, of).contains(&short)), 1);
+            prop_assert_eq!(count(&|part| share::<Of<Fnv1a, 16, true>>(part, of).contains(&upper)), 1);
         }
     }
 

@@ -88,7 +88,7 @@ pub use bucket::{Bucket, Buckets};
 pub use caret::Caret;
 pub use code_point::CodePoint;
 pub use date::Date;
-pub use derived::DerivedPart;
+pub use derived::{DerivedPart, PartSource};
 pub use desc::Desc;
 pub use digest::{Crc32, Digest, Fnv1a, Hasher, Md5, Sha256};
 pub use digits::{Digits, digits_fit};
@@ -204,6 +204,14 @@ pub trait KeyCodec<T> {
     /// `KeyEncoding` if the value has no text under the laws: too many digits, an illegal character. `out` may then hold
     /// a part of it.
     fn encode(value: &T, out: &mut String) -> Result<()>;
+
+    /// Appends what is hashed of a value: its text, which here is in no key. A text that no key may hold has one as well.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode), unless only the characters or the length are at fault.
+    fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
+        Self::encode(value, out)
+    }
 
     /// Reads a value back from exactly its text.
     ///

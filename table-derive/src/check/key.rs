@@ -99,22 +99,21 @@ fn empty_literal(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// What says less than its value is a whole piece: nothing is written around it.
+/// What says less than its value is a whole piece: only what says still less is written around it.
 fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     for part in key.parts() {
-        let mut inner = part.codec.inner();
+        let (mut outer, mut inner) = (&part.codec, part.codec.inner());
         while let Some(codec) = inner {
-            if let Some(word) = codec.word().filter(|_| !codec.gives_back()) {
-                let help = format!("write `{}` by itself, without a codec around it", word.form);
-                ctxt.error(
-                    "T032",
-                    &part.name,
-                    format!("a {} cannot stand within another codec", word.name),
-                    help,
-                );
+            let stays = codec.gives_back() || outer.takes_derived() && codec.is_derived();
+            if let Some(word) = codec.word().filter(|_| !stays) {
+                let form = word.form.split('`').next().unwrap_or(word.form);
+                let around = outer.word().map_or("codec", |outer| outer.name);
+                let wrong = format!("`{}` cannot stand within `{around}`", word.name);
+                let help = format!("write `{form}` by itself, without a codec around it");
+                ctxt.error("T032", &part.name, wrong, help);
                 break;
             }
-            inner = codec.inner();
+            (outer, inner) = (codec, codec.inner());
         }
     }
 }

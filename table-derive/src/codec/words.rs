@@ -107,7 +107,12 @@ pub(super) const WORDS: &[Word] = &[
     Word { gives: Derived, ..around("truncate", "Truncated", "truncate(hour(at))", &[]) },
     Word {
         gives: Hash,
-        ..around("hash", "Digest", "hash(sha256, 8, user)", &[OneOf(HASHES, false), Number(1, 64)])
+        ..around(
+            "hash",
+            "Digest",
+            "hash(sha256, 8, user)` or `hash(sha256, 8, upper, user)",
+            &[OneOf(HASHES, false), Number(1, 64), OneOf(CASES, true)],
+        )
     },
     Word {
         gives: Derived,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::key::codec::fault::{CodecFault, mismatch};
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, DerivedPart, Form, KeyCodec, decimal};
+use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource, decimal};
 
 /// A derived part of few texts, each of which can be asked for.
 ///
@@ -62,13 +62,13 @@ pub struct Bucket<C, const N: u32>(PhantomData<C>);
 
 struct Named<C, T, const N: u32>(PhantomData<(C, T)>);
 
-impl<T, C: KeyCodec<T>, const N: u32> Named<C, T, N> {
+impl<T, C: PartSource<T>, const N: u32> Named<C, T, N> {
     /// The width and the sign are part of it, because the hash depends on them.
     const NAME: &'static Name<256> = {
-        let mut name = Name::EMPTY.with("bucket(").with(C::NAME);
-        if C::FORM.is_fixed() {
-            let sign = if C::FORM.alphabet.contains('-') { ":-" } else { ":" };
-            name = name.with(sign).with_number(C::FORM.max);
+        let mut name = Name::EMPTY.with("bucket(").with(C::SOURCE_NAME);
+        if C::SOURCE_FORM.is_fixed() {
+            let sign = if C::SOURCE_FORM.alphabet.contains('-') { ":-" } else { ":" };
+            name = name.with(sign).with_number(C::SOURCE_FORM.max);
         }
         &name.with(",").with_number(N as usize).with(")")
     };
@@ -104,27 +104,27 @@ fn bucket<const N: u32>(text: &str) -> u32 {
     u32::try_from(hash(text.as_bytes()) % u64::from(N.max(1))).unwrap_or_default()
 }
 
-impl<T, C: KeyCodec<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
+impl<T, C: PartSource<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
     const NAME: &'static str = Named::<C, T, N>::NAME.as_str();
     const FORM: Form = Form::fixed(Self::WIDTH as usize, false, Alphabet::DIGITS);
-    const FAULT: Option<&'static str> = C::FAULT;
+    const FAULT: Option<&'static str> = C::SOURCE_FAULT;
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         // The value's own text is needed only for a moment: it borrows the end of the buffer.
         let start = out.len();
-        C::encode(value, out)?;
+        C::write_hashed(value, out)?;
         let number = bucket::<N>(out.get(start..).unwrap_or_default());
         out.truncate(start);
         <Self as Buckets<T>>::encode_bucket(number, out)
     }
 }
 
-impl<T, C: KeyCodec<T>, const N: u32> Buckets<T> for Bucket<C, N> {
+impl<T, C: PartSource<T>, const N: u32> Buckets<T> for Bucket<C, N> {
     const COUNT: u32 = N;
 
     fn bucket_of(value: &T) -> Result<u32> {
         let mut text = String::new();
-        C::encode(value, &mut text)?;
+        C::write_hashed(value, &mut text)?;
         Ok(bucket::<N>(&text))
     }
 

@@ -1,8 +1,8 @@
-//! `DerivedPart`: a part of a key that is computed from a field and does not give it back.
+//! `DerivedPart`: a part of a key that is computed from a field and does not give it back, and what it may be computed from.
 
 use crate::error::{Error, Result};
-use crate::key::codec::Form;
 use crate::key::codec::fault::CodecFault;
+use crate::key::codec::{Form, KeyCodec};
 
 /// A part of a key that is computed from a value and does not give it back: the value itself is a property of the entity.
 ///
@@ -53,3 +53,70 @@ pub trait DerivedPart<T> {
         Err(Error::of(CodecFault::Stale { text: text.to_owned(), expected }))
     }
 }
+
+/// What a derived part may be made of: a codec, or a derived part that only cuts. `hash(md5, 32, folded(lower, email))` is the hash of the
+/// folded text.
+///
+/// ```
+/// use table_core::key::codec::{Crc32, DerivedPart, Digest, Folded, Text};
+///
+/// let (mut ada, mut shouted) = (String::new(), String::new());
+/// Digest::<Folded<Text, false>, Crc32, 8>::encode(&"ada".to_owned(), &mut ada)?;
+/// Digest::<Folded<Text, false>, Crc32, 8>::encode(&"ADA".to_owned(), &mut shouted)?;
+/// assert_eq!(ada, shouted);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+pub trait PartSource<T> {
+    /// The word for it: see [`KeyCodec::NAME`].
+    const SOURCE_NAME: &'static str;
+    /// The form of its text.
+    const SOURCE_FORM: Form;
+    /// The mistake in its parameters: see [`KeyCodec::FAULT`].
+    const SOURCE_FAULT: Option<&'static str>;
+
+    /// Appends the text of a value.
+    ///
+    /// # Errors
+    /// `KeyEncoding` if the value has none.
+    fn write(value: &T, out: &mut String) -> Result<()>;
+
+    /// Appends what is hashed of a value: see [`KeyCodec::encode_hashed`].
+    ///
+    /// # Errors
+    /// `KeyEncoding` if there is nothing to be hashed.
+    fn write_hashed(value: &T, out: &mut String) -> Result<()>;
+}
+
+impl<T, C: KeyCodec<T>> PartSource<T> for C {
+    const SOURCE_NAME: &'static str = C::NAME;
+    const SOURCE_FORM: Form = C::FORM;
+    const SOURCE_FAULT: Option<&'static str> = C::FAULT;
+
+    fn write(value: &T, out: &mut String) -> Result<()> {
+        C::encode(value, out)
+    }
+
+    fn write_hashed(value: &T, out: &mut String) -> Result<()> {
+        C::encode_hashed(value, out)
+    }
+}
+
+/// Makes a derived part the source of others; what is hashed is made by the function.
+macro_rules! source {
+    ($([$($generics:tt)*] $part:ty, $value:ty, |$read:ident, $out:ident| $hashed:expr;)+) => {$(
+        impl<$($generics)*> PartSource<$value> for $part {
+            const SOURCE_NAME: &'static str = <Self as DerivedPart<$value>>::NAME;
+            const SOURCE_FORM: Form = <Self as DerivedPart<$value>>::FORM;
+            const SOURCE_FAULT: Option<&'static str> = <Self as DerivedPart<$value>>::FAULT;
+
+            fn write(value: &$value, out: &mut String) -> Result<()> {
+                <Self as DerivedPart<$value>>::encode(value, out)
+            }
+
+            fn write_hashed($read: &$value, $out: &mut String) -> Result<()> {
+                $hashed
+            }
+        }
+    )+};
+}
+pub(super) use source;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::error::Result;
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, DerivedPart, Form, KeyCodec};
+use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource};
 
 /// A hash of bytes.
 ///
@@ -131,34 +131,45 @@ impl Hasher for Fnv1a {
 
 /// The first `N` hexadecimal digits of a hash of the text that `C` writes. The value is not read back: its field is a property.
 ///
-/// Fixed width, no order. Different values may have the same digits: a key of few of them spreads, and does not identify.
+/// Fixed width, no order; digits of lower case, or of upper case if `UPPER`. Different values may have the same digits: a key of few of them spreads, and does not identify.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};
 ///
 /// let mut key = String::new();
-/// Digest::<Text, Crc32, 8>::encode(&"ada@contoso.com".to_owned(), &mut key)?;
-/// assert_eq!(key.len(), 8);
+/// Digest::<Text, Crc32, 8>::encode(&"123456789".to_owned(), &mut key)?;
+/// Digest::<Text, Crc32, 4, true>::encode(&"123456789".to_owned(), &mut key)?;
+/// assert_eq!(key, "cbf43926CBF4");
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Digest<C, H, const N: usize>(PhantomData<(C, H)>);
+pub struct Digest<C, H, const N: usize, const UPPER: bool = false>(PhantomData<(C, H)>);
 
-struct Named<C, T, H, const N: usize>(PhantomData<(C, T, H)>);
+struct Named<C, T, H, const N: usize, const UPPER: bool>(PhantomData<(C, T, H)>);
 
-impl<T, C: KeyCodec<T>, H: Hasher, const N: usize> Named<C, T, H, N> {
+impl<T, C: PartSource<T>, H: Hasher, const N: usize, const UPPER: bool> Named<C, T, H, N, UPPER> {
     /// The width and the sign are part of it, because the hash depends on them.
     const NAME: &'static Name<256> = {
-        let name = Name::EMPTY.with("hash(").with(H::NAME).with(",").with_number(N).with(",").with(C::NAME);
-        &if C::FORM.is_fixed() { name.with(":").with_number(C::FORM.max).with(")") } else { name.with(")") }
+        let name = Name::EMPTY.with("hash(").with(H::NAME).with(",").with_number(N);
+        let name = name.with(if UPPER { ",upper," } else { "," }).with(C::SOURCE_NAME);
+        &if C::SOURCE_FORM.is_fixed() {
+            name.with(":").with_number(C::SOURCE_FORM.max).with(")")
+        } else {
+            name.with(")")
+        }
     };
 }
 
-impl<T, C: KeyCodec<T>, H: Hasher, const N: usize> DerivedPart<T> for Digest<C, H, N> {
-    const NAME: &'static str = Named::<C, T, H, N>::NAME.as_str();
-    const FORM: Form = Form::fixed(N, false, Alphabet::of("0123456789abcdef"));
+impl<T, C, H, const N: usize, const UPPER: bool> DerivedPart<T> for Digest<C, H, N, UPPER>
+where
+    C: PartSource<T>,
+    H: Hasher,
+{
+    const NAME: &'static str = Named::<C, T, H, N, UPPER>::NAME.as_str();
+    const FORM: Form =
+        Form::fixed(N, false, Alphabet::of(if UPPER { "0123456789ABCDEF" } else { "0123456789abcdef" }));
     const FAULT: Option<&'static str> = if N >= 1 && N <= H::DIGITS {
-        C::FAULT
+        C::SOURCE_FAULT
     } else {
         Some("[T029] `hash(…, n, field)`: n is at least 1 and at most the hexadecimal digits of the hash")
     };
@@ -166,10 +177,13 @@ impl<T, C: KeyCodec<T>, H: Hasher, const N: usize> DerivedPart<T> for Digest<C, 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         // The value's own text is needed only for a moment: it borrows the end of the buffer.
         let start = out.len();
-        C::encode(value, out)?;
+        C::write_hashed(value, out)?;
         let mut digits = String::with_capacity(H::DIGITS);
         H::hash(out.get(start..).unwrap_or_default().as_bytes(), &mut digits);
         out.truncate(start);
+        if UPPER {
+            digits.make_ascii_uppercase();
+        }
         out.push_str(digits.get(..N).unwrap_or_default());
         Ok(())
     }

@@ -3,8 +3,9 @@
 use std::marker::PhantomData;
 
 use crate::error::Result;
+use crate::key::codec::derived::source;
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, DerivedPart, Form, KeyCodec, TextCodec};
+use crate::key::codec::{DerivedPart, Form, PartSource};
 
 /// A text in lower case, or in upper case if `UPPER`, as `C` writes it. The field itself is a property.
 ///
@@ -23,54 +24,73 @@ pub struct Folded<C, const UPPER: bool>(PhantomData<C>);
 
 /// A text with `TO` in place of each `FROM`, as `C` writes it: `/` becomes `_`. The field itself is a property.
 ///
-/// Two texts may have one key: `a/b` and `a_b` do.
+/// Two texts may have one key: `a/b` and `a_b` do. Several characters are replaced from the outside in.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Replaced, Text};
 ///
 /// let mut key = String::new();
-/// Replaced::<Text, '/', '_'>::encode(&"a/b".to_owned(), &mut key)?;
-/// assert_eq!(key, "a_b");
+/// Replaced::<Replaced<Text, '#', '_'>, '/', '_'>::encode(&"a/b#1".to_owned(), &mut key)?;
+/// assert_eq!(key, "a_b_1");
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Replaced<C, const FROM: char, const TO: char>(PhantomData<C>);
 
-impl<C: TextCodec, const UPPER: bool> Folded<C, UPPER> {
+impl<C: PartSource<String>, const UPPER: bool> Folded<C, UPPER> {
     const NAMED: &'static Name<256> = {
         let name = Name::EMPTY.with(if UPPER { "folded(upper," } else { "folded(lower," });
-        &name.with(<C as KeyCodec<String>>::NAME).with(")")
+        &name.with(C::SOURCE_NAME).with(")")
     };
 }
 
-impl<C: TextCodec, const FROM: char, const TO: char> Replaced<C, FROM, TO> {
+impl<C: PartSource<String>, const FROM: char, const TO: char> Replaced<C, FROM, TO> {
     const NAMED: &'static Name<256> = {
         let name = Name::EMPTY.with("replaced(").with_char(FROM).with(",").with_char(TO).with(",");
-        &name.with(<C as KeyCodec<String>>::NAME).with(")")
+        &name.with(C::SOURCE_NAME).with(")")
     };
 }
 
 /// Order is that of what is written, and not that of the field.
-const fn unordered<C: TextCodec>(alphabet: Alphabet) -> Form {
-    Form { ordered: false, alphabet, ..<C as KeyCodec<String>>::FORM }
+const fn unordered<C: PartSource<String>>() -> Form {
+    Form { ordered: false, ..C::SOURCE_FORM }
 }
 
-impl<C: TextCodec, const UPPER: bool> DerivedPart<String> for Folded<C, UPPER> {
-    const NAME: &'static str = Self::NAMED.as_str();
-    const FORM: Form = unordered::<C>(<C as KeyCodec<String>>::FORM.alphabet);
-    const FAULT: Option<&'static str> = <C as KeyCodec<String>>::FAULT;
-
-    fn encode(value: &String, out: &mut String) -> Result<()> {
-        C::encode_str(&if UPPER { value.to_uppercase() } else { value.to_lowercase() }, out)
+impl<C, const UPPER: bool> Folded<C, UPPER> {
+    fn of(value: &str) -> String {
+        if UPPER { value.to_uppercase() } else { value.to_lowercase() }
     }
 }
 
-impl<C: TextCodec, const FROM: char, const TO: char> DerivedPart<String> for Replaced<C, FROM, TO> {
+impl<C, const FROM: char, const TO: char> Replaced<C, FROM, TO> {
+    fn of(value: &str) -> String {
+        value.replace(FROM, TO.encode_utf8(&mut [0; 4]))
+    }
+}
+
+impl<C: PartSource<String>, const UPPER: bool> DerivedPart<String> for Folded<C, UPPER> {
     const NAME: &'static str = Self::NAMED.as_str();
-    const FORM: Form = unordered::<C>(<C as KeyCodec<String>>::FORM.alphabet);
-    const FAULT: Option<&'static str> = <C as KeyCodec<String>>::FAULT;
+    const FORM: Form = unordered::<C>();
+    const FAULT: Option<&'static str> = C::SOURCE_FAULT;
 
     fn encode(value: &String, out: &mut String) -> Result<()> {
-        C::encode_str(&value.replace(FROM, TO.encode_utf8(&mut [0; 4])), out)
+        C::write(&Self::of(value), out)
     }
+}
+
+impl<C: PartSource<String>, const FROM: char, const TO: char> DerivedPart<String> for Replaced<C, FROM, TO> {
+    const NAME: &'static str = Self::NAMED.as_str();
+    const FORM: Form = unordered::<C>();
+    const FAULT: Option<&'static str> = C::SOURCE_FAULT;
+
+    fn encode(value: &String, out: &mut String) -> Result<()> {
+        C::write(&Self::of(value), out)
+    }
+}
+
+source! {
+    [C: PartSource<String>, const UPPER: bool] Folded<C, UPPER>, String, |value, out| C::write_hashed(&Self::of(value), out);
+    [C: PartSource<String>, const FROM: char, const TO: char] Replaced<C, FROM, TO>, String, |value, out| {
+        C::write_hashed(&Self::of(value), out)
+    };
 }

@@ -58,6 +58,10 @@ impl<T: KeyNewtype, C: KeyCodec<T::Inner>> KeyCodec<T> for Newtype<C> {
         C::encode(value.inner(), out)
     }
 
+    fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
+        C::encode_hashed(value.inner(), out)
+    }
+
     #[inline]
     fn decode(text: &str) -> Result<T> {
         C::decode(text).map(T::from_inner)

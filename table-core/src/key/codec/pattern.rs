@@ -20,7 +20,7 @@ use token::{Token, name, tokens};
 ///
 /// - Fixed width. Ordered if greater units stand before smaller ones; `ddMMyyyy` is read and written, and no range of it is offered.
 /// - A pattern says every unit from the year down to its smallest, or from the hour of a `NaiveTime`: else it could not be read back,
-///   and does not compile.
+///   and does not compile. [`Truncated`](crate::key::codec::Truncated) may begin with a smaller unit, without an order.
 /// - Refused (`KeyEncoding`): a value that is finer than the pattern, for two would have one key, and years outside 0 to 9999.
 ///   [`Truncated`](crate::key::codec::Truncated) cuts it, and the field is a property then.
 /// - Reversed, each digit stands as 9 minus itself.
@@ -129,21 +129,16 @@ fn digits(text: &str, reversed: bool) -> Option<u32> {
     Some(if reversed { greatest() - number } else { number })
 }
 
+const FAULT: &str = "[T008] this pattern does not write this type: a date has every unit from `yyyy` down to its smallest and none after `dd`, \
+                     an instant may go on to `HH`, `mm`, `ss` and `f`, and a time begins with `HH`; with `truncate` around it, which keeps the \
+                     field as a property, it may begin with a smaller unit";
+
 impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
     const NAME: &'static str = Self::NAMED.as_str();
     const FORM: Form = Self::FORM;
     const FOLLOWS_TIME: bool = T::FIRST == 0;
-    const FAULT: Option<&'static str> = if token::reads_back(TOKENS)
-        && Self::UNITS.0 == T::FIRST
-        && Self::UNITS.1 <= T::LAST
-    {
-        None
-    } else {
-        Some(
-            "[T008] this pattern does not write this type: a date has every unit from `yyyy` down to its smallest and none after `dd`, \
-                 an instant may go on to `HH`, `mm`, `ss` and `f`, and a time begins with `HH`",
-        )
-    };
+    const FAULT: Option<&'static str> =
+        if Self::UNITS.0 == T::FIRST { <Self as super::Truncates<T>>::CUT_FAULT } else { Some(FAULT) };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         Self::push(value, false, out)
@@ -166,6 +161,15 @@ impl<T: Moment, const TOKENS: u128> Reversible<T> for Pattern<TOKENS> {
 }
 
 impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
+    /// The time of day, or the day of any month, is not in the order of instants.
+    const CUT_FORM: Form = Form { ordered: Self::FORM.ordered && Self::UNITS.0 == T::FIRST, ..Self::FORM };
+    const CUT_FAULT: Option<&'static str> =
+        if token::reads_back(TOKENS) && Self::UNITS.0 >= T::FIRST && Self::UNITS.1 <= T::LAST {
+            None
+        } else {
+            Some(FAULT)
+        };
+
     fn truncate(value: &T) -> Option<T> {
         T::of_units(&value.units()?.cut(Self::UNITS.1, Self::UNITS.2))
     }

@@ -60,6 +60,11 @@ impl KeyCodec<String> for Text {
         push(value, out)
     }
 
+    fn encode_hashed(value: &String, out: &mut String) -> Result<()> {
+        out.push_str(value);
+        Ok(())
+    }
+
     fn decode(text: &str) -> Result<String> {
         if first_illegal(text).is_some() || is_too_long(text) {
             return Err(mismatch(text, "text"));

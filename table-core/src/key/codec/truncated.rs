@@ -2,13 +2,14 @@
 
 use std::marker::PhantomData;
 
-use chrono::{DateTime, DurationRound, TimeDelta, Utc};
+use chrono::{DateTime, DurationRound, NaiveDate, TimeDelta, Utc};
 
 use crate::error::Result;
+use crate::key::codec::derived::source;
 use crate::key::codec::fault::refused;
 use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::Name;
-use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, Unix};
+use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, PartSource, Unix};
 
 /// A codec that is coarser than its values, and can say which of them it writes.
 ///
@@ -25,6 +26,11 @@ use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, Unix};
     label = "`hour`, a `pattern` or `unix` is needed here"
 )]
 pub trait Truncates<T>: KeyCodec<T> {
+    /// The form of what is cut: ordered only if greater values never have smaller texts.
+    const CUT_FORM: Form = Self::FORM;
+    /// The mistake in its parameters where it cuts: see [`KeyCodec::FAULT`].
+    const CUT_FAULT: Option<&'static str> = Self::FAULT;
+
     /// The greatest value that the codec writes and that is not above this one; `None` if there is none.
     fn truncate(value: &T) -> Option<T>;
 }
@@ -54,15 +60,20 @@ impl<T, C: KeyCodec<T>> Named<C, T> {
 
 impl<T, C: Truncates<T>> DerivedPart<T> for Truncated<C> {
     const NAME: &'static str = Named::<C, T>::NAME.as_str();
-    const FORM: Form = C::FORM;
+    const FORM: Form = C::CUT_FORM;
     const FOLLOWS_TIME: bool = C::FOLLOWS_TIME;
-    const FAULT: Option<&'static str> = C::FAULT;
+    const FAULT: Option<&'static str> = C::CUT_FAULT;
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         let cut = C::truncate(value)
             .ok_or_else(|| refused("the value is outside of what this part of the key can write"))?;
         C::encode(&cut, out)
     }
+}
+
+source! {
+    [C: Truncates<DateTime<Utc>>] Truncated<C>, DateTime<Utc>, |value, out| Self::write(value, out);
+    [C: Truncates<NaiveDate>] Truncated<C>, NaiveDate, |value, out| Self::write(value, out);
 }
 
 impl Truncates<DateTime<Utc>> for Hour {

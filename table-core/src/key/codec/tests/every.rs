@@ -306,17 +306,25 @@ every! {
         Digest<Padded, Crc32, 8>: u32;
         Digest<Escaped, Crc32, 4>: String;
         Digest<Guid, Fnv1a, 16>: Uuid;
+        Digest<Text, Crc32, 8, true>: String;
+        Digest<Folded<Text, false>, Crc32, 8>: String;
+        Digest<Truncated<Month>, Crc32, 2>: DateTime<Utc>;
+        Bucket<Folded<Text, true>, 16>: String;
         Truncated<Hour>: DateTime<Utc>;
         Truncated<Month>: DateTime<Utc>;
         Truncated<Minute>: DateTime<Utc>;
         Truncated<Unix<false>>: DateTime<Utc>;
         Truncated<Pattern<{ pattern("yyyyMM") }>>: NaiveDate;
         Truncated<American>: DateTime<Utc>;
+        Truncated<Pattern<{ pattern("dd HH:mm:ss.fff") }>>: DateTime<Utc>;
+        Truncated<Pattern<{ pattern("MMdd") }>>: NaiveDate;
         Folded<Text, true>: String;
         Folded<Escaped, false>: String;
         Folded<Without<'_'>, false>: String;
         Replaced<Text, '/', '_'>: String;
         Replaced<Percent, '!', '-'>: String;
+        Replaced<Replaced<Replaced<Text, '#', '_'>, '?', '_'>, '/', '_'>: String;
+        Folded<Replaced<Text, '/', '_'>, false>: String;
     }
 }
 

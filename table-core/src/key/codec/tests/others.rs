@@ -93,6 +93,21 @@ fn what_is_finer_or_outside_is_refused_with_advice() {
     }
 }
 
+/// What is hashed is not in the key: it may hold what no key may, and be longer.
+#[test]
+fn a_hash_takes_any_text() {
+    let url = format!("https://contoso.com/?q={}#top", "x".repeat(600));
+    let (mut digits, mut bucket) = (String::new(), String::new());
+    <Digest<Text, Crc32, 8> as DerivedPart<String>>::encode(&url, &mut digits).unwrap();
+    <Bucket<Text, 16> as DerivedPart<String>>::encode(&url, &mut bucket).unwrap();
+    assert_eq!((digits.len(), bucket.len()), (8, 2));
+    let mut folded = String::new();
+    <Digest<Folded<Text, false>, Crc32, 8> as DerivedPart<String>>::encode(&url.to_uppercase(), &mut folded)
+        .unwrap();
+    assert_eq!(folded, digits);
+    assert!(Folded::<Text, false>::encode(&url, &mut String::new()).is_err(), "this text is in the key");
+}
+
 #[test]
 fn derived_parts_are_checked_against_their_property() {
     let at = instant("2014-04-23T09:41:07Z");
@@ -103,6 +118,10 @@ fn derived_parts_are_checked_against_their_property() {
     assert_eq!(<Truncated<Month> as DerivedPart<DateTime<Utc>>>::NAME, "truncate(pattern(yyyyMM))");
     assert_eq!(<Digest<Padded, Crc32, 4> as DerivedPart<u32>>::NAME, "hash(crc32,4,padded:10)");
     assert_eq!(<Replaced<Text, '/', '_'> as DerivedPart<String>>::NAME, "replaced(/,_,text)");
+    assert_eq!(
+        <Digest<Folded<Text, false>, Crc32, 8, true> as DerivedPart<String>>::NAME,
+        "hash(crc32,8,upper,folded(lower,text))"
+    );
     assert_eq!(
         <Inverted<Ticks, MAX_TICKS_AND_ONE> as KeyCodec<_>>::NAME,
         "inverted(3155378976000000000,ticks)"
