@@ -67,7 +67,8 @@ use crate::value::{EdmType, Value, ValueRef};
     label = "this type is none of the eight Edm types",
     note = "`String`, `i32`, `i64`, `f64`, `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>`, smaller integers, and `Option` of them can",
     note = "an enum without fields is one by `#[derive(KeyPart)]`, as the name of its variant",
-    note = "for a nested type of your own, store it as JSON: `#[property(json)]`",
+    note = "a day or a time of day is stored as an instant, or as a text of your own; of paths, addresses and `Arc<str>` store the `String`",
+    note = "for a list, a map or a nested type of your own, store it as JSON: `#[property(json)]`",
     note = "a parameter of a generic entity is one by its bound: `<T: Property>`"
 )]
 pub trait Property: Sized {

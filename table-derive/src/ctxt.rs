@@ -1,6 +1,6 @@
 //! Collected errors of one declaration, so that all are reported at once.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 
 use proc_macro2::Span;
@@ -11,11 +11,13 @@ use quote::ToTokens;
 /// Dropping it unchecked is a defect of the macro and panics: errors would be lost.
 pub(crate) struct Ctxt {
     errors: RefCell<Option<Vec<syn::Error>>>,
+    /// Whether the declaration can be expanded as it stands.
+    sound: Cell<bool>,
 }
 
 impl Ctxt {
     pub(crate) fn new() -> Self {
-        Self { errors: RefCell::new(Some(Vec::new())) }
+        Self { errors: RefCell::new(Some(Vec::new())), sound: Cell::new(true) }
     }
 
     /// Reports a mistake at these tokens: its number in `docs/errors.md`, what is wrong, and what to write.
@@ -28,16 +30,25 @@ impl Ctxt {
         self.push(syn::Error::new(span, told(number, &wrong, &help)));
     }
 
+    /// Reports a mistake at a place without which the same would be expanded. The whole is, so that the compiler judges the types at once: a
+    /// stub would hide them until this mistake is mended.
+    pub(crate) fn error_beside(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
+        let sound = self.sound.get();
+        self.error_at(number, span, wrong, help);
+        self.sound.set(sound);
+    }
+
     /// Reports an error of syn's.
     pub(crate) fn push(&self, error: syn::Error) {
+        self.sound.set(false);
         if let Some(errors) = self.errors.borrow_mut().as_mut() {
             errors.push(error);
         }
     }
 
-    /// Whether no mistake is reported so far.
+    /// Whether nothing reported so far forbids the expansion.
     pub(crate) fn is_sound(&self) -> bool {
-        self.errors.borrow().as_ref().is_none_or(Vec::is_empty)
+        self.sound.get()
     }
 
     /// All mistakes as one error, in the order they were found.

@@ -3,7 +3,7 @@
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
 use table_core::{ETag, EntityKey, Filter, Operation, OperationKind, PartitionKey, RowKey, TableName};
-use table_core::{TableStore, Transaction};
+use table_core::{Entity, TableStore, TableStoreExt, Transaction};
 
 use super::server::*;
 use crate::{AzureTables, Options, ServiceProperties};
@@ -316,4 +316,46 @@ async fn tbl_5_tables_of_measurements_are_read_and_never_created() {
     let lines = server.lines();
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].starts_with("GET /$MetricsHourPrimaryTransactionsBlob()"), "{lines:?}");
+}
+
+/// A row of those measurements, as a program declares it.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(
+    table = "$MetricsHourPrimaryTransactionsTable",
+    allow(hot_partition, reason = "the layout of the service")
+)]
+#[partition_key(pattern("yyyyMMddTHHmm", hour))]
+#[row_key(without(';', access), ";", operation)]
+struct Measured {
+    hour: chrono::DateTime<chrono::Utc>,
+    access: String,
+    operation: String,
+    total_requests: i64,
+    availability: f64,
+}
+
+#[tokio::test]
+async fn tbl_5_measurements_are_read_by_a_typed_handle() {
+    let row = |operation: &str| {
+        format!(
+            r#"{{"odata.etag":"W/\"datetime'2014-04-23T10%3A00%3A00Z'\"","PartitionKey":"20140423T0900","RowKey":"user;{operation}","Timestamp":"2014-04-23T10:00:00Z","TotalRequests@odata.type":"Edm.Int64","TotalRequests":"7","Availability":100.0,"AverageE2ELatency":1.5}}"#
+        )
+    };
+    let page = format!(r#"{{"value":[{},{}]}}"#, row("All"), row("QueryEntities"));
+    let server = Server::start([json(200, &page), json(200, &row("All"))]).await;
+    let requests = server.client(Options::new()).table::<Measured>();
+    let hour: chrono::DateTime<chrono::Utc> = "2014-04-23T09:00:00Z".parse().unwrap();
+    let of_hour = requests.query(Measured::partition(hour)).collect().await.unwrap();
+    let operations: Vec<_> = of_hour.iter().map(|row| row.operation.as_str()).collect();
+    assert_eq!(operations, ["All", "QueryEntities"]);
+    let all = requests.get(Measured::key(hour, "user", "All")).await.unwrap().unwrap();
+    assert_eq!((all.total_requests, all.availability), (7, 100.0));
+    let (lines, table) = (server.lines(), "GET /$MetricsHourPrimaryTransactionsTable");
+    assert_eq!(lines[0], format!("{table}()"));
+    assert_eq!(server.received()[0].query()[0].1, "PartitionKey eq '20140423T0900'");
+    assert_eq!(lines[1], format!("{table}(PartitionKey='20140423T0900',RowKey='user%3BAll')"));
+    // The handle refuses to create what only the service makes, before a request is sent.
+    let refused = requests.create_if_missing().await.unwrap_err();
+    assert_eq!(refused.code(), table_core::ErrorCode::InvalidResourceName);
+    assert_eq!(server.lines().len(), 2);
 }

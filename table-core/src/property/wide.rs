@@ -1,4 +1,4 @@
-//! Unsigned 64-bit integers, which no Edm type holds: their compile error.
+//! Integers of another width than those of Edm types: their compile error.
 
 use crate::error::Result;
 use crate::property::Property;
@@ -9,13 +9,14 @@ use crate::value::{EdmType, ValueRef};
 #[derive(Debug)]
 pub enum Int64 {}
 
-/// Holds every value of a type (TYPE-1). An integer of 64 bits without a sign is not held, so that nothing implements this: the
+/// Holds every value of a type (TYPE-1). An integer of 64 bits without a sign is not held, nor one of 128 bits or of the machine's width, so that
+/// nothing implements this: the
 /// bound exists to be reported, in place of that of [`Property`], which therefore speaks of another type than `T`.
 #[diagnostic::on_unimplemented(
-    message = "[T051] a property cannot be a `{T}`: Edm.Int64 has a sign",
+    message = "[T051] a property cannot be a `{T}`: Edm.Int64 has 64 bits and a sign",
     label = "values above 9223372036854775807 could not be stored",
-    note = "take `i64`, or `u32` if its values are small; a value of all 64 bits is stored as a `String` or as `Vec<u8>`",
-    note = "in a key `u64` has its place: there it is text"
+    note = "take `i64`, or `u32` if its values are small; a greater value is stored as a `String` or as `Vec<u8>`",
+    note = "in a key `u64`, `u128` and `i128` have their place: there they are text"
 )]
 pub trait Holds<T> {
     /// The value as it is stored.
@@ -45,4 +46,4 @@ macro_rules! refused {
     )*};
 }
 
-refused! { u64 usize }
+refused! { u64 u128 i128 usize isize }

@@ -145,7 +145,7 @@ fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
         if matches!(property.name.as_str(), "PartitionKey" | "RowKey" | "Timestamp") {
             let wrong = format!("the property name `{}` is reserved (PROP-4)", property.name);
             let help = format!("store `{}` under another name: `#[property(\"Name\")]`", field.ident);
-            ctxt.error_at("T052", property.span, wrong, help);
+            ctxt.error_beside("T052", property.span, wrong, help);
         }
     }
 }
@@ -159,7 +159,12 @@ fn kind(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (field, property) in entity.properties().filter(|(_, property)| property.name == "EntityType") {
         let wrong =
             format!("`{}` is stored as `EntityType`, which holds the kind of the entity", field.ident);
-        ctxt.error_at("T057", property.span, wrong, "store it under another name: `#[property(\"Name\")]`");
+        ctxt.error_beside(
+            "T057",
+            property.span,
+            wrong,
+            "store it under another name: `#[property(\"Name\")]`",
+        );
     }
 }
 
@@ -189,7 +194,7 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
         let mut earlier = earlier.flat_map(|(first, earlier)| earlier.names().map(move |name| (first, name)));
         if let Some((first, name)) = earlier.find(|(_, name)| own.contains(name)) {
             let wrong = format!("`{}` and `{}` are both stored as `{name}`", first.ident, field.ident);
-            ctxt.error_at(
+            ctxt.error_beside(
                 "T054",
                 property.span,
                 wrong,
@@ -206,6 +211,6 @@ fn too_many(ctxt: &Ctxt, entity: &Entity<'_>) {
     if let Some((field, _)) = entity.properties().nth(most) {
         let wrong = format!("this is property 253 of {count}; an entity has at most {MOST} (ENT-2)");
         let help = "split the struct into several entities of one partition (PAT-WIDE), or store a part as JSON: `#[property(json)]`";
-        ctxt.error("T055", field.ident, wrong, help);
+        ctxt.error_beside("T055", field.ident.span(), wrong, help);
     }
 }

@@ -31,5 +31,5 @@ fn table_name(ctxt: &Ctxt, name: &str, span: Span, help: &str) {
     } else {
         return;
     };
-    ctxt.error_at("T012", span, format!("the table name `{name}` {wrong}"), help);
+    ctxt.error_beside("T012", span, format!("the table name `{name}` {wrong}"), help);
 }

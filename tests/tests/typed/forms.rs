@@ -372,6 +372,9 @@ fn tbl_5_measurements_of_the_service_by_time() {
         let store = Engine::in_memory();
         let refused = store.table::<Requests>().create_if_missing().await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::InvalidResourceName);
+        let hour = Requests::partition("2014-04-23T09:00:00Z".parse::<DateTime<Utc>>().unwrap());
+        let missing = store.table::<Requests>().query(hour).collect().await.unwrap_err();
+        assert!(missing.is_table_not_found(), "{missing}");
         let copy = store.table_named::<Requests>("MetricsCopy").unwrap().create_if_missing().await.unwrap();
         let of = |hour: &str, operation: &str| Requests {
             hour: hour.parse().unwrap(),

@@ -1,9 +1,13 @@
 //! Types that have no place where they stand.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use chrono::{DateTime, Local, NaiveDateTime, Utc};
+use chrono::{DateTime, FixedOffset, Local, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use table_core::Entity;
 
 #[derive(Entity)]
@@ -24,6 +28,54 @@ struct Properties {
     boxed: Box<String>, //~ T050
     big: u64, //~ T051
     size: usize, //~ T051
+}
+
+struct Address {
+    city: String,
+}
+
+enum State {
+    Open,
+    Closed,
+}
+
+#[derive(Entity)]
+#[partition_key(department)]
+#[row_key(id)]
+struct MoreProperties {
+    department: String,
+    id: u32,
+    day: NaiveDate, //~ T050
+    clock: NaiveTime, //~ T050
+    offset: DateTime<FixedOffset>, //~ T050
+    bytes: [u8; 16], //~ T050
+    slice: Box<[u8]>, //~ T050
+    cow: Cow<'static, str>, //~ T050
+    shared: Arc<str>, //~ T050
+    path: PathBuf, //~ T050
+    address: IpAddr, //~ T050
+    nested: Address, //~ T050
+    state: State, //~ T050
+    result: Result<String, String>, //~ T050
+    unit: (), //~ T050
+    tags: Option<Vec<String>>, //~ T050
+    wide: u128, //~ T051
+    signed: i128, //~ T051
+    pointer: isize, //~ T051
+    perhaps: Option<u64>, //~ T051
+}
+
+// A mistake in a name hides none in a type.
+#[derive(Entity)]
+#[entity(table = "P1")] //~ T012
+#[partition_key(department)]
+#[row_key(id)]
+struct NamedWrongly {
+    department: String,
+    id: u32,
+    #[property("Timestamp")] //~ T052
+    at: DateTime<Utc>,
+    list: Vec<String>, //~ T050
 }
 
 #[derive(Entity)]
