@@ -2,7 +2,7 @@
 
 use table_core::error::ErrorCode;
 use table_core::query::{KeyRange, Select};
-use table_core::{EntityKey, IfMatch, Query, TableName, TableStore};
+use table_core::{EntityKey, Error, IfMatch, Query, TableName, TableStore};
 
 use super::scene::{Scene, a, fresh_name, is_a, refused, row};
 
@@ -117,8 +117,8 @@ pub async fn tbl_1_3_4_and_5_names_are_judged_before_they_are_used<S: TableStore
     // It is read like any other one, where the service has made it.
     let key = EntityKey::new("20140423T0900", "user;All").unwrap();
     let read = store.get(&metrics, &key, &Select::All).await.map(|row| row.is_some());
-    assert!(read.as_ref().map_or_else(|error| error.is_table_not_found(), |found| !found), "{read:?}");
+    assert!(read.as_ref().map_or_else(Error::is_table_not_found, |found| !found), "{read:?}");
     let query = Query::new(KeyRange::partition("20140423T0900"));
     let page = store.query(&metrics, &query, None).await.map(|page| page.rows.is_empty());
-    assert!(page.as_ref().map_or_else(|error| error.is_table_not_found(), |empty| *empty), "{page:?}");
+    assert!(page.as_ref().map_or_else(Error::is_table_not_found, |empty| *empty), "{page:?}");
 }
