@@ -9,8 +9,10 @@ pub mod data;
 pub mod growth;
 pub mod load;
 pub mod peers;
+pub mod request;
 pub mod stack;
 pub mod work;
+pub mod worker;
 
 use tests::azurite::AzuriteServer;
 

@@ -11,7 +11,8 @@ use tokio::runtime;
 use crate::Outcome;
 use crate::report::{Report, Target, short};
 use crate::served::data::{self, Shape};
-use crate::served::work::{self, Place, Work, Worker};
+use crate::served::work::{self, Place, Work};
+use crate::served::worker::Worker;
 
 /// Works, the entities of one request, and the allocations for one that are allowed: what was counted and about a sixth more.
 const WORKS: [(Work, u32, f64); 6] = [
@@ -77,7 +78,7 @@ pub fn measure(report: &mut Report) -> Outcome<()> {
     data::fill(&place, &SHAPE)?;
     work::create_queue(&place)?;
     for (work, entities, most) in WORKS {
-        let mut worker = Worker::open(work, &place, &SHAPE, 0)?;
+        let mut worker = Worker::open(work, &place, &SHAPE, (0, 1))?;
         (0..REQUESTS).try_for_each(|_| worker.operate())?;
         let before = server.read()?;
         (0..REQUESTS).try_for_each(|_| worker.operate())?;

@@ -1,140 +1,98 @@
-//! One connection of the load: signed requests out, answers in, with buffers that are used again.
+//! One connection of the load: requests made ready, sent, and answered, with buffers that are used again.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
-use chrono::Utc;
-use http::{HeaderMap, HeaderValue};
-use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
+use table_wire::auth::{AccountKey, Scheme};
 
 use crate::Outcome;
+use crate::served::request::{Sent, Writer};
 
-/// A request.
-#[derive(Clone, Copy, Debug)]
-pub struct Sent<'a> {
-    /// The method.
-    pub method: &'static str,
-    /// The path from the account on, as sent.
-    pub path: &'a str,
-    /// The query, as sent.
-    pub query: &'a str,
-    /// The type of the body.
-    pub media_type: &'static str,
-    /// The body.
-    pub body: &'a str,
+/// What a connection does until an answer is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// It sleeps, and the system wakes it.
+    Asleep,
+    /// It asks again and again, so that its own awakening is not measured. One connection at a time can do so.
+    Awake,
 }
+
+/// Bytes that are read at once.
+const CHUNK: usize = 64 << 10;
 
 /// An open connection.
 #[derive(Debug)]
 pub struct Connection {
     stream: TcpStream,
-    host: String,
-    key: AccountKey,
-    scheme: Scheme,
-    headers: HeaderMap,
-    out: Vec<u8>,
+    writer: Writer,
     read: Vec<u8>,
+    /// What of `read` the server sent.
+    filled: usize,
 }
 
 impl Connection {
     /// Connects; `scheme` is how the service signs.
-    pub fn open(address: &str, key: &AccountKey, scheme: Scheme) -> Outcome<Self> {
+    pub fn open(address: &str, key: &AccountKey, scheme: Scheme, wait: Wait) -> Outcome<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        let mut headers = HeaderMap::new();
-        for (name, value) in [
-            ("x-ms-version", "2019-02-02"),
-            ("accept", "application/json;odata=nometadata"),
-            ("dataserviceversion", "3.0;NetFx"),
-        ] {
-            headers.insert(name, HeaderValue::from_static(value));
+        stream.set_nonblocking(wait == Wait::Awake)?;
+        Ok(Self { stream, writer: Writer::new(address, key, scheme), read: vec![0; CHUNK], filled: 0 })
+    }
+
+    /// Signs a request and writes it down, to be sent next.
+    pub fn prepare(&mut self, sent: &Sent<'_>) -> Outcome<()> {
+        self.writer.write(sent)
+    }
+
+    /// Sends what was prepared.
+    pub fn send(&mut self) -> Outcome<()> {
+        let mut rest = self.writer.written();
+        while !rest.is_empty() {
+            let written = again(|| self.stream.write(rest))?;
+            rest = rest.get(written..).unwrap_or_default();
         }
-        headers.insert("x-ms-date", print_http_date(Utc::now()).parse()?);
-        Ok(Self {
-            stream,
-            host: address.to_owned(),
-            key: key.clone(),
-            scheme,
-            headers,
-            out: Vec::new(),
-            read: Vec::new(),
-        })
+        Ok(())
     }
 
     /// Sends a request, reads the answer, and gives its status and its body.
     pub fn exchange(&mut self, sent: &Sent<'_>) -> Outcome<(u16, &[u8])> {
-        let headers = &mut self.headers;
-        for name in ["content-type", "if-match", "prefer"] {
-            headers.remove(name);
-        }
-        if !sent.body.is_empty() {
-            headers.insert("content-type", HeaderValue::from_static(sent.media_type));
-        }
-        match sent.method {
-            "MERGE" | "DELETE" => headers.insert("if-match", HeaderValue::from_static("*")),
-            _ => headers.insert("prefer", HeaderValue::from_static("return-no-content")),
-        };
-        let parts = SignedParts {
-            method: sent.method,
-            path: sent.path,
-            query: sent.query,
-            headers,
-            length: sent.body.len(),
-        };
-        let authorization = self.scheme.authorization(&self.key, parts);
-        let mark = if sent.query.is_empty() { "" } else { "?" };
-        self.out.clear();
-        write!(self.out, "{} {}{mark}{} HTTP/1.1\r\n", sent.method, sent.path, sent.query)?;
-        write!(self.out, "host: {}\r\nauthorization: {authorization}\r\n", self.host)?;
-        for (name, value) in &self.headers {
-            write!(self.out, "{name}: {}\r\n", value.to_str()?)?;
-        }
-        if !sent.body.is_empty() || sent.method == "POST" {
-            write!(self.out, "content-length: {}\r\n", sent.body.len())?;
-        }
-        write!(self.out, "\r\n{}", sent.body)?;
-        self.stream.write_all(&self.out)?;
+        self.prepare(sent)?;
+        self.send()?;
         self.answer()
     }
 
-    fn answer(&mut self) -> Outcome<(u16, &[u8])> {
-        self.read.clear();
-        let end = loop {
-            self.more()?;
-            if let Some(at) = find(&self.read, b"\r\n\r\n") {
-                break at + 4;
+    /// Reads the answer to what was sent: its status and its body.
+    pub fn answer(&mut self) -> Outcome<(u16, &[u8])> {
+        self.filled = 0;
+        let end = self.past(0, b"\r\n\r\n")?;
+        let head = std::str::from_utf8(self.read.get(..end).unwrap_or_default())?;
+        let mut lines = head.split("\r\n");
+        let status: u16 = lines.next().and_then(|line| line.get(9..12)).unwrap_or_default().parse()?;
+        let (mut length, mut is_chunked) = (0, false);
+        for (name, value) in lines.filter_map(|line| line.split_once(": ")) {
+            if name.eq_ignore_ascii_case("content-length") {
+                length = value.parse()?;
+            } else if name.eq_ignore_ascii_case("transfer-encoding") {
+                is_chunked = value.eq_ignore_ascii_case("chunked");
             }
+        }
+        let body_end = if is_chunked {
+            self.chunks(end)?
+        } else {
+            self.read_to(end + length)?;
+            end + length
         };
-        let head = std::str::from_utf8(self.read.get(..end).unwrap_or_default())?.to_ascii_lowercase();
-        let status: u16 = head.get(9..12).unwrap_or_default().parse()?;
-        if head.contains("transfer-encoding: chunked") {
-            let body = self.chunks(end)?;
-            return Ok((status, self.read.get(end..body).unwrap_or_default()));
-        }
-        let length = head.split("content-length: ").nth(1).and_then(|rest| rest.split("\r\n").next());
-        let length: usize = length.map_or(Ok(0), str::parse)?;
-        while self.read.len() < end + length {
-            self.more()?;
-        }
-        Ok((status, self.read.get(end..end + length).unwrap_or_default()))
+        Ok((status, self.read.get(end..body_end).unwrap_or_default()))
     }
 
     /// Reads chunks to the last one, moves them together from `start` on, and gives their end.
     fn chunks(&mut self, start: usize) -> Outcome<usize> {
         let (mut at, mut end) = (start, start);
         loop {
-            let line = loop {
-                if let Some(line) = find(self.read.get(at..).unwrap_or_default(), b"\r\n") {
-                    break line;
-                }
-                self.more()?;
-            };
-            let digits = std::str::from_utf8(self.read.get(at..at + line).unwrap_or_default())?;
+            let from = self.past(at, b"\r\n")?;
+            let digits = std::str::from_utf8(self.read.get(at..from).unwrap_or_default())?;
             let size = usize::from_str_radix(digits.trim(), 16)?;
-            let from = at + line + 2;
-            while self.read.len() < from + size + 2 {
-                self.more()?;
-            }
+            self.read_to(from + size + 2)?;
             if size == 0 {
                 return Ok(end);
             }
@@ -143,15 +101,43 @@ impl Connection {
         }
     }
 
+    /// Reads until `mark` is there, from `start` on, and gives what follows it.
+    fn past(&mut self, start: usize, mark: &[u8]) -> Outcome<usize> {
+        let mut from = start;
+        loop {
+            let text = self.read.get(from..self.filled).unwrap_or_default();
+            if let Some(at) = text.windows(mark.len()).position(|window| window == mark) {
+                return Ok(from + at + mark.len());
+            }
+            from = (self.filled + 1).saturating_sub(mark.len()).max(start);
+            self.more()?;
+        }
+    }
+
+    fn read_to(&mut self, end: usize) -> Outcome<()> {
+        while self.filled < end {
+            self.more()?;
+        }
+        Ok(())
+    }
+
     fn more(&mut self) -> Outcome<()> {
-        let filled = self.read.len();
-        self.read.resize(filled + (64 << 10), 0);
-        let read = self.stream.read(self.read.get_mut(filled..).unwrap_or_default())?;
-        self.read.truncate(filled + read);
+        if self.read.len() < self.filled + CHUNK {
+            self.read.resize(self.filled + 2 * CHUNK, 0);
+        }
+        let free = self.read.get_mut(self.filled..).unwrap_or_default();
+        let read = again(|| self.stream.read(free))?;
+        self.filled += read;
         if read == 0 { Err("the server closed the connection".into()) } else { Ok(()) }
     }
 }
 
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    text.windows(wanted.len()).position(|window| window == wanted)
+/// Calls until there is something to do.
+fn again(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::hint::spin_loop(),
+            done => return done,
+        }
+    }
 }

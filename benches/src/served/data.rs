@@ -5,8 +5,9 @@ use std::fmt::Write;
 use table_wire::auth::Scheme;
 
 use crate::Outcome;
-use crate::served::connection::{Connection, Sent};
+use crate::served::connection::{Connection, Wait};
 use crate::served::load;
+use crate::served::request::Sent;
 use crate::served::work::{Place, check};
 
 /// A table of so many entities in so many partitions.
@@ -104,23 +105,30 @@ pub fn fill(place: &Place, shape: &Shape) -> Outcome<()> {
             let rows = (first..end).map(|row_number| (row(row_number), row_number));
             post(place, connection, &transaction(place, shape.table, &partition, rows))
         },
-        || Connection::open(&place.tables, &place.key, Scheme::Table),
+        || Connection::open(&place.tables, &place.key, Scheme::Table, Wait::Asleep),
     )
+}
+
+/// The request of a transaction, to the path of batches.
+#[must_use]
+pub const fn batch<'a>(path: &'a str, body: &'a str) -> Sent<'a> {
+    Sent { method: "POST", path, query: "", media_type: MULTIPART, body }
 }
 
 /// Sends a transaction.
 pub fn post(place: &Place, connection: &mut Connection, body: &str) -> Outcome<()> {
-    let path = format!("{}/$batch", place.account_path);
-    let answer =
-        connection.exchange(&Sent { method: "POST", path: &path, query: "", media_type: MULTIPART, body })?;
+    done(connection.exchange(&batch(&format!("{}/$batch", place.account_path), body))?)
+}
+
+/// The answer to a transaction, whose status is in its body.
+pub fn done(answer: (u16, &[u8])) -> Outcome<()> {
     check(answer, 202)?;
-    // The status of a transaction is in its body.
     if answer.1.windows(12).any(|window| window == b"HTTP/1.1 204") { Ok(()) } else { check(answer, 204) }
 }
 
 /// Creates a table.
 pub fn create(place: &Place, table: &str) -> Outcome<()> {
-    let mut connection = Connection::open(&place.tables, &place.key, Scheme::Table)?;
+    let mut connection = Connection::open(&place.tables, &place.key, Scheme::Table, Wait::Asleep)?;
     let path = format!("{}/Tables", place.account_path);
     let body = format!("{{\"TableName\":\"{table}\"}}");
     let media_type = "application/json";

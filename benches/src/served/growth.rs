@@ -7,7 +7,8 @@ use crate::report::{Report, Target};
 use crate::served::child::{self, Server};
 use crate::served::data::{self, Shape};
 use crate::served::load;
-use crate::served::work::{Place, Work, Worker};
+use crate::served::work::{Place, Work};
+use crate::served::worker::Worker;
 
 const SMALL: Shape = Shape { table: "Small", title: "10k in one partition", entities: 10_000, partitions: 1 };
 const GREAT: Shape =
@@ -26,7 +27,7 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     }
     for work in [Work::Get, Work::Insert, Work::Merge, Work::Batch, Work::Page] {
         let run = |shape, time| {
-            let open = |number| Worker::open(work, &place, shape, number);
+            let open = |number| Worker::open(work, &place, shape, (number, CONNECTIONS));
             Ok(load::run(CONNECTIONS, time, open, Worker::operate)?.rate)
         };
         let contenders = vec![

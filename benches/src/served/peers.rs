@@ -8,7 +8,8 @@ use crate::options::Options;
 use crate::report::{OURS, Report, Target};
 use crate::served::data::Shape;
 use crate::served::load::{self, Done};
-use crate::served::work::{self, Place, Work, Worker};
+use crate::served::work::{self, Place, Work};
+use crate::served::worker::Worker;
 
 /// Connections of the rows.
 pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
@@ -36,7 +37,8 @@ pub fn measure(
         let [ours, azurite] = places;
         let micros = RefCell::new(Vec::new());
         let ask = |place, time, any| {
-            let open = |number| Ok(Worker::open(work, place, shape, number)?.accepting_any(any));
+            let open =
+                |number| Ok(Worker::open(work, place, shape, (number, connections))?.accepting_any(any));
             load::run(connections, time, open, Worker::operate)
         };
         let run = |place, time| ask(place, time, false);

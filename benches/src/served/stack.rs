@@ -8,7 +8,8 @@ use crate::served::child::{self, Server};
 use crate::served::data::{self, Shape};
 use crate::served::load;
 use crate::served::peers::CONNECTIONS;
-use crate::served::work::{Place, Work, Worker};
+use crate::served::work::{Place, Work};
+use crate::served::worker::Worker;
 
 /// The part of the stack's rate that is left.
 const PART: f64 = 0.5;
@@ -25,7 +26,8 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     for work in [Work::Get, Work::Insert] {
         for connections in CONNECTIONS {
             let run = |place, time, any| {
-                let open = |number| Ok(Worker::open(work, place, shape, number)?.accepting_any(any));
+                let open =
+                    |number| Ok(Worker::open(work, place, shape, (number, connections))?.accepting_any(any));
                 Ok(load::run(connections, time, open, Worker::operate)?.rate)
             };
             let contenders = vec![
