@@ -11,6 +11,7 @@ pub mod load;
 pub mod peers;
 pub mod request;
 pub mod stack;
+pub mod start;
 pub mod work;
 pub mod worker;
 
@@ -28,6 +29,9 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let wants = |row: &str| options.wants(row);
     if wants("stack") {
         stack::measure(options, report)?;
+    }
+    if wants("start") {
+        start::measure(options, report)?;
     }
     if wants("allocations") {
         allocations::measure(report)?;

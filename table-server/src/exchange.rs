@@ -84,7 +84,7 @@ impl Exchange {
             self.base.push('/');
             self.base.push_str(first);
         }
-        (self.path, self.secondary) = (path, secondary);
+        (self.path, self.secondary) = (path.into_owned(), secondary);
         Ok(account)
     }
 

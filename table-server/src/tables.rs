@@ -26,7 +26,7 @@ pub(crate) async fn answer(
     if exchange.query_is("comp", "acl") {
         access.owner()?;
         let Target::Table(name) = target else { return Err(Refusal::nowhere()) };
-        return acl::answer(account, &TableName::new(&name)?, exchange).await;
+        return acl::answer(account, &TableName::new(name)?, exchange).await;
     }
     let dropped = match (&target, exchange.verb()?) {
         (Target::Name(name), "DELETE") => TableName::new(name).ok(),
@@ -50,7 +50,7 @@ pub(crate) async fn answer(
 async fn within<S: TableStore>(
     store: &S,
     account: &Account,
-    target: Target,
+    target: Target<'_>,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
     let verb = exchange.verb()?;
@@ -60,18 +60,16 @@ async fn within<S: TableStore>(
         ("GET", Target::Name(name)) => names::get(store, account, &name, exchange).await,
         ("DELETE", Target::Name(name)) => names::delete(store, &name).await,
         ("POST", Target::Batch) => batch::answer(store, account, exchange).await,
-        ("GET", Target::Table(name)) => {
-            query::answer(store, account, &TableName::new(&name)?, exchange).await
-        }
+        ("GET", Target::Table(name)) => query::answer(store, account, &TableName::new(name)?, exchange).await,
         ("POST", Target::Table(name)) => {
-            let call = entity::Call::of(exchange, &name, None)?;
+            let call = entity::Call::of(exchange, TableName::new(name)?, None)?;
             entity::write(store, account, call, exchange).await
         }
         ("GET", Target::Entity(name, key)) => {
-            query::get(store, account, &TableName::new(&name)?, key, exchange).await
+            query::get(store, account, &TableName::new(name)?, key, exchange).await
         }
         ("PUT" | "MERGE" | "PATCH" | "DELETE", Target::Entity(name, key)) => {
-            let call = entity::Call::of(exchange, &name, Some(key))?;
+            let call = entity::Call::of(exchange, TableName::new(name)?, Some(key))?;
             entity::write(store, account, call, exchange).await
         }
         _ => Err(Refusal::method()),

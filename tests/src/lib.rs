@@ -1,5 +1,6 @@
 //! Behaviour, crash and model tests of the workspace, as a library that every backend is run against.
 
+pub mod ask;
 pub mod azurite;
 pub mod beside;
 pub mod compare;

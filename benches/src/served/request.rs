@@ -106,7 +106,7 @@ impl Writer {
         }
         let (mut map, mut lines) = (HeaderMap::new(), String::new());
         for (name, value) in sent.headers(&self.host) {
-            lines += &format!("{name}: {value}\r\n");
+            lines.extend([name, ": ", &value, "\r\n"]);
             map.insert(name, HeaderValue::from_str(&value)?);
         }
         self.forms.push(Form { method: sent.method, media_type, map, lines });
@@ -132,7 +132,10 @@ mod tests {
         }
         let parts = SignedParts { method: request[0], path, query, headers: &headers, length: body.len() };
         let header = headers.get("authorization").unwrap().to_str().unwrap();
-        Authorization::read(header).unwrap().verify(scheme, &[key.clone()], parts, Utc::now()).unwrap();
+        Authorization::read(header)
+            .unwrap()
+            .verify(scheme, std::slice::from_ref(key), parts, Utc::now())
+            .unwrap();
     }
 
     #[test]

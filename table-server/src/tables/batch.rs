@@ -1,11 +1,13 @@
 //! Entity group transactions (EGT rules).
 
+use std::borrow::Cow;
+
 use http::HeaderMap;
 use table_core::etag::IfMatch;
 use table_core::odata::MetadataLevel;
 use table_core::operation::{Operation, OperationKind};
 use table_core::store::TableStore;
-use table_core::{Error, ErrorCode, Transaction};
+use table_core::{Error, ErrorCode, TableName, Transaction};
 use table_wire::batch::{Batch, NewResponse, RequestPart, read_requests, write_responses};
 
 use crate::account::Account;
@@ -54,7 +56,7 @@ async fn change_set<S: TableStore>(
     let mut transaction: Option<Transaction> = None;
     for (index, part) in parts.iter().enumerate() {
         let at = |refusal: Refusal| refusal.at(index);
-        let mut call = call(part, exchange).map_err(at)?;
+        let mut call = call(part, exchange, calls.first()).map_err(at)?;
         if let Some(first) = calls.first() {
             if first.table != call.table {
                 return Err(at(Refusal::input("All operations of a batch are on one table.")));
@@ -95,8 +97,8 @@ async fn change_set<S: TableStore>(
     Ok(responses)
 }
 
-/// The write that a part asks for.
-fn call(part: &RequestPart<'_>, exchange: &Exchange) -> Result<Call, Refusal> {
+/// The write that a part asks for; `first` is that of the first part, whose table the others have, too.
+fn call(part: &RequestPart<'_>, exchange: &Exchange, first: Option<&Call>) -> Result<Call, Refusal> {
     let own = |name| Some(part.header(name)).filter(|value| !value.is_empty());
     let sent = Sent {
         verb: own("x-http-method").unwrap_or(part.method),
@@ -104,23 +106,30 @@ fn call(part: &RequestPart<'_>, exchange: &Exchange) -> Result<Call, Refusal> {
         prefer: own("prefer"),
         body: part.body,
     };
-    match (sent.verb, target(part, exchange)?.0) {
-        ("POST", Target::Table(name)) => Call::new(&sent, &name, None),
-        ("PUT" | "MERGE" | "PATCH" | "DELETE", Target::Entity(name, key)) => {
-            Call::new(&sent, &name, Some(key))
-        }
-        _ => Err(Refusal::input("A batch holds writes of entities.")),
-    }
+    let (path, _) = url(part)?;
+    let (name, key) = match (sent.verb, target(&path, exchange)?) {
+        ("POST", Target::Table(name)) => (name, None),
+        ("PUT" | "MERGE" | "PATCH" | "DELETE", Target::Entity(name, key)) => (name, Some(key)),
+        _ => return Err(Refusal::input("A batch holds writes of entities.")),
+    };
+    let same = first.map(|first| &first.table).filter(|table| table.as_str() == name);
+    Call::new(&sent, same.cloned().map_or_else(|| TableName::new(name), Ok)?, key)
 }
 
-/// What a part's URL names, and its query.
-fn target<'a>(part: &RequestPart<'a>, exchange: &Exchange) -> Result<(Target, &'a str), Refusal> {
+/// The path of a part's URL, decoded, and its query.
+fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     let (path, query) = part.target().split_once('?').unwrap_or((part.target(), ""));
     let path = table_wire::percent::decode(path).ok_or_else(|| Refusal::input("The URL is not UTF-8."))?;
+    Ok((path, query))
+}
+
+/// What the path of a part names.
+fn target<'a>(path: &'a str, exchange: &Exchange) -> Result<Target<'a>, Refusal> {
+    let path = path.strip_prefix('/').unwrap_or(path);
     // Path style has the account first, in the outer request as in its parts.
-    let prefix = exchange.base.splitn(4, '/').nth(3).map(|account| format!("/{account}/"));
-    let below = prefix.and_then(|prefix| path.strip_prefix(&prefix)).or_else(|| path.strip_prefix('/'));
-    Ok((path::read(below.unwrap_or(&path))?, query))
+    let account = exchange.base.splitn(4, '/').nth(3);
+    let below = account.and_then(|account| path.strip_prefix(account)?.strip_prefix('/'));
+    path::read(below.unwrap_or(path))
 }
 
 /// The one query that a batch may be (EGT-7).
@@ -131,7 +140,8 @@ async fn point_query<S: TableStore>(
     exchange: &Exchange,
 ) -> NewResponse {
     let read = async {
-        let (Target::Entity(name, key), query) = target(part, exchange)? else {
+        let (path, query) = url(part)?;
+        let Target::Entity(name, key) = target(&path, exchange)? else {
             return Err(Refusal::input("The query of a batch names one entity."));
         };
         let mut headers = HeaderMap::new();
@@ -139,7 +149,7 @@ async fn point_query<S: TableStore>(
             headers.insert("accept", accept);
         }
         let inner = Exchange { raw_query: query.to_owned(), headers, ..exchange.clone() };
-        query::get(store, account, &table_core::TableName::new(&name)?, key, &inner).await
+        query::get(store, account, &TableName::new(name)?, key, &inner).await
     };
     match read.await {
         Ok(answer) => response(answer),
@@ -155,11 +165,10 @@ fn refused(refusal: &Refusal, exchange: &Exchange) -> NewResponse {
         request_id: &exchange.id,
         time: chrono::Utc::now(),
     };
-    let media_type = MetadataLevel::Minimal.media_type().to_owned();
+    let media_type = MetadataLevel::Minimal.media_type().into();
     NewResponse { status: refusal.status, headers: vec![("Content-Type", media_type)], body: error.to_json() }
 }
 
 fn response(answer: Answer) -> NewResponse {
-    let headers = answer.headers.into_iter().map(|(name, value)| (name, value.into_owned())).collect();
-    NewResponse { status: answer.status, headers, body: answer.body }
+    NewResponse { status: answer.status, headers: answer.headers, body: answer.body }
 }

@@ -28,13 +28,35 @@ pub(super) struct Call {
     pub(super) table: TableName,
     pub(super) key: EntityKey,
     pub(super) kind: OperationKind,
-    prefer: Option<String>,
+    preference: Option<Preference>,
+}
+
+/// What `Prefer` may ask of an insert (INS-3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Preference {
+    Content,
+    NoContent,
+}
+
+impl Preference {
+    const ALL: [Self; 2] = [Self::Content, Self::NoContent];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Content => "return-content",
+            Self::NoContent => "return-no-content",
+        }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(text.trim()))
+    }
 }
 
 impl Call {
     pub(super) fn of(
         exchange: &Exchange,
-        table: &str,
+        table: TableName,
         key: Option<(String, String)>,
     ) -> Result<Self, Refusal> {
         let sent = Sent {
@@ -46,21 +68,24 @@ impl Call {
         Self::new(&sent, table, key)
     }
 
-    pub(super) fn new(sent: &Sent<'_>, table: &str, key: Option<(String, String)>) -> Result<Self, Refusal> {
-        let table = TableName::new(table)?;
+    pub(super) fn new(
+        sent: &Sent<'_>,
+        table: TableName,
+        key: Option<(String, String)>,
+    ) -> Result<Self, Refusal> {
         let condition = sent.if_match.map(IfMatch::parse).transpose()?;
-        let prefer = sent.prefer.map(|prefer| prefer.trim().to_ascii_lowercase());
+        let preference = sent.prefer.and_then(Preference::read);
         let Some((partition_key, row_key)) = key else {
             let mut body = read_entity(sent.body, Sender::Client)?;
             let key = body.take_key()?;
-            return Ok(Self { table, key, kind: OperationKind::Insert(body.row), prefer });
+            return Ok(Self { table, key, kind: OperationKind::Insert(body.row), preference });
         };
         let key = EntityKey::new(partition_key, row_key)?;
         if sent.verb == "DELETE" {
             let condition = condition.ok_or_else(|| {
                 Refusal::new(400, "MissingRequiredHeader", "A delete needs the header If-Match.")
             })?;
-            return Ok(Self { table, key, kind: OperationKind::Delete(condition), prefer });
+            return Ok(Self { table, key, kind: OperationKind::Delete(condition), preference });
         }
         // The keys are those of the URL (UPD-5).
         let row = read_entity(sent.body, Sender::Client)?.row;
@@ -70,15 +95,13 @@ impl Call {
             (_, Some(condition)) => OperationKind::Merge(row, condition),
             (_, None) => OperationKind::InsertOrMerge(row),
         };
-        Ok(Self { table, key, kind, prefer })
+        Ok(Self { table, key, kind, preference })
     }
 
     /// The row that an insert sends back, if it does.
     pub(super) fn echo(&self) -> Option<Row> {
         match &self.kind {
-            OperationKind::Insert(row) if self.prefer.as_deref() != Some("return-no-content") => {
-                Some(row.clone())
-            }
+            OperationKind::Insert(row) if self.preference != Some(Preference::NoContent) => Some(row.clone()),
             _ => None,
         }
     }
@@ -92,9 +115,9 @@ impl Call {
         }
         let link =
             entity_link(self.table.as_str(), self.key.partition_key.as_str(), self.key.row_key.as_str());
-        let location = format!("{}/{link}", written.base);
-        if let Some(prefer) = self.prefer.as_deref().filter(|prefer| prefer.starts_with("return-")) {
-            answer = answer.header("Preference-Applied", prefer.to_owned());
+        let location = [written.base, "/", &link].concat();
+        if let Some(preference) = self.preference {
+            answer = answer.header("Preference-Applied", preference.name());
         }
         answer = answer.header("Location", location.clone());
         let Some(row) = written.echo.clone() else { return Ok(answer.header("DataServiceId", location)) };

@@ -4,7 +4,7 @@ use crate::refusal::Refusal;
 
 /// What a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum Target<'a> {
     /// `Tables`.
     Names,
     /// `Tables('Employee')`.
@@ -12,13 +12,13 @@ pub(crate) enum Target {
     /// `$batch`.
     Batch,
     /// `Employee` or `Employee()`.
-    Table(String),
+    Table(&'a str),
     /// `Employee(PartitionKey='Sales',RowKey='1')`.
-    Entity(String, (String, String)),
+    Entity(&'a str, (String, String)),
 }
 
 /// Reads a decoded path below the account.
-pub(crate) fn read(path: &str) -> Result<Target, Refusal> {
+pub(crate) fn read(path: &str) -> Result<Target<'_>, Refusal> {
     if path == "$batch" {
         return Ok(Target::Batch);
     }
@@ -27,19 +27,19 @@ pub(crate) fn read(path: &str) -> Result<Target, Refusal> {
             "" => Err(Refusal::nowhere()),
             name if name.eq_ignore_ascii_case("tables") => Ok(Target::Names),
             name if name.contains('/') => Err(syntax()),
-            name => Ok(Target::Table(name.to_owned())),
+            name => Ok(Target::Table(name)),
         };
     };
     let inside = rest.strip_suffix(')').ok_or_else(syntax)?;
     let tables = name.eq_ignore_ascii_case("tables");
     match inside.trim() {
         "" if tables => Ok(Target::Names),
-        "" => Ok(Target::Table(name.to_owned())),
+        "" => Ok(Target::Table(name)),
         inside if tables => match quoted(inside) {
             Some((table, "")) => Ok(Target::Name(table)),
             _ => Err(syntax()),
         },
-        inside => keys(inside).map(|keys| Target::Entity(name.to_owned(), keys)).ok_or_else(syntax),
+        inside => keys(inside).map(|keys| Target::Entity(name, keys)).ok_or_else(syntax),
     }
 }
 
@@ -89,15 +89,14 @@ mod tests {
 
     #[test]
     fn req_1_and_5_paths() {
-        let entity =
-            |partition: &str, row: &str| Target::Entity("T12".into(), (partition.into(), row.into()));
+        let entity = |partition: &str, row: &str| Target::Entity("T12", (partition.into(), row.into()));
         for (path, expected) in [
             ("Tables", Target::Names),
             ("Tables()", Target::Names),
             ("Tables('T12')", Target::Name("T12".into())),
             ("$batch", Target::Batch),
-            ("T12", Target::Table("T12".into())),
-            ("T12()", Target::Table("T12".into())),
+            ("T12", Target::Table("T12")),
+            ("T12()", Target::Table("T12")),
             ("T12(PartitionKey='a',RowKey='b')", entity("a", "b")),
             ("T12(RowKey='b', PartitionKey='')", entity("", "b")),
             ("T12(PartitionKey='O''N,=(',RowKey=''')')", entity("O'N,=(", "')")),

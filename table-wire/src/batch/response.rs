@@ -1,5 +1,6 @@
 //! The answer to a batch (EGT-30 to EGT-39).
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use http::StatusCode;
@@ -30,7 +31,7 @@ impl<'a> ResponsePart<'a> {
 /// ```
 /// use table_wire::batch::{NewResponse, ResponsePart, read_responses, write_responses};
 ///
-/// let done = NewResponse { status: 204, headers: vec![("ETag", "W/\"1\"".to_owned())], body: String::new() };
+/// let done = NewResponse { status: 204, headers: vec![("ETag", "W/\"1\"".into())], body: String::new() };
 /// let body = write_responses("7", &[done]);
 /// let parts: Vec<ResponsePart<'_>> = read_responses("multipart/mixed; boundary=batchresponse_7", body.as_bytes()).unwrap();
 /// assert_eq!((parts[0].status, parts[0].header("etag")), (204, "W/\"1\""));
@@ -78,7 +79,7 @@ pub struct NewResponse {
     /// The status.
     pub status: u16,
     /// Names and values, written as they stand here: there are clients that look for `ETag` in this spelling.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body; empty if there is none.
     pub body: String,
 }

@@ -137,7 +137,7 @@ proptest! {
     ) {
         let responses: Vec<_> = answers.iter().map(|(status, etag, body)| NewResponse {
             status: *status,
-            headers: vec![("DataServiceVersion", "3.0;".to_owned()), ("ETag", etag.clone())],
+            headers: vec![("DataServiceVersion", "3.0;".into()), ("ETag", etag.clone().into())],
             body: body.clone(),
         }).collect();
         let body = write_responses("7", &responses);

@@ -49,8 +49,8 @@ impl Parameters {
             let Some((name, value)) = decoded else {
                 return Err(Error::of(SasFault::Part(index + 1)));
             };
-            read.put(&name, value);
-            if let Some(name) = names.replace(name) {
+            read.put(&name, value.into_owned());
+            if let Some(name) = names.replace(name.into_owned()) {
                 return Err(Error::of(SasFault::Twice(name)));
             }
         }

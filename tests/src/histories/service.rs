@@ -174,13 +174,13 @@ impl State {
             let operation = Request { method: part.method, path: &path, if_match, body: part.body };
             match self.write(&operation) {
                 Ok(etag) => {
-                    let headers = etag.map(|etag| ("ETag", etag)).into_iter().collect();
+                    let headers = etag.map(|etag| ("ETag", etag.into())).into_iter().collect();
                     responses.push(NewResponse { status: 204, headers, body: String::new() });
                 }
                 Err(refusal) => {
                     self.rows = before;
                     let body = body_of(refusal, Some(index));
-                    let headers = vec![("Content-Type", JSON.to_owned())];
+                    let headers = vec![("Content-Type", JSON.into())];
                     responses = vec![NewResponse { status: refusal.0, headers, body }];
                     break;
                 }

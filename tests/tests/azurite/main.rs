@@ -12,6 +12,7 @@ mod behaviour;
 mod blobs;
 mod deviations;
 mod differential;
+mod parity;
 mod queues;
 mod signatures;
 

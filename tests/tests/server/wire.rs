@@ -1,121 +1,19 @@
 //! Requests as their bytes: what the clients of the other suites do not send, or do not show the answer to.
 
-use std::fmt::Write as _;
-use std::io::{Read, Write};
-use std::net::TcpStream;
-
 use chrono::{TimeDelta, Utc};
-use http::{HeaderMap, HeaderName, HeaderValue};
-use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
+use table_wire::auth::{Scheme, print_http_date};
+use tests::ask::{Answer, Ask, JSON};
 
-use crate::{ACCOUNT, KEY, SERVER};
+use crate::SERVER;
 
-const JSON: &str = "application/json;odata=nometadata";
-
-/// A request of the account, signed when it is sent.
-struct Ask {
-    service: &'static str,
-    scheme: Option<Scheme>,
-    method: &'static str,
-    /// Below the account, with its query.
-    target: String,
-    headers: Vec<(&'static str, String)>,
-    body: String,
+trait Served {
+    /// The answer of this binary's server.
+    fn send(self) -> Answer;
 }
 
-/// An answer.
-struct Answer {
-    status: u16,
-    head: String,
-    body: String,
-}
-
-impl Answer {
-    fn header(&self, name: &str) -> Option<&str> {
-        let line = self.head.lines().find_map(|line| {
-            let (found, value) = line.split_once(": ")?;
-            found.eq_ignore_ascii_case(name).then_some(value)
-        });
-        line.map(str::trim)
-    }
-
-    /// The status, and the code of an error.
-    fn code(&self) -> (u16, &str) {
-        (self.status, self.header("x-ms-error-code").unwrap_or_default())
-    }
-}
-
-impl Ask {
-    fn new(method: &'static str, target: impl Into<String>) -> Self {
-        let headers = vec![
-            ("x-ms-date", print_http_date(Utc::now())),
-            ("x-ms-version", "2019-02-02".to_owned()),
-            ("accept", JSON.to_owned()),
-        ];
-        let (service, scheme) = ("Table", Some(Scheme::Table));
-        Self { service, scheme, method, target: target.into(), headers, body: String::new() }
-    }
-
-    fn queue(method: &'static str, target: impl Into<String>) -> Self {
-        Self { service: "Queue", scheme: Some(Scheme::Storage), ..Self::new(method, target) }
-    }
-
-    /// With a header in place of one of that name.
-    fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.headers.retain(|(found, _)| *found != name);
-        self.headers.push((name, value.into()));
-        self
-    }
-
-    fn without(mut self, name: &str) -> Self {
-        self.headers.retain(|(found, _)| *found != name);
-        self
-    }
-
-    fn body(self, media_type: &str, body: impl Into<String>) -> Self {
-        Self { body: body.into(), ..self.header("content-type", media_type) }
-    }
-
-    fn json(self, body: impl Into<String>) -> Self {
-        self.body("application/json", body)
-    }
-
-    fn signed(self, scheme: Option<Scheme>) -> Self {
-        Self { scheme, ..self }
-    }
-
+impl Served for Ask {
     fn send(self) -> Answer {
-        let endpoint = format!("{}Endpoint=http://", self.service);
-        let host =
-            SERVER.split(';').find_map(|part| part.strip_prefix(&endpoint)?.split('/').next()).unwrap();
-        let target = format!("/{ACCOUNT}/{}", self.target);
-        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-        let mut headers = HeaderMap::new();
-        for (name, value) in &self.headers {
-            headers.insert(
-                HeaderName::from_bytes(name.as_bytes()).unwrap(),
-                HeaderValue::from_str(value).unwrap(),
-            );
-        }
-        let parts =
-            SignedParts { method: self.method, path, query, headers: &headers, length: self.body.len() };
-        let key = AccountKey::new(ACCOUNT, KEY).unwrap();
-        let mut text = format!("{} {target} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n", self.method);
-        if let Some(scheme) = self.scheme {
-            write!(text, "authorization: {}\r\n", scheme.authorization(&key, parts)).unwrap();
-        }
-        for (name, value) in &self.headers {
-            write!(text, "{name}: {value}\r\n").unwrap();
-        }
-        write!(text, "content-length: {}\r\n\r\n{}", self.body.len(), self.body).unwrap();
-        let mut stream = TcpStream::connect(host).unwrap();
-        // A server that refuses the head may close before the end of the body.
-        let _ = stream.write_all(text.as_bytes());
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Answer { status, head: head.to_owned(), body: body.to_owned() }
+        self.of(&SERVER)
     }
 }
 

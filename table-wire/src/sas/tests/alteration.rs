@@ -168,7 +168,8 @@ pub(super) fn apply(pairs: &mut Pairs, alteration: &Alteration, token: &SasToken
                 pairs[at].0 = hex(&pairs[at].0);
             } else {
                 let decoded = crate::percent::decode(&pairs[at].1);
-                pairs[at].1 = hex(&decoded.unwrap_or_default());
+                let hexed = hex(&decoded.unwrap_or_default());
+                pairs[at].1 = hexed;
             }
         }
         Alteration::Plus(index) => {

@@ -1,0 +1,94 @@
+//! From the start of the program to its first answer.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY, Scheme};
+use tests::azurite::AzuriteServer;
+
+use crate::Outcome;
+use crate::options::Options;
+use crate::report::{Report, Target};
+use crate::served::connection::{Connection, Wait};
+use crate::served::request::Sent;
+use crate::served::work::check;
+
+/// How long it may take.
+const BOUND: Duration = Duration::from_secs(1);
+
+/// The program, as a user starts it; dropping it ends it.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Both fail only where it has ended already.
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// Measures the row: the median of some starts in memory, at a port that was free, against one start of Azurite until it listens.
+pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
+    let program = build()?;
+    let mut times = (0..options.rounds).map(|_| start(&program)).collect::<Outcome<Vec<_>>>()?;
+    times.sort_unstable();
+    let middle = times.get(times.len() / 2).copied().unwrap_or(Duration::MAX);
+    let begun = Instant::now();
+    let azurite = AzuriteServer::start()?;
+    let other = begun.elapsed();
+    drop(azurite);
+    report.line(
+        "the program from its start to its first answer",
+        format!("{middle:.1?}"),
+        format!("bound {BOUND:.0?}, Azurite listens after {other:.1?}"),
+        middle.as_secs_f64() / BOUND.as_secs_f64(),
+        Target::AtMost(1.0),
+    );
+    Ok(())
+}
+
+/// Builds the program beside this one.
+fn build() -> Outcome<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let profile = if cfg!(debug_assertions) { "dev" } else { "bench" };
+    let mut command = Command::new(cargo);
+    command.args(["build", "--quiet", "--profile", profile, "--package", "table-server"]);
+    if !command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR"))).status()?.success() {
+        return Err("the program cannot be built".into());
+    }
+    let own = std::env::current_exe()?;
+    let name = format!("table-server{}", std::env::consts::EXE_SUFFIX);
+    Ok(own.parent().ok_or("this program has no folder")?.join(name))
+}
+
+/// Starts the program and asks for its tables until it answers.
+fn start(program: &Path) -> Outcome<Duration> {
+    // Free a moment ago; ports of the system's choice would have to be read from its output.
+    let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    let begun = Instant::now();
+    let mut command = Command::new(program);
+    command.args(["--memory", "--queue-port", "0", "--blob-port", "0"]);
+    command.args(["--table-port", &address.port().to_string()]).stdout(Stdio::null());
+    let mut running = Program(command.spawn()?);
+    wait(&mut running, address)?;
+    let key = AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY)?;
+    let mut connection = Connection::open(&address.to_string(), &key, Scheme::Table, Wait::Asleep)?;
+    let path = format!("/{EMULATOR_ACCOUNT}/Tables");
+    let answer =
+        connection.exchange(&Sent { method: "GET", path: &path, query: "", media_type: "", body: "" })?;
+    check(answer, 200)?;
+    Ok(begun.elapsed())
+}
+
+/// Connects until that succeeds.
+fn wait(running: &mut Program, address: SocketAddr) -> Outcome<()> {
+    while TcpStream::connect(address).is_err() {
+        if let Some(status) = running.0.try_wait()? {
+            return Err(format!("the program ended before it answered: {status}").into());
+        }
+        std::thread::yield_now();
+    }
+    Ok(())
+}

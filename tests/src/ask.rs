@@ -1,0 +1,165 @@
+//! Requests as their bytes: what the clients of the other suites do not send, or do not show the answer to.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use chrono::Utc;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
+
+/// What [`Ask::new`] accepts.
+pub const JSON: &str = "application/json;odata=nometadata";
+
+/// A request of an account, signed when it is sent.
+///
+/// ```no_run
+/// use tests::ask::Ask;
+///
+/// let connection = tests::served::for_the_process();
+/// assert_eq!(Ask::new("GET", "Tables").of(&connection).status, 200);
+/// assert_eq!(Ask::new("GET", "Tables").signed(None).of(&connection).status, 403);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ask {
+    service: &'static str,
+    scheme: Option<Scheme>,
+    /// What follows the account in the path.
+    copy: &'static str,
+    method: &'static str,
+    /// Below the account, with its query.
+    target: String,
+    headers: Vec<(&'static str, String)>,
+    body: String,
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The lines before the body.
+    pub head: String,
+    /// The body.
+    pub body: String,
+}
+
+impl Answer {
+    /// The value of a header.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let line = self.head.lines().find_map(|line| {
+            let (found, value) = line.split_once(": ")?;
+            found.eq_ignore_ascii_case(name).then_some(value)
+        });
+        line.map(str::trim)
+    }
+
+    /// The status, and the code of an error.
+    #[must_use]
+    pub fn code(&self) -> (u16, &str) {
+        (self.status, self.header("x-ms-error-code").unwrap_or_default())
+    }
+}
+
+impl Ask {
+    /// A request for tables; `target` is below the account, with its query.
+    #[must_use]
+    pub fn new(method: &'static str, target: impl Into<String>) -> Self {
+        let headers = vec![
+            ("x-ms-date", print_http_date(Utc::now())),
+            ("x-ms-version", "2019-02-02".to_owned()),
+            ("accept", JSON.to_owned()),
+        ];
+        let (service, scheme) = ("Table", Some(Scheme::Table));
+        Self { service, scheme, copy: "", method, target: target.into(), headers, body: String::new() }
+    }
+
+    /// A request for queues.
+    #[must_use]
+    pub fn queue(method: &'static str, target: impl Into<String>) -> Self {
+        Self { service: "Queue", scheme: Some(Scheme::Storage), ..Self::new(method, target) }
+    }
+
+    /// The same, of the account's secondary.
+    #[must_use]
+    pub fn secondary(self) -> Self {
+        Self { copy: "-secondary", ..self }
+    }
+
+    /// With a header in place of one of that name.
+    #[must_use]
+    pub fn header(self, name: &'static str, value: impl Into<String>) -> Self {
+        let mut without = self.without(name);
+        without.headers.push((name, value.into()));
+        without
+    }
+
+    /// Without a header.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(found, _)| *found != name);
+        self
+    }
+
+    /// With a body of a type.
+    #[must_use]
+    pub fn body(self, media_type: &str, body: impl Into<String>) -> Self {
+        Self { body: body.into(), ..self.header("content-type", media_type) }
+    }
+
+    /// With a body of JSON.
+    #[must_use]
+    pub fn json(self, body: impl Into<String>) -> Self {
+        self.body("application/json", body)
+    }
+
+    /// Signed in this form, or not at all.
+    #[must_use]
+    pub fn signed(self, scheme: Option<Scheme>) -> Self {
+        Self { scheme, ..self }
+    }
+
+    /// The answer of the server of a connection string.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[must_use]
+    pub fn of(&self, connection: &str) -> Answer {
+        self.sent(connection).unwrap_or_else(|error| panic!("{} {}: {error}", self.method, self.target))
+    }
+
+    fn sent(&self, connection: &str) -> Result<Answer, Box<dyn Error>> {
+        let part = |name: &str| connection.split(';').find_map(|part| part.strip_prefix(name));
+        let endpoint = part(&format!("{}Endpoint=http://", self.service)).ok_or("no endpoint")?;
+        let (host, account_path) = endpoint.split_once('/').ok_or("no account in the path")?;
+        let key =
+            AccountKey::new(part("AccountName=").ok_or("no account")?, part("AccountKey=").ok_or("no key")?)?;
+        let target = format!("/{account_path}{}/{}", self.copy, self.target);
+        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+        let mut headers = HeaderMap::new();
+        for (name, value) in &self.headers {
+            headers.insert(HeaderName::from_bytes(name.as_bytes())?, HeaderValue::from_str(value)?);
+        }
+        let parts =
+            SignedParts { method: self.method, path, query, headers: &headers, length: self.body.len() };
+        let mut text = format!("{} {target} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n", self.method);
+        if let Some(scheme) = self.scheme {
+            write!(text, "authorization: {}\r\n", scheme.authorization(&key, parts))?;
+        }
+        for (name, value) in &self.headers {
+            write!(text, "{name}: {value}\r\n")?;
+        }
+        write!(text, "content-length: {}\r\n\r\n{}", self.body.len(), self.body)?;
+        let mut stream = TcpStream::connect(host)?;
+        // A server that refuses the head may close before the end of the body.
+        let _ = stream.write_all(text.as_bytes());
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer)?;
+        let answer = String::from_utf8(answer)?;
+        let (head, body) = answer.split_once("\r\n\r\n").ok_or("no answer")?;
+        let status = head.split(' ').nth(1).unwrap_or_default().parse()?;
+        Ok(Answer { status, head: head.to_owned(), body: body.to_owned() })
+    }
+}

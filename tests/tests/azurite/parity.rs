@@ -1,0 +1,190 @@
+//! The column of Azurite in `docs/server.md`: each cell asked again, of the pinned Azurite.
+
+mod account;
+mod tables;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use tests::ask::{Answer, Ask};
+
+/// The answer of Azurite; `None` where there is none to ask.
+fn ask(asked: &Ask) -> Option<Answer> {
+    Some(asked.of(&crate::azurite()?))
+}
+
+/// What the test suites ask of Azurite as of every store: scenarios, which fail there where `deviations.rs` names them, and must.
+const SUITES: &[&str] = &["behaviour.rs", "queues.rs", "signatures.rs", "blobs.rs", "deviations.rs"];
+
+/// The tests of one row: of this module and of [`SUITES`], where a name that ends in `_` stands for all that begin so.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    By(&'static [&'static str]),
+    /// It is not asked, for this reason.
+    Not(&'static str),
+}
+use Asked::{By, Not};
+
+/// Row, Azurite's cell, and what asks for it again.
+const ROWS: &[(&str, &str, Asked)] = &[
+    (
+        "create, list, delete; names without case",
+        "entities only under the case of the creation",
+        By(&["opt_1_and_2_a_table_is_created_once", "tbl_2_names_are_told_apart_without_case"]),
+    ),
+    ("a deleted table's name", "free at once", By(&["opt_4_and_6_a_deleted_table_is_gone_at_once"])),
+    ("an illegal name", "400 without a code", By(&["azurite_answers_an_illegal_name_without_a_code"])),
+    (
+        "lists of tables with a filter, in pages",
+        "yes",
+        By(&["opt_5_and_page_12_a_listing_is_ordered_and_paged_by_prefix"]),
+    ),
+    ("stored policies of a table", "yes", By(&["acl_1_2_and_4_"])),
+    ("insert, replace, merge, both upserts, delete", "yes", By(&["ins_", "upd_", "mrg_", "ups_", "del_"])),
+    ("`Prefer`, `Preference-Applied`", "always", By(&["azurite_always_says_which_preference_it_applied"])),
+    ("`ETag` and `If-Match`", "yes", By(&["ifm_", "etag_"])),
+    ("`X-HTTP-Method`", "yes", By(&["azurite_takes_a_method_in_a_header"])),
+    ("every type, ticks, NaN and infinities", "yes", By(&["type_"])),
+    (
+        "whole Doubles and `-0.0`",
+        "`3.0` is sent as `3`, `-0.0` as `0`",
+        By(&["azurite_sends_whole_doubles_as_integers", "eng_19_nan_and_the_sign_of_zero_survive"]),
+    ),
+    (
+        "limits of names, values, properties, entities",
+        "most are not checked",
+        By(&["azurite_checks_neither_the_count_of_properties_nor_the_length_of_names"]),
+    ),
+    ("keys of any legal character", "yes", By(&["key_"])),
+    ("keys above 512 code units", "refused", By(&["azurite_refuses_keys_above_512_units"])),
+    (
+        "`$filter` over every type, as the service compares",
+        "JavaScript's comparison, `not not` refused, instants to the millisecond",
+        By(&["fil_2_and_10_precedence_and_logic", "fil_14_binary_guid_and_datetime", "fil_15_and_16_int64"]),
+    ),
+    ("`$select` of a missing property", "left out", By(&["azurite_leaves_out_what_is_selected_and_missing"])),
+    ("`$top` above 1,000", "1,000", By(&["azurite_takes_any_top_and_ends_an_empty_page_with_a_token"])),
+    ("continuation", "two tokens", By(&["azurite_goes_on_by_two_tokens_that_are_keys_in_base64"])),
+    ("pages that end early (5 s, a partition)", "no", By(&["azurite_reads_several_partitions_in_one_page"])),
+    (
+        "three levels of metadata, `$format`",
+        "yes",
+        By(&["azurite_has_three_levels_of_metadata_and_names_another_table"]),
+    ),
+    ("Atom", "refused", By(&["azurite_refuses_atom"])),
+    (
+        "100 operations on one partition, all or none",
+        "partitions may differ; more than 100 break the answer",
+        By(&["azurite_takes_a_transaction_over_two_partitions_and_breaks_at_101", "egt_9_"]),
+    ),
+    ("refused by the codes of the service", "mostly", By(&["egt_"])),
+    ("a batch of one query", "yes", By(&["azurite_answers_a_batch_of_one_query"])),
+    ("shared key, shared key lite", "yes", By(&["azurite_takes_both_forms_of_a_shared_key"])),
+    ("a date more than 15 minutes off", "not checked", By(&["azurite_takes_any_date"])),
+    (
+        "a wrong signature; none",
+        "403 `AuthorizationFailure`",
+        By(&["azurite_refuses_what_is_not_signed_by_another_code"]),
+    ),
+    ("signatures of a table, of a queue, of the account", "yes", By(&["sas_2_5_and_11_", "asas_2_and_4_"])),
+    ("ranges of keys in them", "not applied", By(&["azurite_does_not_apply_ranges_of_keys"])),
+    (
+        "more than five stored policies",
+        "400 `InvalidXmlDocument`",
+        By(&["azurite_refuses_six_policies_by_another_code"]),
+    ),
+    (
+        "Entra ID (`Bearer`)",
+        "where it is configured",
+        By(&["azurite_refuses_a_bearer_where_none_is_configured"]),
+    ),
+    ("create, list with prefix and metadata, delete", "yes", By(&["que_3_"])),
+    ("put, receive, peek, update, delete, clear", "yes", By(&["que_5_", "que_10_", "que_12_", "que_13_"])),
+    (
+        "receivers at one time get different messages",
+        "yes, but a receive may miss a message that is there",
+        By(&["que_14_receivers_at_one_time_share_nothing"]),
+    ),
+    ("time to live, hidden messages, their ranges", "yes", By(&["que_7_", "que_8_"])),
+    ("metadata", "names are not checked", By(&["azurite_does_not_check_names_of_metadata"])),
+    ("stored policies", "yes", Not("the scenarios of signatures ask for those of tables alone")),
+    ("properties of both services", "yes", By(&["azurite_has_properties_and_statistics"])),
+    ("statistics of the secondary", "yes", By(&["azurite_has_properties_and_statistics"])),
+    (
+        "account in the path; in the host",
+        "both, transactions by path alone",
+        Not("its host style needs a name that the system resolves"),
+    ),
+    ("several accounts", "by a variable, all in one store", Not("the server of these tests has one account")),
+    ("CORS: preflight, and the headers of answers", "yes", By(&["azurite_answers_a_preflight_by_its_rules"])),
+    ("keys and signatures kept out of the log, answers and metrics", "not known", Not("not known")),
+    ("blobs", "yes", By(&["ex_28_", "blb_"])),
+    ("settings after a restart", "yes", Not("the server of these tests is in memory")),
+    ("HTTP/1.1", "yes", By(&["azurite_takes_both_forms_of_a_shared_key"])),
+    ("HTTP/2", "no", By(&["azurite_does_not_speak_http_2"])),
+    ("TLS", "yes, by certificate and key", Not("the server of these tests has no certificate")),
+    ("`x-ms-version`", "always Azurite's newest", By(&["azurite_sends_its_own_version_back"])),
+    (
+        "error bodies in JSON and XML, with codes",
+        "some codes are empty",
+        By(&["azurite_has_error_bodies_in_both_forms", "azurite_answers_an_illegal_name_without_a_code"]),
+    ),
+    (
+        "a body above 4 MiB",
+        "the connection ends, or 413",
+        By(&["azurite_takes_no_body_above_four_mebibytes"]),
+    ),
+    ("malformed requests, broken connections", "not known", Not("not known")),
+    (
+        "what is acknowledged survives a kill",
+        "no: written now and then",
+        Not("the server of these tests is in memory"),
+    ),
+    ("throttling at the published targets", "no", Not("its own rate is below the targets")),
+    ("health, readiness, metrics, scans in the log", "no", By(&["azurite_has_neither_health_nor_metrics"])),
+    ("the public key on this machine alone", "no such check", Not("it would listen to other machines")),
+    ("the programs of the vendor: Python, JavaScript", "yes", Not("they are the vendor's own tests")),
+];
+
+/// The names of the tests that ask, each with its file.
+fn known() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<_> = SUITES.iter().map(|file| root.join("tests/azurite").join(file)).collect();
+    for folder in ["tests/azurite/parity", "src/suite", "src/suite/queues"] {
+        let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        files.extend(entries.filter(|path| path.extension().is_some_and(|end| end == "rs")));
+    }
+    let text: String = files.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let name = |line: &str| Some(line.split_once("fn ")?.1.split(['(', '<']).next()?.to_owned());
+    text.lines().filter_map(name).collect()
+}
+
+#[test]
+fn each_cell_of_azurite_is_asked_again_or_says_why_not() {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/server.md")).unwrap();
+    let (_, table) = text.split_once("| | the service | Azurite |").unwrap();
+    let mut cells = BTreeMap::new();
+    for line in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
+        let row: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
+        if !row[0].starts_with("**") {
+            cells.insert(row[0], row[2]);
+        }
+    }
+    let known = known();
+    for (row, cell, asked) in ROWS {
+        assert_eq!(cells.remove(row), Some(*cell), "{row}");
+        let tests = match asked {
+            By(tests) => *tests,
+            Not(why) => {
+                assert!(!why.is_empty(), "{row}");
+                continue;
+            }
+        };
+        for test in tests {
+            let is_it = |name: &String| name == test || test.ends_with('_') && name.starts_with(test);
+            assert!(known.iter().any(is_it), "{row}: `{test}` is not there");
+        }
+    }
+    assert_eq!(cells, BTreeMap::new(), "rows that are not asked");
+}
