@@ -2,7 +2,7 @@
 
 mod export;
 mod load;
-mod work;
+pub mod work;
 
 use std::error::Error;
 use std::path::Path;
@@ -116,7 +116,7 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     audit.prepare().await?;
     store.meter().take();
     let worker = || {
-        let work = work::Desk { store: store.clone(), audit: audit.clone() };
+        let work = work::Notifier { store: store.clone(), audit: audit.clone() };
         Worker::new(outbox.clone()).handler::<Closed>(work).settles_copies(&agents).settles_copies(&tickets)
     };
     changes(store, &tickets, &agents, worker).await?;

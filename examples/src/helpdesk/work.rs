@@ -1,18 +1,19 @@
 //! What workers do after a ticket was closed: notify, and log.
 
 use table_core::error::{Error, ErrorCode, Result};
-use table_core::{TableStoreExt, ticks};
+use table_core::{TableStore, TableStoreExt, ticks};
 use table_patterns::periods::PeriodTables;
 use table_patterns::work::{Call, Handler};
 
 use crate::model::helpdesk::{AuditEntry, Closed, Mail};
-use crate::store::Store;
 
-/// What the handlers need.
-#[derive(Clone)]
-pub(super) struct Desk {
-    pub(super) store: Store,
-    pub(super) audit: PeriodTables<AuditEntry, Store>,
+/// Handler of [`Closed`]: writes the entry of the audit log and the notification, each once however often the message is delivered.
+#[derive(Clone, Debug)]
+pub struct Notifier<S> {
+    /// The store of the notifications.
+    pub store: S,
+    /// The audit log.
+    pub audit: PeriodTables<AuditEntry, S>,
 }
 
 /// What is there already was done by an earlier attempt.
@@ -23,7 +24,7 @@ fn once<T>(outcome: Result<T>) -> Result<()> {
     }
 }
 
-impl Handler<Closed> for Desk {
+impl<S: TableStore + Clone> Handler<Closed> for Notifier<S> {
     async fn handle(&self, closed: &Closed, _: Call<'_>) -> Result<()> {
         let (tenant, ticket) = (closed.tenant.clone(), closed.ticket);
         let strange = || Error::new(ErrorCode::Corrupted, "the instant is none of the calendar");

@@ -6,6 +6,8 @@
 
 mod check;
 mod copies;
+mod helpdesk;
+mod helpdesk_hand;
 mod indexes;
 mod ledger;
 mod lists;

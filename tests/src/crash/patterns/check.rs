@@ -11,6 +11,7 @@ use table_patterns::feed::Cursor;
 use table_patterns::work::Sweep;
 
 use super::copies::{holders, people};
+use super::helpdesk;
 use super::indexes::check_indexes;
 use super::ledger::{Kind, Ledger, Values};
 use super::lists::{collect_lists, readers};
@@ -52,7 +53,8 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
     check_indexes(stores, &employees, &mut wrong).await?;
     let periods = periods(stores, ledger, &mut wrong).await?;
     let people = people(stores).await?;
-    let held: [(Kind, Values); 11] = [
+    let desk = helpdesk::stored(&stores.desk, &mut wrong).await?;
+    let held: [(Kind, Values); 13] = [
         (Kind::Index, employees.iter().map(Employee::entry).collect()),
         (Kind::Series, series(stores).await?),
         (Kind::Log, log(stores, &mut wrong).await?),
@@ -64,6 +66,8 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
         (Kind::Source, people),
         (Kind::Viewed, sales(stores, &mut wrong).await?),
         (Kind::Listed, readers(stores, &mut wrong).await?),
+        (Kind::Agent, desk.agents),
+        (Kind::Ticket, desk.tickets),
     ];
     for (kind, held) in held {
         ledger.compare(kind, &held, &mut wrong);
@@ -103,6 +107,7 @@ pub(super) async fn collect(stores: &Stores) -> Result<()> {
             ticks::from_datetime(ticks::now() + chrono::TimeDelta::days(days)).unwrap_or_default()
         });
         stores.documents.clone().with_clock(clock.clone()).collect_orphans().await?;
+        stores.desk.collect_orphans(clock.clone()).await?;
         collect_lists(stores, clock).await?;
     }
     Ok(())

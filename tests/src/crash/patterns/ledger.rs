@@ -31,10 +31,14 @@ pub enum Kind {
     Viewed,
     /// An entity whose lists are in blobs.
     Listed,
+    /// An agent of the help desk.
+    Agent,
+    /// A ticket of the help desk.
+    Ticket,
 }
 
 impl Kind {
-    const ALL: [(Self, &'static str); 12] = [
+    const ALL: [(Self, &'static str); 14] = [
         (Self::Index, "index"),
         (Self::Series, "series"),
         (Self::Log, "log"),
@@ -47,6 +51,8 @@ impl Kind {
         (Self::Holder, "holder"),
         (Self::Viewed, "viewed"),
         (Self::Listed, "listed"),
+        (Self::Agent, "agent"),
+        (Self::Ticket, "ticket"),
     ];
 }
 

@@ -9,6 +9,8 @@ use pollster::FutureExt;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use table_core::Result;
+use table_core::embedded::Engine;
+use table_patterns::view::{View, ViewTable};
 use table_patterns::work::{Sweep, WorkerOptions};
 
 use super::check::{Recovery, check};
@@ -56,22 +58,10 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
         }
         // Two that follow the same feeds, as two processes would.
         for _ in 0..2 {
-            let view = stores.view.clone();
-            scope.spawn(move || {
-                loop {
-                    match view.catch_up(10).block_on() {
-                        Ok(caught) if caught.changes > 0 => {}
-                        Ok(_) => std::thread::sleep(Duration::from_millis(5)),
-                        // The other one was faster all the time.
-                        Err(error) if error.is_precondition_failed() => {}
-                        Err(error) => {
-                            eprintln!("view: {error:?}");
-                            std::process::exit(1);
-                        }
-                    }
-                }
-            });
+            scope.spawn(|| follow(&stores.view));
+            scope.spawn(|| follow(&stores.desk.sums));
         }
+        scope.spawn(|| follow(&stores.desk.hours));
         // Often, so that kills hit it.
         let sweep = Sweep::new(stores.outbox.clone()).after(Duration::from_millis(100));
         scope.spawn(move || {
@@ -85,6 +75,22 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
         });
     });
     Ok(())
+}
+
+/// Keeps a view up to date for ever.
+fn follow<V: View>(view: &ViewTable<V, Engine>) {
+    loop {
+        match view.catch_up(10).block_on() {
+            Ok(caught) if caught.changes > 0 => {}
+            Ok(_) => std::thread::sleep(Duration::from_millis(5)),
+            // Another one was faster all the time.
+            Err(error) if error.is_precondition_failed() => {}
+            Err(error) => {
+                eprintln!("view: {error:?}");
+                std::process::exit(1);
+            }
+        }
+    }
 }
 
 /// Runs the plan with `program` as the child.

@@ -22,6 +22,7 @@ use table_patterns::wide::{Wide, WideReader, WideSlots, WideTable, WideWriter};
 use table_patterns::work::{Pace, Worker, WorkerOptions};
 
 use super::copies::{Desk, OwnerOfDesk, OwnerOfRoom, Person, Room};
+use super::helpdesk::HelpDesk;
 use super::lists::{Reader, Readers, list_blobs};
 use super::views::{Sale, Total, Totals};
 use crate::crash::process;
@@ -197,6 +198,7 @@ pub struct Stores {
     pub(super) totals: Table<Total, Engine>,
     pub(super) list_blobs: Arc<dyn ObjectStore>,
     pub(super) readers: Readers,
+    pub(super) desk: HelpDesk,
 }
 
 impl Stores {
@@ -212,7 +214,7 @@ impl Stores {
                 .map_err(|error| Error::new(ErrorCode::Io, "the folder of blobs").with_source(error))?;
             Ok(Arc::new(blobs))
         };
-        let (blobs, lists) = (blobs_in("blobs")?, blobs_in("lists")?);
+        let (blobs, lists, attachments) = (blobs_in("blobs")?, blobs_in("lists")?, blobs_in("attachments")?);
         let engine = process::open(&folder.join("tables"), 0)?;
         let queues = match queues {
             Queues::Durable => engine.clone(),
@@ -244,6 +246,7 @@ impl Stores {
                 .with_list_blobs(list_blobs(&lists))
                 .create_if_missing()
                 .await?,
+            desk: HelpDesk::open(&outbox, attachments).await?,
             list_blobs: lists,
             blobs,
             fed,
@@ -278,12 +281,13 @@ impl Stores {
 
     fn worker_of(&self, outbox: Outbox<Engine, Engine>, options: WorkerOptions) -> Worker<Engine, Engine> {
         let options = WorkerOptions { poison_after: u32::MAX, ..options };
-        Worker::with_options(outbox, options)
+        let worker = Worker::with_options(outbox, options)
             .settles(&self.company)
             .settles_copies(&self.people)
             .settles_copies(&self.desks)
             .settles_copies(&self.rooms)
-            .settles(&self.readers)
+            .settles(&self.readers);
+        self.desk.worker(worker)
     }
 
     /// The tables of the hours, at an hour of the torture's own calendar.

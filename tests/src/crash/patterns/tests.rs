@@ -2,6 +2,7 @@
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use examples::model::helpdesk::Ticket;
 use futures_util::TryStreamExt;
 use pollster::block_on;
 use table_core::query::{KeyRange, Query};
@@ -10,6 +11,7 @@ use table_core::{
 };
 use table_patterns::blob::object_store::path::Path;
 use table_patterns::blob::object_store::{ObjectStore, ObjectStoreExt};
+use table_patterns::large::whole;
 
 use super::stores::{Counts, Queues, Stores};
 use super::{HANDS, Hand, Ledger, Line, Recovery, check};
@@ -258,4 +260,40 @@ fn pat_ix_1_a_list_that_lost_a_member_and_one_of_nobody_are_found() {
         stores.engine.untyped("Readers")?.insert(&row).await.map(drop)
     });
     assert!(wrong.contains("which no reader calls for"), "{wrong}");
+}
+
+#[test]
+fn what_a_help_desk_lost_or_has_twice_is_found() {
+    let wrong = found(Recovery::WithoutCollection, async |stores| {
+        stores.worker().run_until_idle().await?;
+        while stores.desk.sums.catch_up(100).await?.changes > 0 {}
+        delete_first(stores, "HelpDeskMail", "mail_").await?;
+        let (day, _) = stores.desk.audit.tables().await?.swap_remove(0);
+        delete_first(stores, day.as_str(), "").await?;
+        delete_first(stores, "HelpDeskSums", "sums").await?;
+        // An attachment that was replaced is an orphan until it is collected.
+        let tickets = stores.desk.tickets.query(Ticket::rows("adatum")).collect().await?;
+        let ticket = tickets.into_iter().find(|ticket| ticket.agent.is_some()).unwrap();
+        for _ in 0..2 {
+            let content = [Ticket::ATTACHMENT_BLOB.content(whole(super::helpdesk::attached(&ticket)))];
+            stores.desk.attachments.set(Ticket::key("adatum", ticket.number), content).await?;
+        }
+        // By a tool that knows of no copies.
+        let key = ticket.key_of()?;
+        let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
+        let tool = stores.engine.untyped("HelpDesk")?;
+        tool.update(row, |bag| drop(bag.insert("AgentName", "Nobody"))).await.map(drop)
+    });
+    for finding in [
+        "help desk: the notifications are",
+        "help desk: the entries of the audit log are",
+        "help desk: the sums are",
+        "help desk: no ticket names the blob",
+        "shows Some(\"Nobody\")",
+    ] {
+        assert!(wrong.contains(finding), "{finding}: {wrong}");
+    }
+    let wrong =
+        found(Recovery::Whole, async |stores| delete_first(stores, "HelpDesk", "ticket_000001").await);
+    assert!(wrong.contains("ticket 2 of adatum has the place of 1") && wrong.contains("Dangling"), "{wrong}");
 }

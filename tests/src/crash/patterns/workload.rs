@@ -13,6 +13,7 @@ use table_patterns::large::whole;
 use table_patterns::wide::Wide;
 
 use super::copies::{Desk, PEOPLE, Person, Room, TEAM};
+use super::helpdesk_hand::has_no_agent;
 use super::ledger::{Change, Kind, Line};
 use super::lists::{BRANCHES, Reader, TOWNS};
 use super::stores::{
@@ -22,7 +23,7 @@ use super::stores::{
 use super::views::{REGIONS, Sale};
 
 /// What each hand works on.
-pub const HANDS: [Kind; 24] = [
+pub const HANDS: [Kind; 28] = [
     Kind::Index,
     Kind::Index,
     Kind::Index,
@@ -47,16 +48,20 @@ pub const HANDS: [Kind; 24] = [
     Kind::Listed,
     Kind::Listed,
     Kind::Listed,
+    Kind::Ticket,
+    Kind::Ticket,
+    Kind::Ticket,
+    Kind::Ticket,
 ];
 
 /// One thread of the workload. Keys are its own; index values, lists, series, logs and the feed it shares with others.
 pub struct Hand<'a> {
-    stores: &'a Stores,
-    number: usize,
-    own: u32,
-    round: u32,
-    step: u32,
-    random: StdRng,
+    pub(super) stores: &'a Stores,
+    pub(super) number: usize,
+    pub(super) own: u32,
+    pub(super) round: u32,
+    pub(super) step: u32,
+    pub(super) random: StdRng,
     tell: &'a (dyn Fn(Line) + Sync),
 }
 
@@ -93,12 +98,13 @@ impl<'a> Hand<'a> {
             Some(Kind::Holder) => self.holder().await,
             Some(Kind::Viewed) => self.sale().await,
             Some(Kind::Listed) => self.reader().await,
+            Some(Kind::Agent | Kind::Ticket) => self.desk().await,
             None => Err(Error::new(ErrorCode::InvalidInput, "there is no such hand")),
         }
     }
 
     /// Tells of a change, makes it, and tells what came of it.
-    async fn make<T>(
+    pub(super) async fn make<T>(
         &self,
         (kind, key): (Kind, String),
         value: Option<String>,
@@ -334,7 +340,9 @@ pub(super) fn number_of(value: Option<ValueRef<'_>>) -> i64 {
 
 /// Whether an error says that nothing was written, for a reason that others in the workload can be.
 fn is_refusal(error: &Error) -> bool {
-    error.code() == ErrorCode::UniqueViolation || (error.is_precondition_failed() && !error.is_ambiguous())
+    error.code() == ErrorCode::UniqueViolation
+        || has_no_agent(error)
+        || (error.is_precondition_failed() && !error.is_ambiguous())
 }
 
 impl std::fmt::Debug for Hand<'_> {

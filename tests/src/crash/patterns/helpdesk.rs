@@ -1,0 +1,267 @@
+//! The help desk of the examples under torture: its own types and handler, all that a ticket declares at work on one entity.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::{DateTime, Duration, DurationRound, Utc};
+use examples::helpdesk::work::Notifier;
+use examples::model::helpdesk::{
+    Agent, Assignee, AuditEntry, Closed, Comment, HourSums, Mail, Notifies, Status, SumsOfTenants,
+    TenantSums, Ticket, TicketWithComments, TicketsAnHour,
+};
+use futures_util::TryStreamExt;
+use table_core::embedded::{Clock, Engine};
+use table_core::{Error, ErrorCode, Result, TableStoreExt};
+use table_patterns::blob::object_store::ObjectStore;
+use table_patterns::index::{Entities, EntityStore};
+use table_patterns::large::LargeTable;
+use table_patterns::outbox::Outbox;
+use table_patterns::periods::PeriodTables;
+use table_patterns::sequence::Gapless;
+use table_patterns::view::{View, ViewTable};
+use table_patterns::work::Worker;
+
+use super::ledger::Values;
+use super::stores::{content, instant};
+
+/// The partitions.
+pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
+/// Agents of each tenant are numbered from 1 to this.
+pub(super) const AGENTS: u32 = 4;
+/// More rows than the workload ever has.
+const MOST: u64 = 10_000_000;
+
+type Queue = Outbox<Engine, Engine>;
+
+/// The handles of the help desk on one engine.
+#[derive(Clone, Debug)]
+pub(super) struct HelpDesk {
+    pub(super) store: Engine,
+    pub(super) tickets: Entities<Ticket, Engine, Queue>,
+    pub(super) agents: Entities<Agent, Engine, Queue>,
+    pub(super) numbers: Arc<Gapless<Ticket, Engine, Queue>>,
+    pub(super) attachments: LargeTable<Ticket, Engine, Queue>,
+    pub(super) blobs: Arc<dyn ObjectStore>,
+    pub(super) sums: ViewTable<SumsOfTenants, Engine>,
+    pub(super) hours: ViewTable<TicketsAnHour, Engine>,
+    pub(super) audit: PeriodTables<AuditEntry, Engine>,
+}
+
+impl HelpDesk {
+    pub(super) async fn open(outbox: &Queue, blobs: Arc<dyn ObjectStore>) -> Result<Self> {
+        let store = outbox.store().clone();
+        let tickets = store.entities_through::<Ticket, _>(outbox.clone());
+        let tickets = tickets.taking_part(Notifies).holds::<Assignee>().create_if_missing().await?;
+        let agents = store.entities_through::<Agent, _>(outbox.clone()).gives::<Assignee>();
+        store.table::<Mail>().create_if_missing().await?;
+        let audit = PeriodTables::new(store.clone()).keep(90).ahead(1);
+        audit.prepare().await?;
+        Ok(Self {
+            agents: agents.create_if_missing().await?,
+            numbers: Arc::new(Gapless::new(&tickets, "ticket")?),
+            // Small parts, so that uploads have several.
+            attachments: LargeTable::new(tickets.clone(), Arc::clone(&blobs), "attachments")
+                .part_bytes(8 * 1024),
+            sums: built(&store).await?,
+            hours: built(&store).await?,
+            tickets,
+            blobs,
+            audit,
+            store,
+        })
+    }
+
+    /// The worker, which also does the work of the help desk.
+    pub(super) fn worker(&self, worker: Worker<Engine, Engine>) -> Worker<Engine, Engine> {
+        let notifier = Notifier { store: self.store.clone(), audit: self.audit.clone() };
+        worker.handler::<Closed>(notifier).settles_copies(&self.agents).settles_copies(&self.tickets)
+    }
+
+    pub(super) async fn collect_orphans(&self, clock: Clock) -> Result<()> {
+        self.attachments.clone().with_clock(clock).collect_orphans().await.map(drop)
+    }
+}
+
+/// A view, built if no earlier process built it to its end. One that is built is left as it is: what is wrong with it is to be found.
+async fn built<V: View>(store: &Engine) -> Result<ViewTable<V, Engine>> {
+    let view = ViewTable::<V, _>::new(store.clone()).create_if_missing().await?;
+    match view.rows().await {
+        Err(error) if error.code() == ErrorCode::IndexNotReady => view.rebuild().run().await.map(drop)?,
+        rows => drop(rows?),
+    }
+    Ok(view)
+}
+
+/// When a ticket of a number was opened.
+pub(super) fn opened(number: u32) -> DateTime<Utc> {
+    instant(number / 6, number % 6 * 600_000)
+}
+
+/// The text of a ticket: the name by which its writer knows it, and a filling of up to three properties.
+pub(super) fn text(name: &str, filling: usize) -> String {
+    format!("{name} {}", "It beeps. ".repeat(filling))
+}
+
+/// The name in a text.
+pub(super) fn name_in(text: &str) -> &str {
+    text.split_once(' ').map_or(text, |(name, _)| name)
+}
+
+/// A ticket's part of the ledger.
+pub(super) fn ticket_entry(ticket: &Ticket, comments: usize) -> String {
+    format!("{:?}/{}/{comments}/{}", ticket.status, ticket.priority, ticket.attachment.is_some())
+}
+
+/// An agent's part of the ledger.
+pub(super) fn agent_entry(agent: &Agent) -> (String, String) {
+    (format!("{}/{}", agent.tenant, agent.id), format!("{}:{}", agent.name, agent.email))
+}
+
+/// The bytes of the attachment of a ticket.
+pub(super) fn attached(ticket: &Ticket) -> Vec<u8> {
+    content(i64::from(ticket.number) * 997 + 1)
+}
+
+/// What is stored: agents and tickets.
+pub(super) struct Stored {
+    pub(super) agents: Values,
+    pub(super) tickets: Values,
+}
+
+/// All of the help desk, once workers and views have done what is pending: each part is what tickets, agents and comments call for.
+pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<Stored> {
+    while desk.sums.catch_up(1_000).await?.changes > 0 {}
+    while desk.hours.catch_up(1_000).await?.changes > 0 {}
+    let mut stored = Stored { agents: Values::new(), tickets: Values::new() };
+    let mut all = Vec::new();
+    for tenant in TENANTS {
+        let agents = desk.agents.query(Agent::rows(tenant)).collect().await?;
+        let tickets = desk.tickets.query(Ticket::rows(tenant)).collect().await?;
+        stored.agents.extend(agents.iter().map(agent_entry));
+        let names: BTreeMap<u32, &str> = agents.iter().map(|agent| (agent.id, agent.name.as_str())).collect();
+        for (ticket, number) in tickets.iter().zip(1..) {
+            if ticket.number != number {
+                wrong.push(format!(
+                    "help desk: ticket {} of {tenant} has the place of {number}",
+                    ticket.number
+                ));
+            }
+            let name = ticket.agent.and_then(|agent| names.get(&agent).copied());
+            if ticket.agent_name.as_deref() != name || ticket.agent.is_some() != name.is_some() {
+                let Ticket { number, agent, agent_name, .. } = ticket;
+                wrong.push(format!(
+                    "help desk: ticket {number} shows {agent_name:?} of agent {agent:?}, who is {name:?}"
+                ));
+            }
+            stored.tickets.insert(name_in(&ticket.text).to_owned(), whole(desk, ticket, wrong).await?);
+        }
+        all.extend(tickets);
+    }
+    for findings in [desk.tickets.check().run().await?.findings, desk.agents.check().run().await?.findings] {
+        wrong.extend(findings.iter().map(|finding| format!("help desk: {finding:?}")));
+    }
+    compare("notifications", notified(desk).await?, closed(&all), wrong);
+    compare("entries of the audit log", logged(desk).await?, closed(&all), wrong);
+    sums(desk, &all, wrong).await?;
+    blobs(desk, &all, wrong).await?;
+    Ok(stored)
+}
+
+/// A ticket with its comments, and its attachment read.
+async fn whole(desk: &HelpDesk, ticket: &Ticket, wrong: &mut Vec<String>) -> Result<String> {
+    let key = Ticket::key(&ticket.tenant, ticket.number);
+    let group: TicketWithComments = desk.tickets.table().read_group(key).await?;
+    let numbers: Vec<u32> = group.comments.iter().map(|comment| comment.number).collect();
+    if !numbers.iter().copied().eq(1..=u32::try_from(numbers.len()).unwrap_or_default()) {
+        wrong.push(format!("help desk: ticket {} has the comments {numbers:?}", ticket.number));
+    }
+    if let Some(read) = desk.attachments.open(ticket, Ticket::ATTACHMENT_BLOB).await?
+        && read.bytes().await? != attached(ticket)
+    {
+        wrong.push(format!("help desk: the attachment of ticket {} holds another value", ticket.number));
+    }
+    Ok(ticket_entry(ticket, numbers.len()))
+}
+
+type Closings = BTreeMap<(String, u32), usize>;
+
+fn counted(tickets: impl IntoIterator<Item = (String, u32)>) -> Closings {
+    tickets.into_iter().fold(Closings::new(), |mut counts, ticket| {
+        *counts.entry(ticket).or_default() += 1;
+        counts
+    })
+}
+
+/// The tickets that are closed, each once.
+fn closed(tickets: &[Ticket]) -> Closings {
+    let closed = tickets.iter().filter(|ticket| ticket.status == Status::Closed);
+    counted(closed.map(|ticket| (ticket.tenant.clone(), ticket.number)))
+}
+
+async fn notified(desk: &HelpDesk) -> Result<Closings> {
+    let mails = desk.store.table::<Mail>().scan("check after a crash").max_rows(MOST).collect().await?;
+    Ok(counted(mails.into_iter().map(|mail| (mail.tenant, mail.ticket))))
+}
+
+async fn logged(desk: &HelpDesk) -> Result<Closings> {
+    let mut found = Vec::new();
+    for (_, day) in desk.audit.tables().await? {
+        let table = desk.audit.table_of(day)?;
+        for tenant in TENANTS {
+            found.extend(table.query(AuditEntry::partition(tenant)).collect().await?);
+        }
+    }
+    Ok(counted(found.into_iter().map(|entry| (entry.tenant, entry.ticket))))
+}
+
+/// The views, against the tickets counted.
+async fn sums(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> Result<()> {
+    let (mut of_tenants, mut of_hours) = (BTreeMap::new(), BTreeMap::new());
+    for ticket in tickets {
+        let (open, all) = of_tenants.entry(ticket.tenant.clone()).or_insert((0, 0));
+        *open += i64::from(ticket.status == Status::Open);
+        *all += 1;
+        let hour = ticket.created.duration_trunc(Duration::hours(1)).unwrap_or(ticket.created);
+        *of_hours.entry((ticket.tenant.clone(), hour)).or_insert(0) += 1;
+    }
+    let shown = desk.sums.rows().await?.scan("check after a crash").max_rows(MOST).collect().await?;
+    let shown = shown.into_iter().map(|TenantSums { tenant, open, tickets }| (tenant, (open, tickets)));
+    compare("sums", shown.filter(|(_, (_, all))| *all != 0).collect(), of_tenants, wrong);
+    let shown = desk.hours.rows().await?.scan("check after a crash").max_rows(MOST).collect().await?;
+    let shown = shown.into_iter().map(|HourSums { tenant, hour, tickets }| ((tenant, hour), tickets));
+    compare("hours", shown.filter(|(_, tickets)| *tickets != 0).collect(), of_hours, wrong);
+    Ok(())
+}
+
+/// No blob is there that no ticket names. Those that are named were read with their tickets.
+async fn blobs(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> Result<()> {
+    let named: Vec<&str> = tickets
+        .iter()
+        .filter_map(|ticket| Ticket::ATTACHMENT_BLOB.address_in(ticket))
+        .map(|blob| blob.path())
+        .collect();
+    let unlisted = |error| Error::new(ErrorCode::Io, "the attachments cannot be listed").with_source(error);
+    let mut listing = desk.blobs.list(None);
+    while let Some(meta) = listing.try_next().await.map_err(unlisted)? {
+        if !named.contains(&meta.location.as_ref()) {
+            wrong.push(format!("help desk: no ticket names the blob {}", meta.location));
+        }
+    }
+    Ok(())
+}
+
+fn compare<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T, wrong: &mut Vec<String>) {
+    if found != expected {
+        wrong.push(format!("help desk: the {what} are {found:?}, the tickets call for {expected:?}"));
+    }
+}
+
+/// A comment of a ticket.
+pub(super) fn comment(ticket: &Ticket, number: usize) -> Comment {
+    Comment {
+        tenant: ticket.tenant.clone(),
+        ticket: ticket.number,
+        number: u32::try_from(number).unwrap_or_default(),
+        text: "It still does.".to_owned(),
+    }
+}
