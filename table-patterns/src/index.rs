@@ -91,6 +91,7 @@ mod fault;
 mod finding;
 #[cfg(test)]
 mod fixture;
+mod in_unit;
 mod kept;
 mod list;
 mod look_up;
@@ -122,6 +123,7 @@ pub(crate) use commit::Attempt;
 pub use eventual::{Eventual, EventualQuery};
 pub use fault::UniqueViolation;
 pub use finding::{Finding, FindingKind};
+pub(crate) use in_unit::InUnit;
 pub(crate) use kept::{Asked, Keeper, Kept, KeptWrite, Other};
 #[cfg(feature = "blobs")]
 pub use list::ListBlobs;

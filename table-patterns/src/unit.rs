@@ -16,8 +16,8 @@
 //! # Bounds
 //! 100 operations (EGT-2), 4 MiB (EGT-3), each row once (EGT-4), one table and partition (EGT-1, EGT-5): reported as they are added, with what they are made
 //! of. A condition is an empty merge, as the service has no other: it changes the version of what it asks for.
-//! Entities with [copies](crate::denormal) are completed when the unit is committed: what they copy is read then, so that a holder of a source
-//! that the same unit writes is refused (EGT-4), and a row too many by them is an error of the commit.
+//! Entities with [copies](crate::denormal) are completed when the unit is committed: what they copy is read then, or taken from the source in
+//! the same unit, and a row too many by them is an error of the commit.
 //!
 //! # When not to
 //! For one entity: the verbs of the handle. For more than fits: [bulk](crate::index::Entities::bulk), which is not atomic.

@@ -48,6 +48,11 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
         let all = if after.is_none() { usize::MAX } else { most };
         let (mut here, mut follow) = (Vec::new(), false);
         for found in reference::find(store, table, key, all).await? {
+            let holder = &found.reference.holder;
+            let is_here = holder.partition_key == key.partition_key && found.reference.holder_table == *table;
+            if is_here && kept.unit.get(&holder.row_key).is_some_and(|written| written.keeps) {
+                continue; // written in the same unit, where it copies what this is to be
+            }
             let given = self.given(&found).map_err(|error| io::in_place(error, table, key))?;
             if after.is_none() && given.relation.on_delete == OnDelete::Refuse {
                 self.refuse(table, key, before, &found).await?;
@@ -55,8 +60,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
             if !is_affected(given) {
                 continue;
             }
-            let reference = &found.reference;
-            if reference.holder.partition_key == key.partition_key && reference.holder_table == *table {
+            if is_here {
                 here.push(found);
             } else {
                 follow = true;
@@ -91,7 +95,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
         else {
             return Ok(());
         };
-        let refreshed = (relation.refresh)(key, io::entity(&group.holder, &stored), Some(before))?;
+        let refreshed = (relation.refresh)(key, io::entity(&group.holder, &stored.row), Some(before))?;
         if matches!(refreshed, Refreshed::Elsewhere) {
             return Ok(());
         }

@@ -14,10 +14,10 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::converge;
 use crate::denormal::fault::CopyFault;
-use crate::denormal::io;
 use crate::denormal::reference::Reference;
 use crate::denormal::relations::Copying;
 use crate::denormal::steps::{Left, holder_step};
+use crate::denormal::{OnDelete, io};
 use crate::index::{Beside, IndexOutbox, Kept, read_as};
 use crate::outbox::Step;
 
@@ -57,15 +57,30 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
                     self.refer(&source_table, &source, &link).await?;
                     follow = true;
                 }
-                match store.get(&source_table, &source, &Select::All).await? {
-                    Some(stored) => {
-                        (relation.set)(after, io::entity(&source, &stored))?;
+                // A source of the same unit is what it is to be, under the condition of its own write.
+                let in_unit = is_here(&source).then(|| kept.unit.get(&source.row_key)).flatten();
+                let is_deleted = in_unit.is_some_and(|written| written.row.is_none());
+                let found = match in_unit {
+                    Some(written) => written.row.clone().map(|row| (row, None)),
+                    None => store
+                        .get(&source_table, &source, &Select::All)
+                        .await?
+                        .map(|stored| (stored.row, Some(stored.etag))),
+                };
+                match found {
+                    Some((row, etag)) => {
+                        (relation.set)(after, io::entity(&source, &row))?;
                         if is_new && is_here(&source) {
                             beside.push((link_key.row_key, OperationKind::InsertOrReplace(link.row())));
-                            sources.insert(source.row_key, stored.etag);
+                            sources.extend(etag.map(|etag| (source.row_key, etag)));
                         }
                     }
                     None if is_new => return Err(no_source(&source_table, &source)),
+                    None if is_deleted && relation.on_delete == OnDelete::Refuse => {
+                        let (holder, relation) = (key.clone(), relation.name);
+                        let fault = CopyFault::Referred { holder, table: table.clone(), relation };
+                        return Err(io::in_place(Error::of(fault), table, &source));
+                    }
                     // Deleted, and the holder not yet cleared by the worker.
                     None => {
                         (relation.clear)(after)?;

@@ -6,16 +6,15 @@ use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
-use table_core::row::RowWriter;
-use table_core::store::StoredRow;
+use table_core::row::{Row, RowWriter};
 
 /// Writes nothing but another version: a writer that read the entity before fails.
 pub(super) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }
 
-pub(super) fn entity<'a>(key: &'a EntityKey, stored: &'a StoredRow) -> EntityRef<'a> {
-    EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), stored.row.view())
+pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
+    EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
 }
 
 /// What others may change while something is tried, in words.

@@ -40,7 +40,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Holders<'_, E, S, O> {
         let table = self.copying.handle.table();
         let stored = table.store().get(table.name()?, self.source, &Select::All).await?;
         let source =
-            stored.as_ref().map(|stored| E::from_entity(io::entity(self.source, stored))).transpose()?;
+            stored.as_ref().map(|stored| E::from_entity(io::entity(self.source, &stored.row))).transpose()?;
         let place = |(Group { table, holder, .. }, _): &(Group, _)| Place {
             table: table.clone(),
             partition_key: holder.partition_key.clone(),

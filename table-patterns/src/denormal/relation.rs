@@ -122,6 +122,7 @@ fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
 /// A relation as those of its holder see it.
 pub(super) struct Incoming<H> {
     pub(super) name: &'static str,
+    pub(super) on_delete: OnDelete,
     source_table: &'static str,
     /// The source that a holder refers to.
     pub(super) reference: fn(&H) -> Result<Option<EntityKey>>,
@@ -141,6 +142,7 @@ impl<H> Incoming<H> {
     pub(super) fn of<D: Denormal<Holder = H>>() -> Self {
         Self {
             name: D::NAME,
+            on_delete: D::ON_DELETE,
             source_table: D::Source::SCHEMA.table,
             reference: key_of::<D>,
             set: |holder, source| {

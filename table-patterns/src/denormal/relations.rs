@@ -68,13 +68,13 @@ where
 impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
     /// The write of an entity with the copies that it holds, and those that it gives.
     async fn keep(&self, asked: Asked) -> Result<KeptWrite> {
-        let Asked { key, kind, stored, together } = asked;
+        let mut kept = Kept::of(&asked)?;
+        let Asked { key, kind, stored, .. } = asked;
         let handle = self.handle;
         // Before a reference is written in another partition.
         handle.admit(false).await?;
         let read = |row: &Row| read_as::<E>(&key, row).map_err(|error| handle.here(error, &key));
         let old = stored.as_ref().map(read).transpose()?;
-        let mut kept = Kept::of(&kind, stored.as_ref(), together)?;
         self.hold(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         self.give(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         let new = kept.new.as_ref().map(read).transpose()?;

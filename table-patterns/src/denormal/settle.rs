@@ -55,11 +55,11 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
         }
         let mut holder = None;
         if let Some(stored) = store.get(table, key, &Select::All).await? {
-            let read = H::from_entity(io::entity(key, &stored));
+            let read = H::from_entity(io::entity(key, &stored.row));
             let read = read.map_err(|error| error.with_table(table.as_str()))?;
             match self.copy_again(table, key, &stored, read, left).await? {
                 Some(outcome) => return Ok(outcome),
-                None => holder = Some(H::from_entity(io::entity(key, &stored))?),
+                None => holder = Some(H::from_entity(io::entity(key, &stored.row))?),
             }
         }
         for (relation, source, source_table, link_key, etag) in old {
@@ -95,7 +95,7 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
             // the second is never older than what it has.
             match store.get(&source_table, &source, &Select::All).await? {
                 Some(_) if !has_reference => return Ok(Some(Outcome::Lost)),
-                Some(source_row) => (relation.set)(&mut holder, io::entity(&source, &source_row))?,
+                Some(source_row) => (relation.set)(&mut holder, io::entity(&source, &source_row.row))?,
                 None => {
                     (relation.clear)(&mut holder)?;
                     let gone = (relation.name.to_owned(), source);
@@ -111,7 +111,7 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
         }
         let row = rewrite(stored.row.view(), before.view(), after.view())?;
         let replace = OperationKind::Replace(row, IfMatch::ETag(stored.etag.clone()));
-        let was = H::from_entity(io::entity(key, stored))?;
+        let was = H::from_entity(io::entity(key, &stored.row))?;
         let write = self.handle.write_of(key.clone(), replace, Some(&was), Some(&holder))?;
         match self.handle.commit_others(table, &Batch::of::<H>(write)?).await {
             Err(error) if error.is_conflict() => Ok(Some(Outcome::Lost)),

@@ -5,6 +5,7 @@ mod concurrent;
 mod deaths;
 mod declared;
 mod handle;
+mod in_unit;
 mod kit;
 mod layout;
 mod model;

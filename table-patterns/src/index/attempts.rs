@@ -1,6 +1,8 @@
 //! How a write of one entity is tried: what is there is read, what is to be is decided, and both are written with the indexes in one
 //! transaction; again where another writer was in between (CON-3).
 
+use std::sync::Arc;
+
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
@@ -147,8 +149,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         let Write { key, kind, .. } = write;
         loop {
             let (key, kind, stored) = (key.clone(), kind.clone(), stored.clone());
-            let mut kept =
-                keeper.keep(self, Asked { key: key.clone(), kind, stored, together: *together }).await?;
+            let asked = Asked { key: key.clone(), kind, stored, together: *together, unit: Arc::default() };
+            let mut kept = keeper.keep(self, asked).await?;
             let (row, is_alone) = (kept.row.take(), kept.others.is_empty());
             let mut batch = Batch::new(key.partition_key);
             kept.push::<E>(&mut batch)?;

@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
 use table_core::entity::Entity;
@@ -233,7 +234,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
             let mut kept = Batch::new(batch.partition_key.clone());
             let mut completed = Ok(());
             for (_, Write { key, kind, .. }) in writes {
-                let asked = Asked { key: key.clone(), kind: kind.clone(), stored: None, together: true };
+                let (key, kind, unit) = (key.clone(), kind.clone(), Arc::default());
+                let asked = Asked { key, kind, stored: None, together: true, unit };
                 completed = keeper.keep(self, asked).await.and_then(|write| write.push::<E>(&mut kept));
                 if completed.is_err() {
                     break;

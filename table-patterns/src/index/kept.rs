@@ -11,6 +11,7 @@ use table_core::operation::OperationKind;
 use table_core::row::{self, Row};
 
 use crate::index::batch::{Batch, Write};
+use crate::index::in_unit::InUnit;
 use crate::outbox::Step;
 use crate::participant::Beside;
 
@@ -33,6 +34,8 @@ pub(crate) struct Kept {
     pub(crate) new: Option<Row>,
     /// Whether other entities may be written in this transaction: not once that was too much for one.
     pub(crate) together: bool,
+    /// The other entities of the unit that it is in.
+    pub(crate) unit: Arc<InUnit>,
     pub(crate) rows: Vec<Beside>,
     pub(crate) steps: Vec<Step>,
     pub(crate) others: Vec<Other>,
@@ -57,7 +60,8 @@ impl Other {
 
 impl Kept {
     /// The change that an operation makes to what is stored.
-    pub(crate) fn of(kind: &OperationKind, stored: Option<&Row>, together: bool) -> Result<Self> {
+    pub(crate) fn of(asked: &Asked) -> Result<Self> {
+        let Asked { kind, stored, together, unit, .. } = asked;
         let new = match (kind, stored) {
             (OperationKind::Delete(_), _) => None,
             (OperationKind::Merge(row, _) | OperationKind::InsertOrMerge(row), Some(stored)) => {
@@ -65,7 +69,8 @@ impl Kept {
             }
             (kind, _) => kind.row().cloned(),
         };
-        Ok(Self { new, together, rows: Vec::new(), steps: Vec::new(), others: Vec::new() })
+        let (together, unit) = (*together, Arc::clone(unit));
+        Ok(Self { new, together, unit, rows: Vec::new(), steps: Vec::new(), others: Vec::new() })
     }
 
     /// The operation that writes all that the entity is to have.
@@ -89,6 +94,8 @@ pub(crate) struct Asked {
     pub(crate) stored: Option<Row>,
     /// Whether other entities may be written in the same transaction.
     pub(crate) together: bool,
+    /// The other entities of the unit that it is in.
+    pub(crate) unit: Arc<InUnit>,
 }
 
 /// The same with them.

@@ -1,5 +1,6 @@
 //! Units with entities that give or hold copies: what follows is read when they are committed, and again where that changed.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -11,13 +12,13 @@ use table_core::operation::OperationKind;
 use table_core::store::TableStore;
 
 use crate::index::{
-    Asked, Batch, Beside, Entities, IndexOutbox, KeptWrite, Other, Road, is_moved, is_too_much,
+    Asked, Batch, Beside, Entities, InUnit, IndexOutbox, KeptWrite, Other, Road, is_moved, is_too_much,
 };
 use crate::outbox::Step;
 use crate::unit::Unit;
 
-/// Completes the write of an entity by its copies; whether others may be written with it.
-pub(super) type Keep = Arc<dyn Fn(bool) -> BoxFuture<'static, Result<KeptWrite>> + Send + Sync>;
+/// Completes the write of an entity by its copies; whether others may be written with it, and the entities of the unit.
+pub(super) type Keep = Arc<dyn Fn(bool, Arc<InUnit>) -> BoxFuture<'static, Result<KeptWrite>> + Send + Sync>;
 
 /// What was added to a unit.
 pub(super) enum Part {
@@ -47,9 +48,10 @@ where
     let Some(keeper) = handle.keeper.clone() else { return Ok(None) };
     let (handle, key, kind) = (handle.clone(), key.clone(), kind.clone());
     let stored = old.map(Entity::to_row).transpose()?;
-    Ok(Some(Arc::new(move |together| {
+    Ok(Some(Arc::new(move |together, unit| {
         let (handle, keeper) = (handle.clone(), keeper.clone());
-        let asked = Asked { key: key.clone(), kind: kind.clone(), stored: stored.clone(), together };
+        let (key, kind, stored) = (key.clone(), kind.clone(), stored.clone());
+        let asked = Asked { key, kind, stored, together, unit };
         Box::pin(async move { keeper.keep(&handle, asked).await })
     })))
 }
@@ -88,19 +90,33 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
 
     /// The batch with all that copies add: entities of the unit first.
     async fn completed(&self, together: bool) -> Result<Batch> {
+        let mut unit = InUnit::default();
+        for part in &self.parts {
+            if let Part::Write(own, keep) = part {
+                unit.add(&own.write.key.row_key, &own.write.kind, keep.is_some());
+            }
+        }
+        let unit = Arc::new(unit);
         let mut batch = Batch::new(self.batch.partition_key.clone());
-        let mut others = Vec::new();
+        let mut others = Vec::<Other>::new();
         for part in &self.parts {
             match part {
                 Part::Write(own, None) => (own.push)(&mut batch, own.write.clone())?,
                 Part::Write(own, Some(keep)) => {
-                    let kept = keep(together).await?;
+                    let kept = keep(together, Arc::clone(&unit)).await?;
                     (own.push)(&mut batch, kept.own)?;
                     others.extend(kept.others);
                 }
                 Part::Row(row) => batch.add(row.clone())?,
                 Part::Step(source, step) => batch.intend(source, vec![step.clone()]),
             }
+        }
+        let beside = batch.beside.iter().map(|beside| &beside.operation);
+        let mut rows: HashSet<_> =
+            batch.entities.iter().chain(beside).map(|operation| operation.row_key.clone()).collect();
+        if together && !others.iter().all(|other| rows.insert(other.write.key.row_key.clone())) {
+            // A holder of two sources of the unit, or one that it has a condition on, as on a source of another: a worker follows.
+            return Box::pin(self.completed(false)).await;
         }
         others.into_iter().try_for_each(|other| other.push(&mut batch))?;
         Ok(batch)

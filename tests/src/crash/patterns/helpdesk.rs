@@ -12,6 +12,7 @@ use examples::model::helpdesk::{
 use futures_util::TryStreamExt;
 use table_core::embedded::{Clock, Engine};
 use table_core::{Error, ErrorCode, Result, TableStoreExt};
+use table_patterns::blob::BlobRef;
 use table_patterns::blob::object_store::ObjectStore;
 use table_patterns::index::{Entities, EntityStore};
 use table_patterns::large::LargeTable;
@@ -160,8 +161,8 @@ pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<S
     for findings in [desk.tickets.check().run().await?.findings, desk.agents.check().run().await?.findings] {
         wrong.extend(findings.iter().map(|finding| format!("help desk: {finding:?}")));
     }
-    compare("notifications", notified(desk).await?, closed(&all), wrong);
-    compare("entries of the audit log", logged(desk).await?, closed(&all), wrong);
+    compare("notifications", &notified(desk).await?, &closed(&all), wrong);
+    compare("entries of the audit log", &logged(desk).await?, &closed(&all), wrong);
     sums(desk, &all, wrong).await?;
     blobs(desk, &all, wrong).await?;
     Ok(stored)
@@ -226,10 +227,10 @@ async fn sums(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> R
     }
     let shown = desk.sums.rows().await?.scan("check after a crash").max_rows(MOST).collect().await?;
     let shown = shown.into_iter().map(|TenantSums { tenant, open, tickets }| (tenant, (open, tickets)));
-    compare("sums", shown.filter(|(_, (_, all))| *all != 0).collect(), of_tenants, wrong);
+    compare("sums", &shown.filter(|(_, (_, all))| *all != 0).collect(), &of_tenants, wrong);
     let shown = desk.hours.rows().await?.scan("check after a crash").max_rows(MOST).collect().await?;
     let shown = shown.into_iter().map(|HourSums { tenant, hour, tickets }| ((tenant, hour), tickets));
-    compare("hours", shown.filter(|(_, tickets)| *tickets != 0).collect(), of_hours, wrong);
+    compare("hours", &shown.filter(|(_, tickets)| *tickets != 0).collect(), &of_hours, wrong);
     Ok(())
 }
 
@@ -238,7 +239,7 @@ async fn blobs(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> 
     let named: Vec<&str> = tickets
         .iter()
         .filter_map(|ticket| Ticket::ATTACHMENT_BLOB.address_in(ticket))
-        .map(|blob| blob.path())
+        .map(BlobRef::path)
         .collect();
     let unlisted = |error| Error::new(ErrorCode::Io, "the attachments cannot be listed").with_source(error);
     let mut listing = desk.blobs.list(None);
@@ -250,7 +251,7 @@ async fn blobs(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> 
     Ok(())
 }
 
-fn compare<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T, wrong: &mut Vec<String>) {
+fn compare<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T, wrong: &mut Vec<String>) {
     if found != expected {
         wrong.push(format!("help desk: the {what} are {found:?}, the tickets call for {expected:?}"));
     }
