@@ -47,7 +47,8 @@ pub trait Entity: FromEntity + 'static {
     /// store takes (KEY-7), and `OutOfRangeInput` if the row would be one that patterns keep for themselves
     /// ([`RESERVED`](crate::key::text::RESERVED)).
     fn key_of(&self) -> Result<EntityKey> {
-        let (mut partition_key, mut row_key) = (String::new(), String::new());
+        // Room for keys of usual length: they are written part by part.
+        let (mut partition_key, mut row_key) = (String::with_capacity(32), String::with_capacity(32));
         self.encode_key(&mut partition_key, &mut row_key)?;
         require_portable("PartitionKey", &partition_key)?;
         require_portable("RowKey", &row_key)?;

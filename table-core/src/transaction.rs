@@ -39,6 +39,8 @@ pub struct Transaction {
     /// Hashes of the row keys; empty as long as there are at most [`FEW`].
     hashes: HashSet<u64>,
     bytes: usize,
+    /// What the names of the last row count for among them.
+    names: usize,
     limits: Limits,
     identified: bool,
 }
@@ -50,7 +52,7 @@ impl Transaction {
     /// None so far: a key that is too long is refused by the first operation that would store it (KEY-8, KEY-9).
     pub fn new(partition_key: PartitionKey, limits: Limits) -> Result<Self> {
         let (operations, hashes) = (Vec::new(), HashSet::new());
-        Ok(Self { partition_key, operations, hashes, bytes: 0, limits, identified: false })
+        Ok(Self { partition_key, operations, hashes, bytes: 0, names: 0, limits, identified: false })
     }
 
     /// The same, with the wish that a backend which can lose answers stores an identifier with each entity, so that it can tell
@@ -73,7 +75,7 @@ impl Transaction {
     /// for an entity that is in it already (EGT-4), and every limit of a single entity. The transaction stays as it was.
     pub fn push(&mut self, operation: Operation) -> Result<()> {
         let index = self.operations.len();
-        self.bytes = self.check(&operation).map_err(|error| {
+        (self.bytes, self.names) = self.check(&operation).map_err(|error| {
             error.with_operation(index).with_key(self.partition_key.as_str(), operation.row_key.as_str())
         })?;
         self.operations.push(operation);
@@ -91,8 +93,8 @@ impl Transaction {
         may_hold && self.operations.iter().any(|earlier| earlier.row_key == *row_key)
     }
 
-    /// The bytes of the transaction with this operation in it.
-    fn check(&self, operation: &Operation) -> Result<usize> {
+    /// The bytes of the transaction with this operation in it, and of the names of its row.
+    fn check(&self, operation: &Operation) -> Result<(usize, usize)> {
         if self.operations.len() >= self.limits.operations {
             return Err(Error::of(LimitFault::Operations(self.limits.operations)));
         }
@@ -105,19 +107,21 @@ impl Transaction {
             self.limits.check_key("PartitionKey", self.partition_key.as_str())?;
             self.limits.check_key("RowKey", operation.row_key.as_str())?;
         }
-        let row = operation.kind.row();
-        if let Some(row) = row {
-            self.limits.check_row(row.view())?;
-        }
-        let bytes = entity_bytes(self.partition_key.as_str(), operation.row_key.as_str(), row);
-        if row.is_some() {
+        let (mut bytes, mut names) =
+            (entity_bytes(self.partition_key.as_str(), operation.row_key.as_str(), None), 0);
+        if let Some(row) = operation.kind.row() {
+            let before = self.operations.last().and_then(|before| before.kind.row());
+            let before = before.map(|before| (before.view(), self.names));
+            let values;
+            (names, values) = self.limits.measure_row(before, row.view())?;
+            bytes += names + values;
             self.limits.check_entity_bytes(bytes)?;
         }
         let (sum, most) = (self.bytes.saturating_add(bytes), self.limits.transaction_bytes);
         if sum > most {
             return Err(Error::of(LimitFault::Transaction { sum, most }));
         }
-        Ok(sum)
+        Ok((sum, names))
     }
 
     /// The partition.
@@ -164,6 +168,30 @@ mod tests {
     use crate::operation::OperationKind;
 
     proptest! {
+        /// Rows of one shape follow each other, and others, of which some are broken or too large.
+        #[test]
+        fn what_a_row_is_checked_for_does_not_depend_on_those_before_it(
+            models in prop::collection::vec(crate::row::tests::model(), 1..4),
+            rows in prop::collection::vec((0..4_usize, 0..4_usize, any::<bool>()), 0..12),
+        ) {
+            // Texts of five code units are too long here.
+            let limits = Limits { string_units: 4, ..Limits::PORTABLE };
+            let mut transaction = Transaction::new(PartitionKey::default(), limits).unwrap();
+            let mut bytes = 0;
+            for (index, (model, cut, is_deleted)) in rows.into_iter().enumerate() {
+                let row = crate::row::tests::row(&models[model % models.len()]);
+                let row = crate::Row::from_bytes(row.as_bytes()[..row.as_bytes().len() - cut / 3].into());
+                let row_key = RowKey::new(index.to_string()).unwrap();
+                let kind = if is_deleted { OperationKind::Delete(IfMatch::Any) } else { OperationKind::Insert(row) };
+                let operation = Operation { row_key, kind };
+                let mut alone = Transaction::new(PartitionKey::default(), limits).unwrap();
+                let wanted = alone.push(operation.clone()).map_err(|error| error.code());
+                prop_assert_eq!(transaction.push(operation).map_err(|error| error.code()), wanted);
+                bytes += alone.bytes();
+                prop_assert_eq!(transaction.bytes(), bytes);
+            }
+        }
+
         #[test]
         fn egt_4_each_entity_once_as_a_set_says(row_keys in prop::collection::vec("[a-z]{1,2}", 0..90)) {
             let mut transaction = Transaction::new(PartitionKey::default(), Limits::PORTABLE).unwrap();

@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use crate::limits::fault::LimitFault;
 use crate::name::check_property_name;
 use crate::row::fault::RowFault;
-use crate::row::{Names, Row, RowView};
+use crate::row::{Names, Property, Row, RowView};
 use crate::ticks;
 use crate::value::{ValueRef, out_of_range};
 
@@ -22,13 +22,18 @@ use crate::value::{ValueRef, out_of_range};
 #[must_use]
 pub fn entity_bytes(partition_key: &str, row_key: &str, row: Option<&Row>) -> usize {
     let properties = row.map_or(0, |row| {
-        row.view().properties().flatten().map(|p| 8 + 2 * utf16(p.name) + value_bytes(p.value)).sum::<usize>()
+        row.view().properties().flatten().map(|p| name_bytes(p.name) + value_bytes(p.value)).sum::<usize>()
     });
     4 + 2 * (utf16(partition_key) + utf16(row_key)) + properties
 }
 
 fn utf16(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
+}
+
+/// What a property counts for beside its value.
+fn name_bytes(name: &str) -> usize {
+    8 + 2 * utf16(name)
 }
 
 fn value_bytes(value: ValueRef<'_>) -> usize {
@@ -70,6 +75,38 @@ impl Limits {
             Some(name) => Err(duplicate_property(name)),
             None => Ok(()),
         }
+    }
+
+    /// The same, and the bytes of the row by the published formula (SIZE-2): those of its names, and of its values. `before` is a row
+    /// that was checked, with the bytes of its names: those of rows of one shape are looked at once.
+    pub(crate) fn measure_row(
+        &self,
+        before: Option<(RowView<'_>, usize)>,
+        row: RowView<'_>,
+    ) -> Result<(usize, usize)> {
+        if let Some((before, names)) = before
+            && before.parts().0 == row.parts().0
+            && let Some(values) = self.fitting_values(row)
+        {
+            return Ok((names, values));
+        }
+        self.check_row(row)?;
+        let bytes = |(names, values), Property { name, value }: Property<'_>| {
+            (names + name_bytes(name), values + value_bytes(value))
+        };
+        Ok(row.properties().flatten().fold((0, 0), bytes))
+    }
+
+    /// The bytes of all values, if they are within the limits. If not, [`check_row`](Self::check_row) says which one is the first that
+    /// is not.
+    fn fitting_values(&self, row: RowView<'_>) -> Option<usize> {
+        row.check_version().ok()?;
+        (0..row.len()).try_fold(0, |sum, index| {
+            let (tag, _) = row.label(index)?;
+            let value = row.value_at(Some((index, tag))).ok()??;
+            self.check_value("", value).ok()?;
+            Some(sum + value_bytes(value))
+        })
     }
 
     fn check_value(&self, name: &str, value: ValueRef<'_>) -> Result<()> {
