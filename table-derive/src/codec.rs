@@ -11,6 +11,8 @@ use syn::spanned::Spanned;
 use syn::{Ident, LitInt, Path, Type};
 
 pub(crate) use parse::{in_attribute, meant, parse_attribute, parse_part, word_of};
+#[cfg(test)]
+pub(crate) use words::all;
 pub(crate) use words::{Gives, Word, attributes};
 
 /// How a field is written.

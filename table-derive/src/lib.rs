@@ -62,6 +62,9 @@ use proc_macro::TokenStream;
         truncate,
         folded,
         replaced,
+        first,
+        inverted,
+        literal,
         codec
     )
 )]

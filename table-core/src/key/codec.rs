@@ -41,7 +41,7 @@
 //! | [`Bucket`] | a number made of the value, to spread load |
 //! | [`Digest`] | digits of a hash |
 //! | [`Truncated`] | the hour, the day, the month of an instant |
-//! | [`Folded`], [`Replaced`] | a text in one case; with one character for another |
+//! | [`Folded`], [`Replaced`], [`First`] | a text in one case; with one character for another; its beginning |
 
 mod alphabet;
 mod bucket;
@@ -101,7 +101,7 @@ pub use hour::Hour;
 pub use integer::Integer;
 pub use inverted::{Counted, Inverted};
 pub use level::LevelCodec;
-pub use lossy::{Folded, Replaced};
+pub use lossy::{First, Folded, Replaced};
 pub use newtype::{KeyNewtype, Newtype};
 pub use padded::Padded;
 pub use pattern::{Moment, Pattern, pattern};

@@ -18,12 +18,26 @@ const WORDS: [Symbol; 5] =
 
 /// The rules of thumb that a declaration waives.
 #[derive(Default)]
-pub(crate) struct Allows(Vec<Ident>);
+pub(crate) struct Allows {
+    words: Vec<Ident>,
+    /// Whether some of them could not be read, so that a rule may be waived that is not named here.
+    partial: bool,
+}
 
 impl Allows {
     /// The place where a rule is waived; `None` if it is not.
     pub(crate) fn get(&self, word: Symbol) -> Option<&Ident> {
-        self.0.iter().find(|allowed| **allowed == word)
+        self.words.iter().find(|allowed| **allowed == word)
+    }
+
+    /// Whether a rule is waived, or may be once what is reported is mended.
+    pub(crate) fn may_waive(&self, word: Symbol) -> bool {
+        self.partial || self.get(word).is_some()
+    }
+
+    /// Says that an attribute that may hold waivers could not be read.
+    pub(crate) fn unread(&mut self) {
+        self.partial = true;
     }
 
     /// Reads `(word, …, reason = "…")`, the word `allow` being read.
@@ -47,6 +61,7 @@ impl Allows {
             }
             Ok(())
         });
+        self.partial |= !sound || unknown || words == 0;
         let help = "the next reader of the table asks why: `allow(…, reason = \"…\")`";
         match reason.take() {
             _ if !sound => {}
@@ -75,10 +90,10 @@ impl Allows {
         if !known {
             let help = symbol::known(&word.to_string(), WORDS.map(|word| word.0));
             ctxt.error("T001", &word, format!("unknown word `{word}` in `allow`"), help);
-        } else if self.0.contains(&word) {
+        } else if self.words.contains(&word) {
             ctxt.error("T002", &word, format!("duplicate `{word}`"), "allow it once, for one reason");
         } else {
-            self.0.push(word);
+            self.words.push(word);
         }
         known
     }

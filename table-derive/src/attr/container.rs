@@ -147,6 +147,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
                 Ok(())
             });
             if !sound {
+                allows.unread();
                 misplaced.extend(piece::names(attr.meta.to_token_stream()));
             }
         } else if attr.path() == &PARTITION_KEY {

@@ -5,7 +5,7 @@ use syn::Attribute;
 use crate::ctxt::Ctxt;
 
 /// Each with what is written in its place.
-const FOREIGN: [(&str, &str); 20] = [
+const FOREIGN: [(&str, &str); 23] = [
     ("table", "name the table above the struct: `#[entity(table = \"Company\")]`"),
     ("table_name", "name the table above the struct: `#[entity(table = \"Company\")]`"),
     ("kind", "name the kind above the struct: `#[entity(kind = \"Employee\")]`"),
@@ -31,6 +31,12 @@ const FOREIGN: [(&str, &str); 20] = [
     ("truncate", "write it in the key, around the field: `#[row_key(truncate(hour(at)))]`"),
     ("folded", "write it in the key, around the field: `#[row_key(folded(lower, email))]`"),
     ("replaced", "write it in the key, around the field: `#[row_key(replaced('/', '_', path))]`"),
+    ("first", "write it in the key, around the field: `#[row_key(first(3, name))]`"),
+    (
+        "inverted",
+        "write it in the key, around the field: `#[row_key(inverted(9223372036854775807, unix(millis, at)))]`",
+    ),
+    ("literal", "a text stands in the key itself: `#[row_key(\"empid_\", id)]`"),
     ("codec", "write it in the key, around the field: `#[row_key(codec(path::To, field))]`"),
 ];
 

@@ -63,11 +63,13 @@ pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
     PieceList { pieces, broken }
 }
 
-/// All names in tokens, the last ones first: a field stands behind what says how it is written.
+/// All names in tokens, the last ones first: a field stands behind what says how it is written. A keyword is the name of no field, and a
+/// field access of it would not be parsed.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     let mut names = Vec::new();
     for token in tokens {
         match token {
+            TokenTree::Ident(ident) if syn::parse2::<Ident>(ident.to_token_stream()).is_err() => {}
             TokenTree::Ident(ident) => names.insert(0, ident),
             TokenTree::Group(group) => {
                 names.splice(0..0, self::names(group.stream()));
@@ -82,7 +84,7 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
 fn no_piece(input: ParseStream) -> syn::Error {
     let whole = grammar::rest(input);
     let meant = meant(whole.clone());
-    let help = if let Some(help) = called(whole.clone()) {
+    let help = if let Some(help) = called(whole.clone()).or_else(|| computed(whole.clone())) {
         help.to_owned()
     } else if meant.is_empty() {
         "a piece is a text (`\"empid_\"`), a field (`id`) or a codec of a field (`digits(6, id)`)".to_owned()
@@ -93,6 +95,20 @@ fn no_piece(input: ParseStream) -> syn::Error {
         )
     };
     ctxt::mistake("T004", whole, "expected a piece of a key", help)
+}
+
+/// What is written in place of a value that is computed: a condition, a remainder.
+fn computed(tokens: TokenStream) -> Option<&'static str> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Ident(word) if word == "if" || word == "match" => Some(
+            "a key does not depend on a condition: declare two types and an `EntitySet` of both, or an enum with stored names as a part \
+             (`#[derive(KeyPart)]`)",
+        ),
+        TokenTree::Punct(sign) if matches!(sign.as_char(), '%' | '*') => Some(
+            "a key is made of fields as they are: store the computed value as a field of its own; to spread keys write `bucket(id, 16)`",
+        ),
+        _ => None,
+    })
 }
 
 /// What is written in place of a function that is called: `year` of `at.year()`, `new_v4` of `Uuid::new_v4()`.

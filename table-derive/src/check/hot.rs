@@ -15,7 +15,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
         return;
     };
     let allowed = entity.allows.get(HOT_PARTITION);
-    if key.parts().next().is_none() && allowed.is_none() {
+    if key.parts().next().is_none() && !entity.allows.may_waive(HOT_PARTITION) {
         let wrong = format!(
             "the PartitionKey of `{}` is one constant: all its entities share one partition, which takes at most 2,000 \
              entities a second (PAT-ANTI-1)",
@@ -44,7 +44,8 @@ fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     let many = |count: &&syn::LitInt| count.base10_parse::<u32>().is_ok_and(|count| count > MOST_BUCKETS);
     let many: Vec<_> = counts.filter(many).collect();
     match entity.allows.get(MANY_BUCKETS) {
-        Some(word) if many.is_empty() => {
+        // A key that is wrong may yet have them.
+        Some(word) if many.is_empty() && ctxt.is_sound() => {
             let help = format!("remove it: it is for more than {MOST_BUCKETS} buckets");
             ctxt.error(
                 "T007",
@@ -53,8 +54,8 @@ fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
                 help,
             );
         }
-        Some(_) => {}
-        None => {
+        _ if entity.allows.may_waive(MANY_BUCKETS) => {}
+        _ => {
             for count in many {
                 let wrong = format!("a read of all {count} buckets is as many requests, or more");
                 let help = format!(

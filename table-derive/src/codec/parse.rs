@@ -42,7 +42,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
 }
 
 /// Words of other libraries, each with the help that says what is meant here.
-const MEANT: [(&str, &str); 41] = [
+const MEANT: [(&str, &str); 44] = [
     ("padded", "write `digits(6, id)`"),
     ("pad", "write `digits(6, id)`"),
     ("zero_padded", "write `digits(6, id)`"),
@@ -78,15 +78,20 @@ const MEANT: [(&str, &str); 41] = [
     ("nameof", "a field stands alone: `id`"),
     ("Some", "a part of a key is always there: the field stands alone, and its type is not an `Option`"),
     ("optional", "a part of a key is always there: the field stands alone, and its type is not an `Option`"),
-    ("first", CUT),
     ("substring", CUT),
+    ("left", CUT),
+    ("take", CUT),
+    ("last", END),
+    ("right", END),
     ("now", MADE),
     ("new_v4", MADE),
     ("to_lowercase", "write `folded(lower, email)`"),
     ("to_uppercase", "write `folded(upper, email)`"),
 ];
 
-const CUT: &str = "a field is in a key as a whole: store its beginning as a field of its own";
+const CUT: &str = "write `first(3, name)`";
+const END: &str =
+    "a key takes the beginning of a text: `first(3, name)`; store its end as a field of its own";
 const MADE: &str = "a key is made of fields alone: make the value where the entity is made";
 
 /// What a word of another library, or a method, is written as here.

@@ -119,6 +119,7 @@ pub(super) const WORDS: &[Word] = &[
         varies: true,
         ..around("folded", "Folded", "folded(lower, email)", &[OneOf(CASES, false)])
     },
+    Word { gives: Derived, varies: true, ..around("first", "First", "first(3, name)", &[Number(1, 255)]) },
     Word {
         gives: Derived,
         varies: true,
@@ -129,6 +130,12 @@ pub(super) const WORDS: &[Word] = &[
 /// The word of this name.
 pub(super) fn find(name: &syn::Ident) -> Option<&'static Word> {
     WORDS.iter().find(|word| name == word.name)
+}
+
+/// All words.
+#[cfg(test)]
+pub(crate) fn all() -> impl Iterator<Item = &'static Word> {
+    WORDS.iter()
 }
 
 /// The words that may stand before a field: `#[digits(6)]`.

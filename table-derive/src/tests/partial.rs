@@ -5,7 +5,7 @@ use proc_macro2::{Delimiter, Group, LineColumn, TokenStream, TokenTree};
 
 use super::wrong::{expand, told};
 
-const DECLARATIONS: [(&str, &str); 9] = [
+const DECLARATIONS: [(&str, &str); 13] = [
     (
         "Entity",
         r#"#[entity(table = "Company", kind = "Employee", feed, allow(low_cardinality, reason = "few"))]
@@ -31,6 +31,33 @@ const DECLARATIONS: [(&str, &str); 9] = [
         "Entity",
         "#[partition_key(tenant, user)] #[row_key(\"\")] struct Event { tenant: String, user: String }",
     ),
+    (
+        "Entity",
+        r#"#[entity(crate = a::b, copies, set = Desk, allow(many_buckets, reason = "one"))]
+        #[partition_key(bucket(folded(lower, name), 4000))]
+        #[row_key(hex(8, upper, id), "_", unpadded(count), "_", guid(simple, user), "_", ulid(tenant), "_", caret(email))]
+        #[index(ByTime, unique, table = "Times", partition_key(hash(crc32, 8, user)),
+            row_key(inverted(9, unix(millis, at)), "_", replaced('/', '_', first(3, name)), "_", truncate(hour(seen))))]
+        #[index(ByDay, unique, table = "Days", row_key(percent(day)))]
+        struct Visit {
+            name: String, #[property("Id", also)] id: u32, count: u16, user: Uuid, tenant: u128, email: String, day: String,
+            at: DateTime<Utc>, seen: DateTime<Utc>, #[property(chunks)] data: Vec<u8>, #[property(rest)] rest: BTreeMap<String, Value>,
+        }"#,
+    ),
+    (
+        "Entity",
+        r#"#[partition_key("all")] #[row_key(user, "_", name)]
+        #[entity(allow(hot_partition, reason = "few"), allow(ambiguous_row_key, reason = "theirs"))]
+        struct Login {
+            #[without('_')] user: String, name: String,
+        }"#,
+    ),
+    (
+        "Entity",
+        r#"#[partition_key(tenant, "-", user)] #[row_key("")]
+        #[entity(allow(ambiguous_partition_key, reason = "theirs"))] struct Theirs { tenant: String, user: String }"#,
+    ),
+    ("Large", "struct Document { #[blob] text: BlobRef }"),
     ("KeyPart", "#[key_part(crate = a::b)] enum Stage { #[key_part(\"draft\")] Draft, Final }"),
     ("KeyPart", "#[digits(6)] struct Id(u32);"),
     ("Projection", "#[projection(of = a::Employee, crate = b)] struct Contact { name: String }"),
@@ -143,4 +170,62 @@ fn a_name_in_an_attribute_is_found_in_the_expansion_where_it_stands() {
             }
         }
     }
+}
+
+/// Every word of every attribute is in a declaration that is cut off.
+#[test]
+fn no_word_is_left_out() {
+    let all: Vec<&str> = DECLARATIONS.iter().map(|(_, text)| *text).collect();
+    let all = all.join("\n");
+    let words: Vec<String> = all
+        .split(|character: char| !(character.is_alphanumeric() || character == '_'))
+        .map(str::to_owned)
+        .collect();
+    let codecs = crate::codec::all().map(|word| word.name);
+    let others = [
+        "entity",
+        "table",
+        "kind",
+        "feed",
+        "copies",
+        "set",
+        "crate",
+        "allow",
+        "reason",
+        "low_cardinality",
+        "hot_partition",
+        "many_buckets",
+        "ambiguous_row_key",
+        "ambiguous_partition_key",
+        "index",
+        "index_entity",
+        "unique",
+        "keep",
+        "when",
+        "at_most",
+        "partition_key",
+        "row_key",
+        "literal",
+        "codec",
+        "property",
+        "json",
+        "also",
+        "rest",
+        "chunks",
+        "key_part",
+        "projection",
+        "of",
+        "entity_set",
+        "upgrade",
+        "from",
+        "other",
+        "entity_group",
+        "under",
+        "part",
+        "slots",
+        "blob",
+    ];
+    let missing: Vec<&str> =
+        codecs.chain(others).filter(|word| !words.iter().any(|known| known == word)).collect();
+    assert!(missing.is_empty(), "{missing:?} are in no declaration of this file");
 }

@@ -102,8 +102,11 @@ pub(super) fn told(expansion: TokenStream) -> Vec<Told> {
 
 fn judge(case: &Case<'_>) -> (Vec<Told>, Option<String>) {
     let tokens: TokenStream = case.declaration.parse().expect("a declaration is made of tokens");
-    let told = told(expand(case.derive, tokens));
+    let expansion = expand(case.derive, tokens);
+    let parsed = syn::parse2::<syn::File>(expansion.clone()).err();
+    let told = told(expansion);
     let wrong = match told.as_slice() {
+        _ if parsed.is_some() => Some(format!("expanded to what is not Rust: {parsed:?}")),
         [] => Some("not told".to_owned()),
         [one] if !one.text.starts_with(&format!("[{}] ", case.number)) => {
             Some("another number, or none".to_owned())

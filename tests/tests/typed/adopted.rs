@@ -115,3 +115,29 @@ fn a_codec_of_a_type_beside_text_and_in_an_index() {
     let index = Session::SCHEMA.indexes.first().unwrap();
     assert_eq!(index.name, "ByUrl");
 }
+
+/// People by the beginning of their name.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "People")]
+#[partition_key(first(1, name))]
+#[row_key(first(3, escaped(name)), "!", id)]
+struct Person {
+    name: String,
+    #[digits(4)]
+    id: u16,
+}
+
+#[test]
+fn a_range_of_texts_over_their_beginnings_holds_both_ends() {
+    let of = |name: &str, id| Person { name: name.to_owned(), id };
+    both_ways(&of("Jones", 7), ("J", "Jon!0007"));
+    both_ways(&of("Jo", 8), ("J", "Jo!0008"));
+    block_on(async {
+        let people = stored!(Person, [of("Jackson", 1), of("James", 2), of("Jonas", 3), of("Jones", 4)]);
+        let range = Person::rows("Jxx").name("Jam".to_owned().."Jonb".to_owned());
+        let names: Vec<String> =
+            people.query(range).collect().await.unwrap().into_iter().map(|person| person.name).collect();
+        assert_eq!(names, ["James", "Jonas", "Jones"], "the rows of the last beginning are read");
+        assert_eq!(people.get(Person::key("Jones", 4)).await.unwrap().unwrap().value(), &of("Jones", 4));
+    });
+}

@@ -135,6 +135,28 @@ pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), Str
 /// # Errors
 /// Which law is broken, and by which values.
 pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> std::result::Result<(), String> {
+    check_derived_by::<C, T>(values, Ord::cmp)
+}
+
+/// As [`check_derived`], for texts, which are ordered by UTF-16 code units (ORD-6).
+///
+/// ```
+/// use table_core::key::codec::{First, Text, laws};
+///
+/// let names = ["Ada", "Adam", "Bo"].map(str::to_owned);
+/// assert_eq!(laws::check_derived_texts::<First<Text, 3>>(&names), Ok(()));
+/// ```
+///
+/// # Errors
+/// Which law is broken, and by which values.
+pub fn check_derived_texts<C: DerivedPart<String>>(values: &[String]) -> std::result::Result<(), String> {
+    check_derived_by::<C, String>(values, |left, right| order::compare(left, right))
+}
+
+fn check_derived_by<C: DerivedPart<T>, T: Debug>(
+    values: &[T],
+    order: impl Fn(&T, &T) -> Ordering,
+) -> std::result::Result<(), String> {
     let mut written: Vec<(&T, String)> = Vec::with_capacity(values.len());
     for value in values {
         match encoded(|out| C::encode(value, out)) {
@@ -162,10 +184,10 @@ pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> std::re
             }
         }
     }
-    written.sort_by_key(|(value, _)| *value);
+    written.sort_by(|(left, _), (right, _)| order(left, right));
     for ((left, left_text), (right, right_text)) in written.iter().zip(written.iter().skip(1)) {
         let texts = order::compare(left_text, right_text);
-        if left == right && texts.is_ne() || C::FORM.ordered && texts.is_gt() {
+        if order(left, right).is_eq() && texts.is_ne() || C::FORM.ordered && texts.is_gt() {
             return Err(format!("K3: {left:?} is '{left_text}' and {right:?} is '{right_text}'"));
         }
     }

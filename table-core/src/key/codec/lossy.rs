@@ -1,4 +1,4 @@
-//! `Folded` and `Replaced`: texts as programs cut them to fit a key, which are not read back.
+//! `Folded`, `Replaced` and `First`: texts as programs cut them to fit a key, which are not read back.
 
 use std::marker::PhantomData;
 
@@ -36,6 +36,28 @@ pub struct Folded<C, const UPPER: bool>(PhantomData<C>);
 /// ```
 #[derive(Debug)]
 pub struct Replaced<C, const FROM: char, const TO: char>(PhantomData<C>);
+
+/// The first `N` characters of a text, as `C` writes them. The field itself is a property.
+///
+/// Ordered as `C` is: a range of texts gives the rows whose beginnings lie between those of its ends, both included. A text of fewer characters
+/// is written as a whole.
+///
+/// ```
+/// use table_core::key::codec::{DerivedPart, First, Text};
+///
+/// let mut key = String::new();
+/// First::<Text, 2>::encode(&"Jones".to_owned(), &mut key)?;
+/// First::<Text, 2>::encode(&"J".to_owned(), &mut key)?;
+/// assert_eq!(key, "JoJ");
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct First<C, const N: usize>(PhantomData<C>);
+
+impl<C: PartSource<String>, const N: usize> First<C, N> {
+    const NAMED: &'static Name<256> =
+        &Name::EMPTY.with("first(").with_number(N).with(",").with(C::SOURCE_NAME).with(")");
+}
 
 impl<C: PartSource<String>, const UPPER: bool> Folded<C, UPPER> {
     const NAMED: &'static Name<256> = {
@@ -88,7 +110,24 @@ impl<C: PartSource<String>, const FROM: char, const TO: char> DerivedPart<String
     }
 }
 
+impl<C, const N: usize> First<C, N> {
+    fn of(value: &str) -> String {
+        value.chars().take(N).collect()
+    }
+}
+
+impl<C: PartSource<String>, const N: usize> DerivedPart<String> for First<C, N> {
+    const NAME: &'static str = Self::NAMED.as_str();
+    const FORM: Form = Form { min: 0, ..C::SOURCE_FORM };
+    const FAULT: Option<&'static str> = C::SOURCE_FAULT;
+
+    fn encode(value: &String, out: &mut String) -> Result<()> {
+        C::write(&Self::of(value), out)
+    }
+}
+
 source! {
+    [C: PartSource<String>, const N: usize] First<C, N>, String, |value, out| C::write_hashed(&Self::of(value), out);
     [C: PartSource<String>, const UPPER: bool] Folded<C, UPPER>, String, |value, out| C::write_hashed(&Self::of(value), out);
     [C: PartSource<String>, const FROM: char, const TO: char] Replaced<C, FROM, TO>, String, |value, out| {
         C::write_hashed(&Self::of(value), out)

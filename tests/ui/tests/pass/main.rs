@@ -21,6 +21,7 @@ pub mod no_implicit_prelude;
 pub mod private_types;
 pub mod raw_identifiers;
 pub mod read_from_right;
+pub mod refused;
 pub mod sets_and_groups;
 
 #[test]
@@ -36,5 +37,6 @@ fn what_is_right_compiles_and_runs() {
     private_types::main();
     raw_identifiers::main();
     read_from_right::main();
+    refused::main();
     sets_and_groups::main();
 }

@@ -8,6 +8,7 @@ use chrono::{Datelike, NaiveTime, TimeZone, Timelike};
 
 use super::*;
 use crate::key::codec::compound::{Piece, Splitter, fault};
+use crate::key::text::first_illegal;
 
 const LONG_MAX: u64 = 9_223_372_036_854_775_807;
 const MAX_TICKS_AND_ONE: u64 = 3_155_378_976_000_000_000;
@@ -325,6 +326,17 @@ every! {
         Replaced<Percent, '!', '-'>: String;
         Replaced<Replaced<Replaced<Text, '#', '_'>, '?', '_'>, '/', '_'>: String;
         Folded<Replaced<Text, '/', '_'>, false>: String;
+        First<Folded<Text, false>, 1>: String;
+        Digest<First<Text, 2>, Crc32, 4>: String;
+    }
+}
+
+proptest! {
+    #[test]
+    fn k1_to_k4_beginnings_of_texts(texts in prop::collection::vec(awkward_text(), 1..12)) {
+        let legal: Vec<String> = texts.iter().filter(|text| first_illegal(text).is_none()).cloned().collect();
+        prop_assert_eq!(laws::check_derived_texts::<First<Text, 3>>(&legal), Ok(()));
+        prop_assert_eq!(laws::check_derived_texts::<First<Escaped, 2>>(&texts), Ok(()));
     }
 }
 
