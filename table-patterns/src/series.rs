@@ -21,9 +21,10 @@
 //!   [an ambiguous error](crate::Error::is_ambiguous) and is not repeated (CON-11).
 //!
 //! # Cost
-//! The whole day is one request (PAT-SER-1), several days are one range query, one slot is one merge. An increment is a read
-//! and a merge, and both again for each race it lost. On an account an increment also stores its identifier, as the property
-//! `OperationId`: 46 bytes of the entity, and one of its 252 properties. A series that has none to spare goes without.
+//! The whole day is one request (PAT-SER-1), several days are one range query, one slot is one merge, and a read before it where the entity
+//! has indexes, copies or participants. An increment is a read and a merge, and both again for each race it lost. On an account an increment also stores its identifier, as the property
+//! `OperationId`: 46 bytes of the entity, and one of its 252 properties. A series that has none to spare goes without, and so does one whose
+//! increment writes other rows in its transaction.
 //!
 //! # Bounds
 //! 252 properties an entity: more slots do not compile (PAT-SER-4); [wide entities](crate::wide) take them. One entity takes
@@ -73,7 +74,7 @@ mod table;
 mod tests;
 
 use table_core::column::Column;
-use table_core::entity::{Entity, PlainEntity};
+use table_core::entity::Entity;
 use table_core::limits;
 use table_core::property::Property;
 
@@ -86,7 +87,11 @@ pub use row::SeriesRow;
 pub use table::SeriesTable;
 
 /// An entity that has slots beside its own properties: values of one type, one property each.
-pub trait Series: PlainEntity {
+///
+/// It may declare indexes, a feed, copies and whatever else an entity has: [`SeriesTable`] takes its [handle](crate::Entities), and a [unit of
+/// work](crate::unit) takes rows with slots by [`put_series`](crate::unit::Unit::put_series). What is derived from the entity, as entries of
+/// indexes and rows of views, is made of its own properties and holds no slots: to read a slot through an index does not compile.
+pub trait Series: Entity {
     /// The type of a slot's value: `i32` for counts, `f64` for measurements. Not an `Option`: a slot without a value is absent.
     type Value: Property;
     /// The names of the slots, in order: [`HOURS`], or made by [`slot_names!`](crate::slot_names).

@@ -94,6 +94,7 @@ use table_core::store::TableStore;
 use crate::feed::Feed;
 use crate::index::{Batch, Beside, Entities, IndexOutbox, Other, Road, Write};
 use crate::outbox::Step;
+use crate::series::{Series, SeriesRow};
 
 use act::Act;
 use fault::UnitFault;
@@ -190,7 +191,8 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         self.write(&key, kind, Some(old.value()), Some(new))
     }
 
-    /// Adds a change of an entity as it was read. Properties that `E` does not know are removed, as [`replace`](Self::replace) does.
+    /// Adds a change of an entity as it was read. Properties that `E` does not know are removed, as [`replace`](Self::replace) does: slots
+    /// of a series are kept by [`put_series`](Self::put_series).
     ///
     /// # Errors
     /// Those of [`replace`](Self::replace).
@@ -213,6 +215,52 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
             Some(old) => self.replace(old, new),
             None => self.insert(new),
         }
+    }
+
+    /// As [`put`](Self::put) of an entity that has slots: those that are empty here are empty afterwards.
+    ///
+    /// ```
+    /// # use table_patterns::index::EntityStore;
+    /// # use table_patterns::series::{self, Series, SeriesRow, SeriesTable};
+    /// # use table_patterns::{Engine, Entity};
+    /// # #[derive(Entity, Clone, Debug, PartialEq)]
+    /// # #[entity(table = "Counts", feed)]
+    /// # #[partition_key(employee)]
+    /// # #[row_key(day)]
+    /// # struct Counts { employee: u32, #[digits(8)] day: u32 }
+    /// # impl Series for Counts {
+    /// #     type Value = i32;
+    /// #     const SLOTS: &'static [&'static str] = series::HOURS;
+    /// # }
+    /// # pollster::block_on(async {
+    /// let counts = Engine::in_memory().entities::<Counts>().create_if_missing().await?;
+    /// let mut row = SeriesRow::new(Counts { employee: 123, day: 20140423 });
+    /// *row.slot_mut(9)? = Some(42);
+    /// let mut unit = counts.transaction(Counts::partition(123))?;
+    /// unit.put_series(None, &row)?; // with whatever else is of this partition
+    /// unit.commit().await?;
+    /// let read = SeriesTable::new(counts).get(Counts::key(123, 20140423)).await?;
+    /// assert_eq!(read.as_deref(), Some(&row));
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`replace`](Self::replace).
+    pub fn put_series<E: Series>(
+        &mut self,
+        old: Option<&Versioned<SeriesRow<E>>>,
+        new: &SeriesRow<E>,
+    ) -> Result<&mut Self> {
+        let (key, row) = (new.entity.key_of()?, new.to_row()?);
+        let kind = match old {
+            Some(old) if old.entity.key_of()? != key => {
+                return Err(self.here(Error::of(UnitFault::KeyChanged), &key));
+            }
+            Some(old) => OperationKind::Replace(row, IfMatch::ETag(old.etag().clone())),
+            None => OperationKind::Insert(row),
+        };
+        self.write(&key, kind, old.map(|old| &old.entity), Some(&new.entity))
     }
 
     /// Adds a delete of an entity as it was read (DEL-2).

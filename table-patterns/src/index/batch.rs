@@ -25,6 +25,8 @@ pub(crate) struct Write {
     pub(crate) changes: Vec<Change>,
     pub(crate) beside: Vec<Beside>,
     pub(crate) steps: Vec<Step>,
+    /// Whether a repetition after a lost answer must not be taken for another's write, nor another's for this one (CON-11).
+    pub(crate) identified: bool,
 }
 
 impl Write {
@@ -35,12 +37,18 @@ impl Write {
         old: Option<&E>,
         new: Option<&E>,
     ) -> Result<Self> {
-        Ok(Self { key, kind, changes: changes(old, new)?, beside: Vec::new(), steps: Vec::new() })
+        Ok(Self { changes: changes(old, new)?, ..Self::alone(key, kind) })
     }
 
     /// A write beside which nothing is written.
     pub(crate) const fn alone(key: EntityKey, kind: OperationKind) -> Self {
-        Self { key, kind, changes: Vec::new(), beside: Vec::new(), steps: Vec::new() }
+        Self { key, kind, changes: Vec::new(), beside: Vec::new(), steps: Vec::new(), identified: false }
+    }
+
+    /// The same, known again by the store after a lost answer where it is alone in its transaction: what is beside it is compared with what it
+    /// should be, and holds no identifier.
+    pub(crate) fn identified(self) -> Self {
+        Self { identified: true, ..self }
     }
 
     /// How many operations it adds to a transaction at most.
@@ -100,6 +108,8 @@ pub(crate) struct Batch {
     pub(crate) steps: Vec<(RowKey, Vec<Step>)>,
     /// Whether a feed records the change of an entity of another type.
     pub(crate) feed: bool,
+    /// Whether its only write is to be known again.
+    pub(crate) identified: bool,
     bytes: usize,
 }
 
@@ -114,6 +124,7 @@ impl Batch {
             beside: Vec::new(),
             steps: Vec::new(),
             feed: false,
+            identified: false,
             bytes: 0,
         }
     }
@@ -206,7 +217,8 @@ impl Batch {
     /// `InvalidDuplicateRow` for an entity that is in it already (EGT-4); `UniqueViolation` for two entities of one value.
     pub(crate) fn push<E: Entity>(&mut self, write: Write) -> Result<()> {
         let bytes = write.bytes();
-        let Write { key, kind, changes, beside, steps } = write;
+        let Write { key, kind, changes, beside, steps, identified } = write;
+        self.identified |= identified;
         if self.entities.iter().any(|operation| operation.row_key == key.row_key) {
             return Err(
                 Error::of(IndexFault::Twice).with_key(key.partition_key.as_str(), key.row_key.as_str())

@@ -85,7 +85,8 @@ async fn prepare<S: TableStore>(
         transaction.push(intent)?;
     }
     uploads.iter().try_for_each(|upload| lists.check_age(upload))?;
-    Ok(transaction)
+    let is_alone = transaction.operations().len() == 1;
+    Ok(if batch.identified && is_alone { transaction.identified() } else { transaction })
 }
 
 async fn submit<S: TableStore>(

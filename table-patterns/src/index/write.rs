@@ -4,7 +4,7 @@ use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
-use table_core::row;
+use table_core::row::{self, Row};
 use table_core::selection::{Primary, WholeKey};
 use table_core::store::TableStore;
 use table_core::table::UpdateFrom;
@@ -77,26 +77,24 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// # Errors
     /// Those of the indexes, as for [`insert`](Self::insert).
     pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
+        self.put_row(entity, entity.to_row()?).await
+    }
+
+    /// The same of an entity with these properties, its own among them.
+    pub(crate) async fn put_row(&self, entity: &E, row: Row) -> Result<ETag> {
         let key = entity.key_of()?;
         self.admit_whole().await?;
         if self.is_blind() {
-            let kind = OperationKind::InsertOrReplace(entity.to_row()?);
-            return self.written(self.write_blind(key, kind).await?);
+            return self.written(self.write_blind(key, OperationKind::InsertOrReplace(row)).await?);
         }
         let written = self
             .write(&key, true, None, |current| {
-                let row = entity.to_row()?;
                 let kind = match &current {
-                    Some(current) => OperationKind::Replace(row, IfMatch::ETag(current.etag.clone())),
-                    None => OperationKind::Insert(row),
+                    Some(current) => OperationKind::Replace(row.clone(), IfMatch::ETag(current.etag.clone())),
+                    None => OperationKind::Insert(row.clone()),
                 };
-                self.write_of(
-                    key.clone(),
-                    kind,
-                    current.as_ref().map(|current| &current.entity),
-                    Some(entity),
-                )
-                .map(Some)
+                let old = current.as_ref().map(|current| &current.entity);
+                self.write_of(key.clone(), kind, old, Some(entity)).map(Some)
             })
             .await?;
         self.written(written)
@@ -107,17 +105,22 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// # Errors
     /// Those of the indexes, as for [`insert`](Self::insert).
     pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
+        self.merge_row(entity, entity.to_merge()?).await
+    }
+
+    /// The same of an entity with these properties, its own among them.
+    pub(crate) async fn merge_row(&self, entity: &E, row: Row) -> Result<ETag> {
         let key = entity.key_of()?;
         if self.is_blind() {
-            let kind = OperationKind::InsertOrMerge(entity.to_merge()?);
-            return self.written(self.write_blind(key, kind).await?);
+            return self.written(self.write_blind(key, OperationKind::InsertOrMerge(row)).await?);
         }
         let written = self
             .write(&key, true, None, |current| match current {
-                Some(current) => self.merged(&key, &current, entity.to_merge()?).map(Some),
-                None => self
-                    .write_of(key.clone(), OperationKind::Insert(entity.to_row()?), None, Some(entity))
-                    .map(Some),
+                Some(current) => self.merged(&key, &current, row.clone()).map(Some),
+                None => {
+                    let kind = OperationKind::Insert(row.clone());
+                    self.write_of(key.clone(), kind, None, Some(entity)).map(Some)
+                }
             })
             .await?;
         self.written(written)

@@ -1,6 +1,6 @@
 //! One entity with its slots.
 
-use table_core::entity::{FromEntity, ProjectionOf, ToEntity};
+use table_core::entity::{FromEntity, PlainEntity, ProjectionOf, ToEntity};
 use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::property::{self, Property};
@@ -101,18 +101,26 @@ impl<E: Series> FromEntity for SeriesRow<E> {
 
 impl<E: Series> ProjectionOf<E> for SeriesRow<E> {}
 
-impl<E: Series> ToEntity for SeriesRow<E> {
-    fn entity_key(&self) -> Result<EntityKey> {
-        self.entity.key_of()
-    }
-
-    fn entity_row(&self) -> Result<Row> {
+impl<E: Series> SeriesRow<E> {
+    /// The properties of the entity and its slots.
+    pub(crate) fn to_row(&self) -> Result<Row> {
         let mut writer = RowWriter::with_capacity(E::SLOTS.len() + E::SCHEMA.properties.len());
         copy(&self.entity.to_row()?, &mut writer)?;
         for (name, value) in E::SLOTS.iter().zip(&self.slots) {
             value.write_to(name, &mut writer)?;
         }
         Ok(writer.finish())
+    }
+}
+
+/// For plain tables: a series that declares more is written by its [table](crate::series::SeriesTable), or in a [unit](crate::unit).
+impl<E: Series + PlainEntity> ToEntity for SeriesRow<E> {
+    fn entity_key(&self) -> Result<EntityKey> {
+        self.entity.key_of()
+    }
+
+    fn entity_row(&self) -> Result<Row> {
+        self.to_row()
     }
 
     fn design_table() -> Option<&'static str> {

@@ -213,3 +213,97 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 }
+
+mod declared {
+    use super::*;
+    use crate::feed::Cursor;
+    use crate::index::{Entities, EntityStore};
+
+    /// A meter that declares an index and a feed beside its slots.
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Meters", feed)]
+    #[partition_key(site)]
+    #[row_key("meter_", number)]
+    #[index(ByRoom, row_key("room_", room, "_", number))]
+    struct Meter {
+        site: String,
+        #[digits(3)]
+        number: u32,
+        #[without('_')]
+        room: String,
+    }
+
+    impl Series for Meter {
+        type Value = i64;
+        const SLOTS: &'static [&'static str] = HOURS;
+    }
+
+    type Meters = Entities<Meter, FaultyStore<Engine>>;
+
+    fn meters() -> (Meters, SeriesTable<Meter, FaultyStore<Engine>>, FaultyStore<Engine>) {
+        let store = FaultyStore::new(Engine::in_memory());
+        let meters = block_on(store.entities::<Meter>().create_if_missing()).unwrap();
+        store.heal();
+        (meters.clone(), SeriesTable::new(meters), store)
+    }
+
+    fn meter(room: &str) -> Meter {
+        Meter { site: "Oslo".into(), number: 7, room: room.into() }
+    }
+
+    fn slots(series: &SeriesTable<Meter, FaultyStore<Engine>>) -> Vec<(usize, i64)> {
+        let row = block_on(series.get(Meter::key("Oslo", 7))).unwrap().unwrap();
+        row.slots().iter().enumerate().filter_map(|(at, value)| Some((at, (*value)?))).collect()
+    }
+
+    fn in_room(meters: &Meters, room: &str) -> usize {
+        block_on(meters.query(Meter::by_room("Oslo", room)).collect()).unwrap().len()
+    }
+
+    #[test]
+    fn every_verb_of_a_series_keeps_what_its_entity_declares() {
+        let (meters, series, store) = meters();
+        block_on(series.set(&meter("attic"), 3, 30)).unwrap();
+        assert_eq!(store.calls().last(), Some(&Call::Submit));
+        store.heal();
+        assert_eq!(block_on(sendable(series.increment(&meter("cellar"), 3, 12))).unwrap(), 42);
+        assert_eq!(store.calls(), [Call::Get, Call::Submit]);
+        assert_eq!((in_room(&meters, "attic"), in_room(&meters, "cellar")), (0, 1));
+        block_on(meters.update(Meter::key("Oslo", 7), |meter| meter.room = "attic".into())).unwrap();
+        assert_eq!(slots(&series), [(3, 42)]);
+        block_on(series.put(&SeriesRow::with_values(meter("hall"), [Some(1)]).unwrap())).unwrap();
+        assert_eq!((in_room(&meters, "attic"), in_room(&meters, "hall")), (0, 1));
+        assert_eq!(slots(&series), [(0, 1)]);
+
+        let (table, site) = (meters.table().name().unwrap(), table_core::PartitionKey::new("Oslo").unwrap());
+        let entries = block_on(meters.feed().read(table, &site, &Cursor::default(), 100)).unwrap();
+        let kinds: Vec<_> = entries.iter().map(|entry| entry.kind.as_str()).collect();
+        assert_eq!(kinds, ["inserted", "updated", "updated", "updated"]);
+        assert!(block_on(meters.check().run()).unwrap().is_clean());
+    }
+
+    #[test]
+    fn a_unit_writes_slots_under_the_version_that_was_read() {
+        let (meters, series, _) = meters();
+        let unit = |old: Option<&_>, value| {
+            let mut unit = meters.transaction(Meter::partition("Oslo")).unwrap();
+            let row = SeriesRow::with_values(meter("attic"), [None, Some(value)]).unwrap();
+            unit.put_series(old, &row).unwrap();
+            block_on(unit.commit())
+        };
+        unit(None, 1).unwrap();
+        let read = block_on(series.get(Meter::key("Oslo", 7))).unwrap().unwrap();
+        block_on(series.increment(&meter("attic"), 1, 1)).unwrap();
+        let error = unit(Some(&read), 9).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::UpdateConditionNotSatisfied);
+        let read = block_on(series.get(Meter::key("Oslo", 7))).unwrap().unwrap();
+        unit(Some(&read), 9).unwrap();
+        assert_eq!((slots(&series), in_room(&meters, "attic")), (vec![(1, 9)], 1));
+        let error = {
+            let mut unit = meters.transaction(Meter::partition("Oslo")).unwrap();
+            let other = SeriesRow::new(Meter { number: 8, ..meter("attic") });
+            unit.put_series(Some(&read), &other).unwrap_err()
+        };
+        assert_eq!(error.rule(), Some("UPD-6"));
+    }
+}

@@ -1,6 +1,6 @@
 //! One type of ticket that declares everything: every pair of patterns, some triples and almost all at once, with blobs and an older program.
 //!
-//! Series are not here, as theirs is an entity that declares nothing else. That an entity gives copies beside its other patterns is tested with that pattern
+//! That an entity gives copies beside its other patterns is tested with that pattern
 //! (`denormal/tests/combined.rs`).
 
 mod desk;

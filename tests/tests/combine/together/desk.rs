@@ -6,6 +6,7 @@ use table_core::{Entity, EntityGroup, EntitySet, Result, TableEntity};
 use table_patterns::denormal::Denormal;
 use table_patterns::large::{BlobRef, Large};
 use table_patterns::participant::{Changes, Participant};
+use table_patterns::series::{self, Series};
 use table_patterns::view::{Projection, View};
 
 pub const TENANT: &str = "contoso";
@@ -41,6 +42,12 @@ pub struct Ticket {
     pub photo: Option<BlobRef>,
     pub owner: Option<u32>,
     pub owner_name: Option<String>,
+}
+
+/// The work on a ticket by the hour, as slots of its entity.
+impl Series for Ticket {
+    type Value = i64;
+    const SLOTS: &'static [&'static str] = series::HOURS;
 }
 
 /// The owner of tickets, who shows on them: one in their partition, one elsewhere.

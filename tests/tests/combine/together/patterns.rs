@@ -17,9 +17,10 @@ pub enum Pattern {
     Unit,
     Versions,
     Copies,
+    Series,
 }
 
-pub const ALL: [Pattern; 14] = [
+pub const ALL: [Pattern; 15] = [
     Pattern::Index,
     Pattern::Unique,
     Pattern::List,
@@ -34,6 +35,7 @@ pub const ALL: [Pattern; 14] = [
     Pattern::Unit,
     Pattern::Versions,
     Pattern::Copies,
+    Pattern::Series,
 ];
 
 /// The patterns of one run.

@@ -7,6 +7,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use table_core::{ErrorCode, IfMatch, Result};
 use table_patterns::large::whole;
+use table_patterns::series::SeriesRow;
 use tests::faults::{Control, Death};
 
 use crate::together::desk::{Comment, PEOPLE, Person, TENANT, Ticket, before, person};
@@ -29,6 +30,10 @@ enum Verb {
     Unit(Ticket, Ticket),
     Comment(u32),
     Photo(String),
+    /// Sets a slot.
+    Hour(Ticket, usize, i64),
+    /// Adds to a slot.
+    Work(Ticket, usize, i64),
 }
 
 pub struct Run {
@@ -70,6 +75,12 @@ impl Run {
 
     fn verb(&mut self, number: u32) -> Verb {
         let ticket = self.ticket(number);
+        if self.has(Pattern::Series) && self.rng.random_bool(0.2) {
+            let (hour, work) = (self.rng.random_range(0..3), self.rng.random_range(1..100));
+            let ticket = self.model.get(&number).map_or(ticket, |known| known.ticket.clone());
+            let verb = if self.rng.random_bool(0.5) { Verb::Hour } else { Verb::Work };
+            return verb(ticket, hour, work);
+        }
         match self.rng.random_range(0..16) {
             0..=2 => Verb::Insert(ticket),
             3..=4 => Verb::Put(ticket),
@@ -93,6 +104,7 @@ impl Run {
             ticket: ticket.clone(),
             photo: None,
             comments: old.map(|old| old.comments.clone()).unwrap_or_default(),
+            hours: BTreeMap::new(),
         };
         let old = self.model.get(&number);
         match verb {
@@ -108,7 +120,8 @@ impl Run {
             Verb::Delete => drop(model.remove(&number)?),
             Verb::Unit(one, other) => {
                 for ticket in [one, other] {
-                    model.insert(ticket.number, bare(ticket, self.model.get(&ticket.number)));
+                    let known = bare(ticket, self.model.get(&ticket.number));
+                    model.insert(ticket.number, Known { hours: self.hours(ticket), ..known });
                 }
             }
             Verb::Comment(comment) => {
@@ -117,9 +130,22 @@ impl Run {
                 }
             }
             Verb::Photo(text) => model.get_mut(&number)?.photo = Some(text.clone()),
+            Verb::Hour(ticket, hour, work) => {
+                model.entry(number).or_insert_with(|| bare(ticket, None)).hours.insert(*hour, *work);
+            }
+            Verb::Work(ticket, hour, work) => {
+                let known = model.entry(number).or_insert_with(|| bare(ticket, None));
+                *known.hours.entry(*hour).or_default() += work;
+            }
         }
         let mails: Vec<_> = model.values().filter_map(|known| known.ticket.mail.as_ref()).collect();
         (mails.len() == mails.iter().collect::<BTreeSet<_>>().len()).then_some(model)
+    }
+
+    /// The slots that a unit gives a ticket.
+    fn hours(&self, ticket: &Ticket) -> BTreeMap<usize, i64> {
+        let hours = [(usize::try_from(ticket.amount % 3).unwrap(), ticket.amount)];
+        hours.into_iter().filter(|_| self.has(Pattern::Series)).collect()
     }
 
     async fn write(&self, control: &Control, number: u32, verb: &Verb) -> Result<()> {
@@ -143,8 +169,17 @@ impl Run {
             Verb::Unit(one, other) => {
                 let mut unit = tickets.transaction(Ticket::partition(TENANT))?;
                 for ticket in [one, other] {
-                    let old = tickets.get(Ticket::key(TENANT, ticket.number)).await?;
-                    unit.put(old.as_ref(), ticket)?;
+                    let key = Ticket::key(TENANT, ticket.number);
+                    if self.has(Pattern::Series) {
+                        let old = self.world.series(control).get(key).await?;
+                        let mut row = SeriesRow::new(ticket.clone());
+                        for (hour, work) in self.hours(ticket) {
+                            *row.slot_mut(hour)? = Some(work);
+                        }
+                        unit.put_series(old.as_ref(), &row)?;
+                    } else {
+                        unit.put(tickets.get(key).await?.as_ref(), ticket)?;
+                    }
                 }
                 unit.commit().await.map(drop)
             }
@@ -156,6 +191,12 @@ impl Run {
             Verb::Photo(text) => {
                 let content = [Ticket::PHOTO_BLOB.content(whole(text.clone()))];
                 self.world.large(control).set(key(), content).await.map(drop)
+            }
+            Verb::Hour(ticket, hour, work) => {
+                self.world.series(control).set(ticket, *hour, *work).await.map(drop)
+            }
+            Verb::Work(ticket, hour, work) => {
+                self.world.series(control).increment(ticket, *hour, *work).await.map(drop)
             }
         }
     }

@@ -14,6 +14,7 @@ use table_patterns::index::{Entities, EntityStore};
 use table_patterns::large::LargeTable;
 use table_patterns::outbox::Outbox;
 use table_patterns::relation::OwnerTable;
+use table_patterns::series::SeriesTable;
 use table_patterns::view::ViewTable;
 use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled};
@@ -33,6 +34,8 @@ pub struct Known {
     pub ticket: Ticket,
     pub photo: Option<String>,
     pub comments: BTreeSet<u32>,
+    /// The slots that have a value.
+    pub hours: BTreeMap<usize, i64>,
 }
 
 pub type Model = BTreeMap<u32, Known>;
@@ -120,6 +123,10 @@ impl World {
         LargeTable::new(self.tickets(control), self.blobs.clone(), "desk").with_clock(self.clock())
     }
 
+    pub fn series(&self, control: &Control) -> SeriesTable<Ticket, Store, Work> {
+        SeriesTable::new(self.tickets(control))
+    }
+
     pub fn view(&self, control: &Control) -> ViewTable<Totals, Store> {
         ViewTable::new(control.over(self.engine.clone()))
     }
@@ -146,7 +153,10 @@ impl World {
         });
         let of_ticket = self.comments().into_iter().filter(|(ticket, _)| *ticket == number);
         let comments = of_ticket.map(|(_, comment)| comment).collect();
-        Some(Known { ticket, photo, comments })
+        let series = block_on(self.series(&control).get(Ticket::key(TENANT, number))).unwrap()?;
+        let hours =
+            series.slots().iter().enumerate().filter_map(|(hour, work)| Some((hour, (*work)?))).collect();
+        Some(Known { ticket, photo, comments, hours })
     }
 
     /// The comments that are stored, whatever lies above them, by ticket and number.
