@@ -13,7 +13,7 @@
 //! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; what one source entity has in this partition |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that it has ever had something in |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; how far the partition's feed is applied |
-//! | `view` | `U+FFFC view_state` | `Ready`: Boolean |
+//! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid, which view it is of those that were made in this place |
 //!
 //! The digits are the first 128 bits of the SHA-256 of PartitionKey and RowKey of the source, a U+0000 behind each. Typed reads leave these rows out.
 //!
@@ -31,6 +31,8 @@
 //! - A new view is [building](ViewState::Building), and does not answer, until it is [built](ViewTable::rebuild). A rebuild is the same work done for each row,
 //!   beside live writers and readers, resumable; it mends what a trimmed feed, another projection or another tool left wrong, sums included: a row that no entity
 //!   explains ends with 0 in its sums.
+//! - Continuations of reads hold keys, and go on behind them after a rebuild. A view whose table was deleted and made anew is building again: handles
+//!   that knew it as ready ask every ten seconds and then refuse with `IndexNotReady`, and a stored position of an earlier rebuild is refused.
 //!
 //! # Cost
 //! | verb | requests |
@@ -117,6 +119,7 @@ mod projection;
 mod rebuild;
 mod record;
 mod recount;
+mod standing;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -277,6 +277,19 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         self.write(&key, false, None, |_| Ok(Some(write.clone()))).await
     }
 
+    /// The merge of an entity's properties into what is there, or its insert.
+    pub(crate) fn merged_or_inserted(
+        &self,
+        key: &EntityKey,
+        current: Option<&Current<E>>,
+        (entity, row): (&E, Row),
+    ) -> Result<Write> {
+        match current {
+            Some(current) => self.merged(key, current, row),
+            None => self.write_of(key.clone(), OperationKind::Insert(row), None, Some(entity)),
+        }
+    }
+
     /// The merge of some properties into what is there.
     pub(crate) fn merged(&self, key: &EntityKey, current: &Current<E>, row: Row) -> Result<Write> {
         let before = match &current.stored {

@@ -115,12 +115,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
             return self.written(self.write_blind(key, OperationKind::InsertOrMerge(row)).await?);
         }
         let written = self
-            .write(&key, true, None, |current| match current {
-                Some(current) => self.merged(&key, &current, row.clone()).map(Some),
-                None => {
-                    let kind = OperationKind::Insert(row.clone());
-                    self.write_of(key.clone(), kind, None, Some(entity)).map(Some)
-                }
+            .write(&key, true, None, |current| {
+                self.merged_or_inserted(&key, current.as_ref(), (entity, row.clone())).map(Some)
             })
             .await?;
         self.written(written)

@@ -7,7 +7,6 @@ use table_core::entity::Versioned;
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::EntityKey;
-use table_core::operation::OperationKind;
 use table_core::property::{self, Property};
 use table_core::retry::Retry;
 use table_core::row::{Row, RowWriter};
@@ -136,19 +135,13 @@ impl<E: Series, S: TableStore, O: IndexOutbox> SeriesTable<E, S, O> {
                 sums = self.sums(&key, stored, &names, by)?;
                 let slots: Vec<_> = names.iter().copied().zip(sums.iter().copied()).collect();
                 let row = with_slots(entity, &slots)?;
-                let write = match &current {
-                    Some(current) => self.entities.merged(&key, current, row)?,
-                    None => {
-                        let kind = OperationKind::Insert(row);
-                        self.entities.write_of(key.clone(), kind, None, Some(entity))?
-                    }
-                };
+                let write = self.entities.merged_or_inserted(&key, current.as_ref(), (entity, row))?;
                 Ok(Some(write.identified()))
             })
             .await;
         match written {
             Ok(_) => Ok(sums),
-            Err(error) if error.is_conflict() && error.rule().is_none() => Err(error.with_rule("PAT-SER-3")),
+            Err(error) if error.rule() == Some("CON-3") => Err(error.with_rule("PAT-SER-3")),
             Err(error) => Err(error),
         }
     }

@@ -21,6 +21,8 @@ pub(super) enum ViewFault {
     Record(#[source] Option<serde_json::Error>),
     #[error("the view is not built, and what it has is not all: run `rebuild` to its end")]
     Building,
+    #[error("the position is of a view that was deleted since: begin the rebuild again, without it")]
+    OtherView,
 }
 
 impl Fault for ViewFault {
@@ -31,6 +33,7 @@ impl Fault for ViewFault {
             Self::Key(_) => (ErrorCode::PropertyValueTooLarge, Some("KEY-8")),
             Self::Unwritable(_) => (ErrorCode::InternalError, None),
             Self::Record(_) => (ErrorCode::Corrupted, None),
+            Self::OtherView => (ErrorCode::LayoutMismatch, Some("IMP-6")),
             Self::Building => (ErrorCode::IndexNotReady, Some("IMP-6")),
         }
     }

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
-use table_core::error::Result;
+use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey, order};
 use table_core::mixed::{Belonging, judge};
 use table_core::name::TableName;
@@ -17,6 +17,7 @@ use table_core::store::TableStore;
 use crate::converge::CONCURRENCY;
 use crate::view::View;
 use crate::view::applied::Applied;
+use crate::view::fault::ViewFault;
 use crate::view::record::{BY, OF};
 use crate::view::table::ViewTable;
 
@@ -57,6 +58,9 @@ pub struct RebuildPosition {
     /// The partition of the view whose sums were counted last: its records may go on in the next page.
     #[serde(default)]
     counted: Option<String>,
+    /// The view that it is of; none before the first step.
+    #[serde(default)]
+    view: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,9 +139,18 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     /// Works on one page; `false` once nothing is left.
     ///
     /// # Errors
-    /// Those of [`ViewTable::apply`] and of the store; the position stays, and the step may be made again.
+    /// `LayoutMismatch` (IMP-6) if the position is of a view that was deleted since: what it passed over is not in the new
+    /// one, so begin again. Those of [`ViewTable::apply`] and of the store; the position stays, and the step may be made again.
     pub async fn step(&mut self) -> Result<bool> {
         let mut position = self.position.clone();
+        let (standing, etag) = self.view.standing().await?;
+        let id = standing.id.simple().to_string();
+        if position == RebuildPosition::default() {
+            position.view = Some(id.clone());
+        }
+        if position.view.as_ref() != Some(&id) {
+            return Err(Error::of(ViewFault::OtherView).with_table(V::Row::SCHEMA.table));
+        }
         let next = match position.phase {
             Phase::Sources => {
                 let page = self.read(self.view.source.name()?, sources::<V::Source>(), Select::All).await?;
@@ -179,8 +192,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 (page.continuation, Phase::Done)
             }
             Phase::Done => {
-                self.view.set_ready().await?;
-                return Ok(false);
+                // Another that ended at the same time is looked at by one more step.
+                return Ok(!standing.ready && !self.view.set_ready(standing, etag).await?);
             }
         };
         position.from = next.0;

@@ -2,21 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use table_core::Table;
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
+use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{Belonging, judge_key};
 use table_core::operation::OperationKind;
 use table_core::retry::Retry;
-use table_core::row::{Row, RowWriter};
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
-use table_core::value::ValueRef;
+use uuid::Uuid;
 
 use crate::converge::upsert;
 use crate::feed::{Ahead, Cursor, Feed, FeedEntry};
@@ -25,6 +25,10 @@ use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::fault::ViewFault;
 use crate::view::record;
+use crate::view::standing::Standing;
+
+/// How long a view that was ready is taken to be so: ten seconds.
+const KNOWN_TICKS: u64 = 100_000_000;
 
 /// The rows of a view and what keeps them: see [the pattern](crate::view). Cheap to clone.
 pub struct ViewTable<V: View, S> {
@@ -37,8 +41,8 @@ pub struct ViewTable<V: View, S> {
 
 #[derive(Debug, Default)]
 struct Memory {
-    /// Known to be ready: it never ceases to be.
-    ready: AtomicBool,
+    /// When it was last known to be ready, in ticks; 0 if never. A table that was deleted and made anew is building again.
+    ready: AtomicU64,
     /// The partition that the next call begins with, so that a busy one does not keep the others waiting.
     turn: AtomicUsize,
     /// What was read of the feeds and not applied yet.
@@ -117,7 +121,8 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
             .map_err(|error| error.with_table(V::Row::SCHEMA.table))?;
         self.rows.clone().create_if_missing().await?;
         let key = record::state_key()?;
-        self.submit(&key.partition_key, vec![(key.row_key, OperationKind::Insert(state(false)))]).await?;
+        let building = Standing::default().row();
+        self.submit(&key.partition_key, vec![(key.row_key, OperationKind::Insert(building))]).await?;
         Ok(self)
     }
 }
@@ -143,7 +148,8 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// The table of the view, for reads. Asks for its state until that is ready.
+    /// The table of the view, for reads. Asks for its state until that is ready, and then every ten seconds: a view whose table was deleted
+    /// and made anew is building again.
     ///
     /// # Errors
     /// `IndexNotReady` while it is building: [`rebuild`](Self::rebuild) it.
@@ -159,23 +165,28 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// # Errors
     /// Those of the store.
     pub async fn state(&self) -> Result<ViewState> {
-        if self.memory.ready.load(Ordering::Relaxed) {
+        let now = self.retry.pace().now().max(1);
+        let known = self.memory.ready.load(Ordering::Relaxed);
+        if known > 0 && now.abs_diff(known) <= KNOWN_TICKS {
             return Ok(ViewState::Ready);
         }
-        let found = self.get(&record::state_key()?).await?;
-        let ready = found.map(|found| {
-            found.row.view().find("Ready", &mut 0).map(|ready| ready == Some(ValueRef::Boolean(true)))
-        });
-        let ready = ready.transpose()?.unwrap_or(false);
-        self.memory.ready.store(ready, Ordering::Relaxed);
-        Ok(if ready { ViewState::Ready } else { ViewState::Building })
+        let (standing, _) = self.standing().await?;
+        self.memory.ready.store(if standing.ready { now } else { 0 }, Ordering::Relaxed);
+        Ok(if standing.ready { ViewState::Ready } else { ViewState::Building })
     }
 
-    pub(super) async fn set_ready(&self) -> Result<()> {
-        let key = record::state_key()?;
-        self.submit(&key.partition_key, vec![(key.row_key, OperationKind::InsertOrReplace(state(true)))])
-            .await?;
-        Ok(())
+    /// What is stored of the view itself.
+    pub(super) async fn standing(&self) -> Result<(Standing, Option<ETag>)> {
+        match self.get(&record::state_key()?).await? {
+            Some(found) => Ok((Standing::read(found.row.view())?, Some(found.etag))),
+            None => Ok((Standing { ready: false, id: Uuid::nil() }, None)),
+        }
+    }
+
+    /// Says that the view is built, if it is still as it was; whether it was.
+    pub(super) async fn set_ready(&self, standing: Standing, etag: Option<ETag>) -> Result<bool> {
+        let (key, ready) = (record::state_key()?, Standing { ready: true, ..standing });
+        self.submit(&key.partition_key, vec![(key.row_key, upsert(ready.row(), etag))]).await
     }
 
     /// Applies at most `most` changes, of all partitions of the source.
@@ -269,12 +280,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         Ok(freshness)
     }
-}
-
-fn state(ready: bool) -> Row {
-    let mut writer = RowWriter::with_capacity(1);
-    writer.property("Ready", ValueRef::Boolean(ready));
-    writer.finish()
 }
 
 impl<V: View, S: Clone> Clone for ViewTable<V, S> {

@@ -1,12 +1,16 @@
 //! Each verb alone: layout, requests, bounds, what it refuses.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use pollster::block_on;
 use table_core::embedded::{Clock, EngineOptions};
 use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
-use table_core::query::{KeyRange, Query};
+use table_core::query::{KeyRange, Query, TextRange};
+use table_core::retry::Retry;
 use table_core::store::TableStore;
 use table_core::value::ValueRef;
 use table_core::{EntityKey, TableStoreExt};
@@ -46,6 +50,7 @@ fn imp_6_the_layout_of_a_view() {
                     ValueRef::String(cursor) if property.name == "Cursor" => {
                         cursor.rsplit_once('_').unwrap().0.replace('\u{FFFC}', "U+FFFC ") + "_{32 digits}\"}"
                     }
+                    ValueRef::Guid(_) => "Guid(which differs)".to_owned(),
                     value => format!("{value:?}"),
                 };
                 lines.push(format!("  {}: {value}", property.name));
@@ -394,4 +399,59 @@ fn imp_6_entities_that_changed_together_share_transactions() {
     let before = company.stored();
     block_on(company.view.rebuild().run()).unwrap();
     assert_eq!(company.stored(), before);
+}
+
+/// Pages through the names of one city, and does something after the first page.
+fn names_around(company: &Company, between: impl FnOnce()) -> Vec<String> {
+    let rows = block_on(company.view.rows()).unwrap();
+    let page = |from: Option<&_>| {
+        let query =
+            Query { top: Some(2), ..Query::new(KeyRange::rows("London", TextRange::prefix("name_"))) };
+        block_on(company.store.query(rows.name().unwrap(), &query, from)).unwrap()
+    };
+    let mut names = Vec::new();
+    let (mut found, mut between) = (page(None), Some(between));
+    loop {
+        names.extend(found.rows.iter().map(|row| row.row_key.to_owned()));
+        between.take().into_iter().for_each(|between| between());
+        let Some(from) = found.continuation else { return names };
+        found = page(Some(&from));
+    }
+}
+
+#[test]
+fn imp_6_a_read_goes_on_behind_a_rebuild_where_it_was() {
+    let company = Company::new();
+    for id in 0..7 {
+        company.hire("Sales", id, "Ada", "London", 36);
+    }
+    block_on(company.view.rebuild().run()).unwrap();
+    let before = names_around(&company, || ());
+    let after = names_around(&company, || drop(block_on(company.view.rebuild().run()).unwrap()));
+    assert_eq!((before.len(), &before), (7, &after));
+}
+
+#[test]
+fn imp_6_a_view_that_was_made_anew_is_building_for_those_who_knew_the_old_one() {
+    let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
+    let clock = Arc::clone(&time);
+    let pace = Pace::new().clock(Clock::new(move || clock.load(Ordering::SeqCst)));
+    let company = Company::new();
+    company.hire("Sales", 1, "Ada", "London", 36);
+    let view = company.view.clone().with_retry(Retry::default().with_pace(pace));
+    let mut rebuild = view.rebuild();
+    while block_on(rebuild.step()).unwrap() {}
+    let stored = rebuild.position().clone();
+    assert!(block_on(view.rows()).is_ok());
+
+    let table = TableName::new("Headcounts").unwrap();
+    block_on(company.engine.delete_table(&table)).unwrap();
+    let anew = block_on(view.clone().create_if_missing()).unwrap();
+    time.fetch_add(110_000_000, Ordering::SeqCst);
+    assert_eq!(block_on(view.rows()).unwrap_err().code(), ErrorCode::IndexNotReady);
+    let error = block_on(anew.rebuild().resume(stored).step()).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("IMP-6")));
+    assert_eq!(block_on(anew.state()).unwrap(), ViewState::Building);
+    block_on(anew.rebuild().run()).unwrap();
+    assert_eq!(block_on(view.state()).unwrap(), ViewState::Ready);
 }
