@@ -1,9 +1,11 @@
 //! Intents: steps of a change elsewhere, each of them idempotent.
 
+use table_core::entity::PlainEntity;
 use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
 use table_core::row::Row;
+use table_core::selection::{Point, Selection};
 
 use crate::outbox::fault::OutboxFault;
 use crate::outbox::keys;
@@ -16,7 +18,13 @@ use crate::outbox::message::{self, Message};
 /// ```
 /// use serde::{Deserialize, Serialize};
 /// use table_patterns::outbox::{Intent, Message, Step};
-/// use table_patterns::{EntityKey, RowKey, TableName};
+/// use table_patterns::{Entity, RowKey};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Directory")]
+/// #[partition_key("email_", department)]
+/// #[row_key(email)]
+/// struct Listed { department: String, email: String, id: i64 }
 ///
 /// #[derive(Serialize, Deserialize)]
 /// struct Welcome { employee: u32 }
@@ -26,10 +34,8 @@ use crate::outbox::message::{self, Message};
 ///     const VERSION: u32 = 1;
 /// }
 ///
-/// let directory = TableName::new("Directory")?;
-/// let old = EntityKey::new("email_Sales", "ada@contoso.com")?;
 /// let intent = Intent::of(RowKey::new("000223")?)
-///     .step(Step::delete_if_exists(directory, old))
+///     .step(Step::delete(Listed::key("Sales", "ada@contoso.com"))?)
 ///     .step(Step::call(&Welcome { employee: 223 })?);
 /// assert_eq!(intent.steps().len(), 2);
 /// # Ok::<(), table_patterns::Error>(())
@@ -159,22 +165,65 @@ impl Step {
         Self::Write { table, key, write, guarded: true }
     }
 
-    /// Replaces or inserts an entity, unless a newer change of the source has been there.
+    /// Replaces or inserts an entity in the table of its design, unless a newer change of the source has been there. An entity that declares
+    /// indexes, a feed or copies does not compile: their handle keeps those, in a [handler](crate::work::Handler).
+    ///
+    /// ```
+    /// use table_patterns::Entity;
+    /// use table_patterns::outbox::Step;
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Directory")]
+    /// #[partition_key("email_", department)]
+    /// #[row_key(email)]
+    /// struct Listed { department: String, email: String, id: i64 }
+    ///
+    /// let ada = Listed { department: "Sales".into(), email: "ada@contoso.com".into(), id: 223 };
+    /// let steps = [Step::delete(Listed::key("Sales", "lovelace@contoso.com"))?, Step::put(&ada)?];
+    /// # assert_eq!(steps.len(), 2);
+    /// # Ok::<(), table_patterns::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of encoding it.
+    pub fn put<E: PlainEntity>(entity: &E) -> Result<Self> {
+        Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrReplace(entity.to_row()?))
+    }
+
+    /// Merges an entity or inserts it, unless a newer change of the source has been there. An older merge is passed over whole: fields that
+    /// are `None` are kept, so each change names all that the source writes there.
+    ///
+    /// # Errors
+    /// Those of encoding it; `InvalidInput` if a field is stored in chunks.
+    pub fn merge<E: PlainEntity>(entity: &E) -> Result<Self> {
+        Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrMerge(entity.to_merge()?))
+    }
+
+    /// Deletes an entity if it is there, unless a newer change of the source has been there.
+    ///
+    /// # Errors
+    /// Those of encoding its key.
+    pub fn delete<E: PlainEntity>(key: Selection<E, Point>) -> Result<Self> {
+        Self::of_entity::<E>(key.into_key()?, TargetWrite::DeleteIfExists)
+    }
+
+    fn of_entity<E: PlainEntity>(key: EntityKey, write: TargetWrite) -> Result<Self> {
+        Ok(Self::write(TableName::new(E::SCHEMA.table)?, key, write))
+    }
+
+    /// [`put`](Self::put) of a row whose table or properties are known only at run time, as those of an archive.
     #[must_use]
     pub const fn insert_or_replace(table: TableName, key: EntityKey, row: Row) -> Self {
         Self::write(table, key, TargetWrite::InsertOrReplace(row))
     }
 
-    /// Merges an entity or inserts it, unless a newer change of the source has been there.
-    ///
-    /// An older merge is passed over whole. So each change names all the properties that the source writes there, not only
-    /// those that it changed.
+    /// [`merge`](Self::merge) of such a row.
     #[must_use]
     pub const fn insert_or_merge(table: TableName, key: EntityKey, row: Row) -> Self {
         Self::write(table, key, TargetWrite::InsertOrMerge(row))
     }
 
-    /// Deletes an entity if it is there, unless a newer change of the source has been there.
+    /// [`delete`](Self::delete) of such a row.
     #[must_use]
     pub const fn delete_if_exists(table: TableName, key: EntityKey) -> Self {
         Self::write(table, key, TargetWrite::DeleteIfExists)
