@@ -86,6 +86,7 @@ mod bulk;
 mod changes;
 mod check;
 mod commit;
+mod decide;
 mod eventual;
 mod fault;
 mod finding;
@@ -95,6 +96,7 @@ mod in_unit;
 mod kept;
 mod list;
 mod look_up;
+mod open;
 #[cfg(feature = "blobs")]
 mod orphans;
 mod outbox;
@@ -128,10 +130,11 @@ pub(crate) use kept::{Asked, Keeper, Kept, KeptWrite, Other};
 #[cfg(feature = "blobs")]
 pub use list::ListBlobs;
 pub use look_up::ListPage;
+pub use open::EntityStore;
 pub use outbox::{IndexOutbox, NoOutbox};
 pub use patch::IndexedPatch;
 pub use remote::{Left, RemoteChange};
 pub(crate) use road::Road;
 pub use state::IndexState;
 pub use sweep::Phase;
-pub use table::{Entities, EntityStore};
+pub use table::Entities;

@@ -72,8 +72,10 @@
 //! ```
 
 mod act;
+mod add;
 mod fault;
 mod kept;
+mod verbs;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -81,24 +83,20 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use table_core::entity::{Entity, Versioned};
+use table_core::entity::Entity;
 use table_core::error::{Error, Result};
-use table_core::etag::{ETag, IfMatch};
-use table_core::key::{EntityKey, PartitionKey};
+use table_core::etag::ETag;
+use table_core::key::PartitionKey;
 use table_core::name::TableName;
-use table_core::operation::{Operation, OperationKind};
-use table_core::row::RowWriter;
-use table_core::selection::{Partition, Point, Selection};
+use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 
 use crate::feed::Feed;
-use crate::index::{Batch, Beside, Entities, IndexOutbox, Other, Road, Write};
-use crate::outbox::Step;
-use crate::series::{Series, SeriesRow};
+use crate::index::{Batch, Entities, IndexOutbox, Road};
 
 use act::Act;
 use fault::UnitFault;
-use kept::{Keep, Part, keep};
+use kept::Part;
 
 /// Writes of entities of one partition and of all that their patterns add, applied all or none: see [the module](self).
 #[must_use = "a unit does nothing until it is committed"]
@@ -166,229 +164,6 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     fn handle<E: Entity>(&self) -> Entities<E, S, O> {
         let known = self.handles.get(&TypeId::of::<E>()).and_then(|handle| handle.downcast_ref());
         known.cloned().unwrap_or_else(|| self.road.handle())
-    }
-
-    /// Adds an insert: the entity must not exist (INS-1).
-    ///
-    /// # Errors
-    /// One operation, or byte, too many (EGT-2, EGT-3), a row that is in it already (EGT-4), another partition (EGT-5) or table (EGT-1), a
-    /// value that is in it already (PAT-INTRA-5). The unit stays as it was.
-    pub fn insert<E: Entity>(&mut self, entity: &E) -> Result<&mut Self> {
-        let kind = OperationKind::Insert(entity.to_row()?);
-        self.write(&entity.key_of()?, kind, None, Some(entity))
-    }
-
-    /// Adds a replace of an entity as it was read (UPD-1).
-    ///
-    /// # Errors
-    /// Those of [`insert`](Self::insert); `InvalidInput` if the two have different keys (UPD-6).
-    pub fn replace<E: Entity>(&mut self, old: &Versioned<E>, new: &E) -> Result<&mut Self> {
-        let key = new.key_of()?;
-        if old.key_of()? != key {
-            return Err(self.here(Error::of(UnitFault::KeyChanged), &key));
-        }
-        let kind = OperationKind::Replace(new.to_row()?, IfMatch::ETag(old.etag().clone()));
-        self.write(&key, kind, Some(old.value()), Some(new))
-    }
-
-    /// Adds a change of an entity as it was read. Properties that `E` does not know are removed, as [`replace`](Self::replace) does: slots
-    /// of a series are kept by [`put_series`](Self::put_series).
-    ///
-    /// # Errors
-    /// Those of [`replace`](Self::replace).
-    pub fn update<E: Entity + Clone>(
-        &mut self,
-        old: &Versioned<E>,
-        change: impl FnOnce(&mut E),
-    ) -> Result<&mut Self> {
-        let mut new = old.value().clone();
-        change(&mut new);
-        self.replace(old, &new)
-    }
-
-    /// Adds what makes an entity be as given: an insert where none was read, a replace of what was.
-    ///
-    /// # Errors
-    /// Those of [`replace`](Self::replace).
-    pub fn put<E: Entity>(&mut self, old: Option<&Versioned<E>>, new: &E) -> Result<&mut Self> {
-        match old {
-            Some(old) => self.replace(old, new),
-            None => self.insert(new),
-        }
-    }
-
-    /// As [`put`](Self::put) of an entity that has slots: those that are empty here are empty afterwards.
-    ///
-    /// ```
-    /// # use table_patterns::index::EntityStore;
-    /// # use table_patterns::series::{self, Series, SeriesRow, SeriesTable};
-    /// # use table_patterns::{Engine, Entity};
-    /// # #[derive(Entity, Clone, Debug, PartialEq)]
-    /// # #[entity(table = "Counts", feed)]
-    /// # #[partition_key(employee)]
-    /// # #[row_key(day)]
-    /// # struct Counts { employee: u32, #[digits(8)] day: u32 }
-    /// # impl Series for Counts {
-    /// #     type Value = i32;
-    /// #     const SLOTS: &'static [&'static str] = series::HOURS;
-    /// # }
-    /// # pollster::block_on(async {
-    /// let counts = Engine::in_memory().entities::<Counts>().create_if_missing().await?;
-    /// let mut row = SeriesRow::new(Counts { employee: 123, day: 20140423 });
-    /// *row.slot_mut(9)? = Some(42);
-    /// let mut unit = counts.transaction(Counts::partition(123))?;
-    /// unit.put_series(None, &row)?; // with whatever else is of this partition
-    /// unit.commit().await?;
-    /// let read = SeriesTable::new(counts).get(Counts::key(123, 20140423)).await?;
-    /// assert_eq!(read.as_deref(), Some(&row));
-    /// # Ok::<(), table_patterns::Error>(())
-    /// # }).unwrap();
-    /// ```
-    ///
-    /// # Errors
-    /// Those of [`replace`](Self::replace).
-    pub fn put_series<E: Series>(
-        &mut self,
-        old: Option<&Versioned<SeriesRow<E>>>,
-        new: &SeriesRow<E>,
-    ) -> Result<&mut Self> {
-        let (key, row) = (new.entity.key_of()?, new.to_row()?);
-        let kind = match old {
-            Some(old) if old.entity.key_of()? != key => {
-                return Err(self.here(Error::of(UnitFault::KeyChanged), &key));
-            }
-            Some(old) => OperationKind::Replace(row, IfMatch::ETag(old.etag().clone())),
-            None => OperationKind::Insert(row),
-        };
-        self.write(&key, kind, old.map(|old| &old.entity), Some(&new.entity))
-    }
-
-    /// Adds a delete of an entity as it was read (DEL-2).
-    ///
-    /// # Errors
-    /// Those of [`insert`](Self::insert).
-    pub fn delete<E: Entity>(&mut self, old: &Versioned<E>) -> Result<&mut Self> {
-        let kind = OperationKind::Delete(IfMatch::ETag(old.etag().clone()));
-        self.write(&old.key_of()?, kind, Some(old.value()), None)
-    }
-
-    /// Adds the condition that an entity is there. It changes its version, and nothing else.
-    ///
-    /// # Errors
-    /// Those of [`insert`](Self::insert).
-    pub fn require<E: Entity>(&mut self, key: Selection<E, Point>) -> Result<&mut Self> {
-        self.condition::<E>(key.into_key()?, IfMatch::Any)
-    }
-
-    /// Adds the condition that an entity is as it was read. It changes its version, and nothing else.
-    ///
-    /// # Errors
-    /// Those of [`insert`](Self::insert).
-    pub fn unchanged<E: Entity>(&mut self, read: &Versioned<E>) -> Result<&mut Self> {
-        self.condition::<E>(read.key_of()?, IfMatch::ETag(read.etag().clone()))
-    }
-
-    /// Intends a step elsewhere, of the entity of a key: a worker takes it once the unit is committed (PAT-EC-8). It needs a handle with an outbox.
-    ///
-    /// # Errors
-    /// Those of [`insert`](Self::insert). That two guarded steps of one entity have one target is an error when the unit is committed.
-    pub fn send<E: Entity>(&mut self, of: Selection<E, Point>, step: Step) -> Result<&mut Self> {
-        let key = of.into_key()?;
-        self.check_place::<E>(&key)?;
-        let mut batch = self.batch.clone();
-        batch.intend(&key.row_key, vec![step.clone()]);
-        self.take(batch, &key)?.parts.push(Part::Step(key.row_key, step));
-        Ok(self)
-    }
-
-    /// Adds a row of a pattern.
-    pub(crate) fn beside(&mut self, by: &'static str, operation: Operation) -> Result<&mut Self> {
-        let row_key = operation.row_key.clone();
-        let key = EntityKey { partition_key: self.batch.partition_key.clone(), row_key };
-        let mut batch = self.batch.clone();
-        let row = Beside { by, operation };
-        batch.add(row.clone()).map_err(|error| self.here(error, &key))?;
-        self.take(batch, &key)?.parts.push(Part::Row(row));
-        Ok(self)
-    }
-
-    fn write<E: Entity>(
-        &mut self,
-        key: &EntityKey,
-        kind: OperationKind,
-        old: Option<&E>,
-        new: Option<&E>,
-    ) -> Result<&mut Self> {
-        self.check_place::<E>(key)?;
-        let act = Act { entity: E::SCHEMA.entity, verb: Some(kind.name()) };
-        let is_whole = matches!(kind, OperationKind::Replace(..));
-        let handle = self.handle::<E>();
-        let keep = keep(&handle, key, &kind, old)?;
-        let write = handle.write_of(key.clone(), kind, old, new).map_err(|error| self.here(error, key))?;
-        self.road.feed = self.road.feed.take().or_else(|| handle.recorder().cloned());
-        let look = !handle.knows(&write);
-        self.push::<E>(write, act, keep)?;
-        self.look |= look;
-        let admission: Admission = Arc::new(move |is_whole| {
-            let handle = handle.clone();
-            Box::pin(async move { handle.admit(is_whole).await })
-        });
-        self.admissions.entry(TypeId::of::<E>()).or_insert((admission, false)).1 |= is_whole;
-        Ok(self)
-    }
-
-    fn condition<E: Entity>(&mut self, key: EntityKey, if_match: IfMatch) -> Result<&mut Self> {
-        self.check_place::<E>(&key)?;
-        let kind = OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match);
-        let act = Act { entity: E::SCHEMA.entity, verb: None };
-        self.push::<E>(Write::alone(key, kind), act, None)
-    }
-
-    fn push<E: Entity>(&mut self, write: Write, act: Act, keep: Option<Keep>) -> Result<&mut Self> {
-        let key = write.key.clone();
-        let mut batch = self.batch.clone();
-        let part = Part::Write(Other { write: write.clone(), push: Batch::push::<E> }, keep);
-        batch.push::<E>(write).map_err(|error| self.here(error.with_context(&act.to_string()), &key))?;
-        self.take(batch, &key).map_err(|error| error.with_context(&act.to_string()))?.acts.push(act);
-        self.parts.push(part);
-        Ok(self)
-    }
-
-    /// Takes a larger batch, if it fits.
-    fn take(&mut self, batch: Batch, key: &EntityKey) -> Result<&mut Self> {
-        let limits = self.road.store.capabilities().limits;
-        let (operations, most) = (batch.operations(), limits.operations);
-        if operations > most {
-            let fault = UnitFault::Operations { operations, parts: batch.parts(), most };
-            return Err(self.here(Error::of(fault), key));
-        }
-        let (bytes, most) = (batch.bytes(), limits.transaction_bytes);
-        if bytes > most {
-            let fault = UnitFault::Bytes { bytes, parts: batch.parts(), most };
-            return Err(self.here(Error::of(fault), key));
-        }
-        self.batch = batch;
-        Ok(self)
-    }
-
-    fn check_place<E: Entity>(&self, key: &EntityKey) -> Result<()> {
-        let fault = if key.partition_key != self.batch.partition_key {
-            let (entity, unit) = (key.partition_key.clone(), self.batch.partition_key.clone());
-            UnitFault::Partition { entity, unit }
-        } else if !E::SCHEMA.table.eq_ignore_ascii_case(self.table.as_str()) {
-            UnitFault::Table { entity: E::SCHEMA.table, unit: self.table.clone() }
-        } else {
-            return Ok(());
-        };
-        Err(self.here(Error::of(fault), key))
-    }
-
-    fn here(&self, error: Error, key: &EntityKey) -> Error {
-        let error = error.with_table(self.table.as_str());
-        match error.key() {
-            Some(_) => error,
-            None => error.with_key(key.partition_key.as_str(), key.row_key.as_str()),
-        }
     }
 
     /// How many operations it holds at most, those of copies, lists, participants and the outbox included.

@@ -427,7 +427,9 @@ fn imp_6_a_read_goes_on_behind_a_rebuild_where_it_was() {
     }
     block_on(company.view.rebuild().run()).unwrap();
     let before = names_around(&company, || ());
-    let after = names_around(&company, || drop(block_on(company.view.rebuild().run()).unwrap()));
+    let after = names_around(&company, || {
+        block_on(company.view.rebuild().run()).unwrap();
+    });
     assert_eq!((before.len(), &before), (7, &after));
 }
 
