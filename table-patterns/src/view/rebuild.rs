@@ -7,6 +7,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
+use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey, order};
 use table_core::mixed::{Belonging, judge};
 use table_core::name::TableName;
@@ -19,6 +20,7 @@ use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::fault::ViewFault;
 use crate::view::record::{BY, OF};
+use crate::view::standing::Standing;
 use crate::view::table::ViewTable;
 
 /// A rebuild under way: of [`ViewTable::rebuild`].
@@ -39,6 +41,8 @@ pub struct Rebuild<'a, V: View, S> {
     view: &'a ViewTable<V, S>,
     position: RebuildPosition,
     page: usize,
+    /// Whether the position is known to be of this view.
+    is_begun: bool,
 }
 
 /// How far a rebuild has come. It can be stored, as JSON for example, and resumed by another process.
@@ -105,14 +109,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Makes the view anew from the rows of its source, in place: readers and writers go on meanwhile. At its end the view is
     /// [ready](crate::view::ViewState::Ready).
     pub fn rebuild(&self) -> Rebuild<'_, V, S> {
-        Rebuild { view: self, position: RebuildPosition::default(), page: 1_000 }
+        Rebuild { view: self, position: RebuildPosition::default(), page: 1_000, is_begun: false }
     }
 }
 
 impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     /// Goes on where another was.
     pub fn resume(self, position: RebuildPosition) -> Self {
-        Self { position, ..self }
+        Self { position, is_begun: false, ..self }
     }
 
     /// So many rows a step, at most a page; 1,000 without it.
@@ -143,13 +147,10 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     /// one, so begin again. Those of [`ViewTable::apply`] and of the store; the position stays, and the step may be made again.
     pub async fn step(&mut self) -> Result<bool> {
         let mut position = self.position.clone();
-        let (standing, etag) = self.view.standing().await?;
-        let id = standing.id.simple().to_string();
-        if position == RebuildPosition::default() {
-            position.view = Some(id.clone());
-        }
-        if position.view.as_ref() != Some(&id) {
-            return Err(Error::of(ViewFault::OtherView).with_table(V::Row::SCHEMA.table));
+        if !self.is_begun {
+            self.stand(&mut position).await?;
+            self.position = position.clone();
+            self.is_begun = true;
         }
         let next = match position.phase {
             Phase::Sources => {
@@ -193,6 +194,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
             }
             Phase::Done => {
                 // Another that ended at the same time is looked at by one more step.
+                let (standing, etag) = self.stand(&mut position).await?;
                 return Ok(!standing.ready && !self.view.set_ready(standing, etag).await?);
             }
         };
@@ -202,6 +204,20 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         }
         self.position = position;
         Ok(true)
+    }
+
+    /// What is stored of the view, which must be the one that the position is of. Asked at the beginning and at the end: in between, what is
+    /// written into another view is right there, too.
+    async fn stand(&self, position: &mut RebuildPosition) -> Result<(Standing, Option<ETag>)> {
+        let (standing, etag) = self.view.standing().await?;
+        let id = standing.id.simple().to_string();
+        if *position == RebuildPosition::default() {
+            position.view = Some(id.clone());
+        }
+        if position.view.as_ref() != Some(&id) {
+            return Err(Error::of(ViewFault::OtherView).with_table(V::Row::SCHEMA.table));
+        }
+        Ok((standing, etag))
     }
 
     /// Those entities of one partition that are no longer there. Both they and the rows of the source are in the order of keys: the
