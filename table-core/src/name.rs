@@ -51,11 +51,10 @@ impl TableName {
     pub fn new(name: &str) -> Result<Self> {
         Self::check(name).map_err(|fault| Error::of(fault).with_table(name))?;
         let text: Arc<str> = name.into();
-        let folded = if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            name.to_ascii_lowercase().into()
-        } else {
-            Arc::clone(&text)
-        };
+        let mut folded = Arc::clone(&text);
+        if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            Arc::make_mut(&mut folded).make_ascii_lowercase();
+        }
         Ok(Self { text, folded })
     }
 

@@ -1,10 +1,12 @@
 //! An answer before it is HTTP: status, headers, body.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, header};
 use http_body_util::Full;
+use table_core::ETag;
 use table_core::odata::MetadataLevel;
 
 use crate::cors::Sharing;
@@ -106,7 +108,7 @@ impl Answer {
                 Cow::Borrowed(value) => Ok(HeaderValue::from_static(value)),
                 Cow::Owned(value) => HeaderValue::try_from(value),
             };
-            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), value) {
+            if let (Some(name), Ok(value)) = (own_name(name), value) {
                 headers.insert(name, value);
             }
         }
@@ -120,6 +122,25 @@ impl Answer {
         }
         response
     }
+}
+
+/// A name of ours. Those of the answers to entities are constants, because a name that HTTP does not know is copied otherwise.
+fn own_name(name: &str) -> Option<HeaderName> {
+    const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+    const DATA_SERVICE_ID: HeaderName = HeaderName::from_static("dataserviceid");
+    match name {
+        "Preference-Applied" => Some(PREFERENCE_APPLIED),
+        "DataServiceId" => Some(DATA_SERVICE_ID),
+        other => HeaderName::try_from(other).ok(),
+    }
+}
+
+/// An ETag as text, for which there is room from the start.
+pub(crate) fn etag_text(etag: &ETag) -> String {
+    let mut text = String::with_capacity(64);
+    // Writing to a string does not fail.
+    let _ = write!(text, "{etag}");
+    text
 }
 
 /// The type of an answer at a level (JSON-8).

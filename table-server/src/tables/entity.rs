@@ -8,7 +8,7 @@ use table_core::store::TableStore;
 use table_core::{ETag, EntityKey, Row, TableName, Transaction};
 
 use crate::account::Account;
-use crate::answer::{Answer, json};
+use crate::answer::{Answer, etag_text, json};
 use crate::cost::Cost;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
@@ -109,7 +109,7 @@ impl Call {
     /// The answer to the write, once it is done.
     pub(super) fn done(&self, written: &Written<'_>, etag: Option<ETag>) -> Result<Answer, Refusal> {
         let Some(etag) = etag else { return Ok(Answer::new(204)) };
-        let mut answer = Answer::new(204).header("ETag", etag.to_string());
+        let mut answer = Answer::new(204).header("ETag", etag_text(&etag));
         if !written.insert {
             return Ok(answer);
         }

@@ -6,7 +6,7 @@ use table_core::store::TableStore;
 use table_core::{EntityKey, Error, ErrorCode, TableName};
 
 use crate::account::Account;
-use crate::answer::{Answer, json};
+use crate::answer::{Answer, etag_text, json};
 use crate::cost::Cost;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
@@ -27,7 +27,7 @@ pub(super) async fn get<S: TableStore>(
     };
     let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), found.row.view());
     let body = write_entity(entity, level, &context(account, table, &select, exchange))?;
-    Ok(Answer::new(200).header("ETag", found.etag.to_string()).body(json(level), body).cost(Cost::point(1)))
+    Ok(Answer::new(200).header("ETag", etag_text(&found.etag)).body(json(level), body).cost(Cost::point(1)))
 }
 
 /// One page. The token for the next is one text, which the client sends back as it is (PAGE-8).
