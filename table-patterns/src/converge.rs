@@ -56,8 +56,8 @@ pub(crate) struct Part<W> {
 #[derive(Debug)]
 pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
-    /// Items that are to be looked at next, as more is known by now.
-    pub(crate) again: Vec<I>,
+    /// What is to be looked at next in the place of a given item, as more is known by now.
+    pub(crate) again: Vec<(usize, I)>,
     /// Given items where another writer got between.
     pub(crate) lost: Vec<usize>,
 }
@@ -132,7 +132,9 @@ pub(crate) async fn settle<D: Derive>(
                 // Another process is at work on the same rows: those of one item at a time, so that not all are lost with one.
                 together = 1;
             }
-            left = again.into_iter().chain(lost.into_iter().filter_map(|at| left.get(at).cloned())).collect();
+            let again = again.into_iter().filter(|(at, _)| lost.binary_search(at).is_err());
+            let again: Vec<_> = again.map(|(_, item)| item).collect();
+            left = lost.iter().filter_map(|at| left.get(*at).cloned()).chain(again).collect();
         }
     }
 }

@@ -24,7 +24,7 @@
 //!   the other (PAT-DEN-2). A holder that takes up a reference holds its source to the version that it copied.
 //! - Elsewhere copies follow by the [`outbox`](crate::outbox): the intent is in the transaction of the change, and each delivery asks the
 //!   source what is true now. Late, twice, in any order and beside each other, copies end as the source is, whichever process dies, and when. A holder is read before
-//!   its source and written under its `ETag`, and each change of a source writes every holder, so that a slow writer never writes last.
+//!   its source and written under its `ETag`, and each change of a source writes every holder, so that a slow writer never writes last: `docs/convergence.md`.
 //! - A reference to an entity that is not there is refused. A source that is deleted is refused while it is referenced, or its holders are
 //!   [cleared](OnDelete), as is declared.
 //!
@@ -33,9 +33,9 @@
 //! |---|---|
 //! | read a holder | 1 |
 //! | insert of a holder, same partition | 1 get, 1 transaction of 3 operations |
-//! | the same, elsewhere | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 2 gets, 2 transactions of 1 |
+//! | the same, elsewhere | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 3 gets, 2 transactions of 1 |
 //! | update of a holder that keeps its references | 1 get and 1 for each, 1 transaction of 1 |
-//! | update of a holder that takes up another source | 1 get, what an insert has, and 1 get for the reference it leaves |
+//! | update of a holder that takes up another source | 1 get, what an insert has, and 3 gets for the reference it leaves |
 //! | update of a source that changes nothing that is copied | 1 get, 1 transaction of 1 |
 //! | update of a source, copies in the partition | 1 get, 1 range query, 1 get a holder, 1 transaction |
 //! | copies elsewhere | the same without those gets; later 1 range query, 1 get a holder, 1 get and 1 transaction for 100 holders of one partition |
@@ -117,7 +117,7 @@
 //! assert_eq!(sales.manager_last_name.as_deref(), Some("Byron"));
 //!
 //! employees.patch(Employee::key("Sales", 223)).set(Employee::LAST_NAME, "Lovelace").send().await?;
-//! Worker::new(outbox).settles_copies(&employees).settles_copies(&departments).run_until_idle().await?;
+//! Worker::new(outbox).settles(&employees).settles(&departments).run_until_idle().await?;
 //! let sales = departments.get(Department::key("Sales")).await?.expect("inserted above");
 //! assert_eq!(sales.manager_last_name.as_deref(), Some("Lovelace"));
 //! # Ok::<(), table_patterns::Error>(())
@@ -137,7 +137,6 @@ mod relation;
 mod relations;
 mod relay;
 mod settle;
-mod steps;
 #[cfg(test)]
 mod tests;
 

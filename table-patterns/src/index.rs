@@ -53,7 +53,7 @@
 //! | get through an index | 1 | |
 //! | look-up through a list | 1 and 1 for each member (PAT-IX-3), [a page](Entities::look_up_page) of them at a time if wanted; 1 for its blob | |
 //! | change of a list in a blob | 1 get and 1 put of the blob more | the same |
-//! | settling one index of one change | 1 get, and 2 gets and 1 transaction for each key | 1 for the guard, 1 for the entry if it changes |
+//! | settling one index of one change | 1 get, 2 gets for each key, and 1 transaction for those of one partition | for each key 1 for the guard, 1 for the entry if it changes |
 //! | backfill, check | a get for each entity and index, and for each row of the index, 16 at a time | |
 //! | backfill and repair of an index in the partition | 1 for as many entities as fit in 100 operations and 4 MiB, 16 at a time | 1 an entity, 1 a copy, 1 a list |
 //! | the same elsewhere | a settling an entity that lacks its row, 16 at a time | |
@@ -133,7 +133,7 @@ pub use look_up::ListPage;
 pub use open::EntityStore;
 pub use outbox::{IndexOutbox, NoOutbox};
 pub use patch::IndexedPatch;
-pub use remote::{Left, RemoteChange};
+pub use remote::{Derived, Left, RemoteChange};
 pub(crate) use road::Road;
 pub use state::IndexState;
 pub use sweep::Phase;

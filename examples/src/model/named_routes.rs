@@ -137,7 +137,7 @@ impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
     /// Those of the queue.
     pub async fn work(&self) -> Result<()> {
         let worker = Worker::new(self.outbox.clone());
-        worker.settles_copies(&self.airports).settles_copies(&self.routes).run_until_idle().await
+        worker.settles(&self.airports).settles(&self.routes).run_until_idle().await
     }
 }
 

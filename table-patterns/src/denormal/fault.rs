@@ -27,8 +27,6 @@ pub(super) enum CopyFault {
     LongSource(usize),
     #[error("the row is not a reference to a holder of copies")]
     Reference,
-    #[error("`{text}` names no sources that a holder has left")]
-    Step { text: String, source: serde_json::Error },
 }
 
 impl Fault for CopyFault {
@@ -41,7 +39,7 @@ impl Fault for CopyFault {
             Self::NoSource => (ErrorCode::ResourceNotFound, Some("PAT-DEN-2")),
             Self::UnknownRelation(_) => (ErrorCode::Unsupported, Some("PAT-DEN-2")),
             Self::LongSource(_) => (ErrorCode::PropertyValueTooLarge, Some("KEY-8")),
-            Self::Reference | Self::Step { .. } => (ErrorCode::Corrupted, None),
+            Self::Reference => (ErrorCode::Corrupted, None),
         }
     }
 }

@@ -5,25 +5,38 @@ use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::Operation;
-use table_core::query::Select;
+use table_core::query::{EntityRef, Select};
 use table_core::store::TableStore;
 
 use crate::denormal::admission::Given;
+use crate::denormal::chunk::{self, HolderStep};
 use crate::denormal::fault::CopyFault;
 use crate::denormal::group::{self, Group};
 use crate::denormal::reference::{self, StoredReference};
-use crate::denormal::relation::Refreshed;
+use crate::denormal::relation::Relation;
 use crate::denormal::relations::Copying;
-use crate::denormal::steps::source_step;
 use crate::denormal::{OnDelete, io};
-use crate::index::{Beside, IndexOutbox, Kept, read_as};
-use crate::outbox::Step;
+use crate::index::{Beside, Derived, IndexOutbox, Kept, Left, RemoteChange, read_as};
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
-    pub(super) fn given(&self, found: &StoredReference) -> Result<&Given<E, S>> {
-        let name = &found.reference.relation;
-        let fault = || Error::of(CopyFault::UnknownRelation(name.clone()));
-        self.relations.gives.iter().find(|given| given.relation.name == name).ok_or_else(fault)
+    /// The relations by which it gives.
+    pub(super) fn given(&self) -> Vec<Relation> {
+        self.relations.gives.iter().map(|given| given.relation.relation).collect()
+    }
+
+    fn given_by(&self, found: &StoredReference) -> Result<&Given<E, S>> {
+        let name = chunk::relation(&self.given(), found)?.name;
+        let known = self.relations.gives.iter().find(|given| given.relation.relation.name == name);
+        known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
+    }
+
+    /// Whether holders may be written.
+    pub(super) async fn admit(&self, groups: &[Group]) -> Result<()> {
+        for found in groups.iter().flat_map(|group| &group.references) {
+            let given = self.given_by(found)?;
+            given.admit(&found.reference.holder_table, self.handle.retry.pace().now()).await?;
+        }
+        Ok(())
     }
 
     /// What is to be written with a change of a source: the holders of its partition, and a step to those elsewhere.
@@ -53,9 +66,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
             if is_here && kept.unit.get(&holder.row_key).is_some_and(|written| written.keeps) {
                 continue; // written in the same unit, where it copies what this is to be
             }
-            let given = self.given(&found).map_err(|error| io::in_place(error, table, key))?;
+            let given = self.given_by(&found).map_err(|error| io::in_place(error, table, key))?;
             if after.is_none() && given.relation.on_delete == OnDelete::Refuse {
-                self.refuse(table, key, before, &found).await?;
+                self.refuse(table, key, &found).await?;
             }
             if !is_affected(given) {
                 continue;
@@ -67,39 +80,40 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
             }
         }
         if kept.together && here.len() < most {
-            let holders = self.holders(group::group(here)).await?;
-            for step in self.holder_steps(key, after.as_ref(), holders)? {
+            let groups = group::group(here);
+            self.admit(&groups).await?;
+            let source = kept.new.clone();
+            for holder in group::read(store, groups).await? {
+                let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
+                let source = source.as_ref().map(|row| EntityRef::new(partition_key, row_key, row.view()));
+                let step = HolderStep::of((&self.given(), self.handle.feed(), true), (key, source), holder)?;
                 kept.others.extend(step.write);
-                let dropped = step.drop.into_iter().map(group::dropped);
+                let dropped = step.drop.into_iter().filter_map(group::dropped);
                 let dropped = dropped.map(|(row_key, kind)| Operation { row_key, kind });
                 kept.rows.extend(dropped.map(|operation| Beside { by: "references", operation }));
             }
         } else {
             follow |= !here.is_empty();
         }
-        kept.steps.extend(follow.then(|| Step::of_pattern(source_step::<E>(), String::new())));
+        let change =
+            || RemoteChange { of: Derived::Given, owner: key.clone(), keys: Vec::new(), left: Left::Unknown };
+        kept.remote.extend(follow.then(change));
         Ok(())
     }
 
     /// Refuses the deletion of a source that a holder refers to. A reference without such a holder is left over.
-    async fn refuse(
-        &self,
-        table: &TableName,
-        key: &EntityKey,
-        before: &E,
-        found: &StoredReference,
-    ) -> Result<()> {
-        let relation = &self.given(found)?.relation;
+    async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
+        let given = &self.given_by(found)?.relation;
         let group = Group::of(found.clone());
         let Some(stored) = self.handle.table().store().get(&group.table, &group.holder, &Select::All).await?
         else {
             return Ok(());
         };
-        let refreshed = (relation.refresh)(key, io::entity(&group.holder, &stored.row), Some(before))?;
-        if matches!(refreshed, Refreshed::Elsewhere) {
+        if !(given.refers)(io::entity(&group.holder, &stored.row), key)? {
             return Ok(());
         }
-        let fault = CopyFault::Referred { holder: group.holder, table: group.table, relation: relation.name };
+        let relation = given.relation.name;
+        let fault = CopyFault::Referred { holder: group.holder, table: group.table, relation };
         Err(io::in_place(Error::of(fault), table, key))
     }
 }

@@ -11,10 +11,8 @@ use table_core::operation::OperationKind;
 use table_core::query::Select;
 use table_core::store::{StoredRow, TableStore};
 
+use crate::converge::CONCURRENCY;
 use crate::denormal::reference::StoredReference;
-
-/// Point queries under way at once (IMP-5).
-const CONCURRENCY: usize = 16;
 
 /// A holder, and all references of one source that name it.
 #[derive(Clone, Debug)]
@@ -60,6 +58,6 @@ pub(super) async fn read<S: TableStore>(
 }
 
 /// The deletion of a reference that names no holder, unless another writer has renewed it.
-pub(super) fn dropped(found: StoredReference) -> (RowKey, OperationKind) {
-    (found.row_key, OperationKind::Delete(IfMatch::ETag(found.etag)))
+pub(super) fn dropped(found: StoredReference) -> Option<(RowKey, OperationKind)> {
+    Some((found.row_key, OperationKind::Delete(IfMatch::ETag(found.etag?))))
 }

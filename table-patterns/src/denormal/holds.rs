@@ -10,16 +10,14 @@ use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::Select;
 use table_core::row::rewrite;
-use table_core::store::{StoredRow, TableStore};
+use table_core::store::{Committed, StoredRow, TableStore};
 
 use crate::converge;
 use crate::denormal::fault::CopyFault;
 use crate::denormal::reference::Reference;
 use crate::denormal::relations::Copying;
-use crate::denormal::steps::{Left, holder_step};
 use crate::denormal::{OnDelete, io};
-use crate::index::{Beside, IndexOutbox, Kept, read_as};
-use crate::outbox::Step;
+use crate::index::{Beside, Derived, IndexOutbox, Kept, Left, RemoteChange, read_as};
 
 impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
     /// What is to be written with a change of a holder: references, conditions on sources, and its own copies as these say.
@@ -35,15 +33,15 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
         let mut after = kept.new.as_ref().map(|row| read_as::<H>(key, row)).transpose()?;
         let given = after.as_ref().map(Entity::to_row).transpose()?;
         let (mut beside, mut sources) = (Vec::new(), BTreeMap::new());
-        let (mut left, mut follow) = (Left::default(), false);
         for relation in &self.relations.holds {
-            let source_table = relation.source_table()?;
+            let source_table = relation.relation.source_table()?;
             let is_here =
                 |source: &EntityKey| source.partition_key == key.partition_key && source_table == *table;
+            let (mut left, mut follow) = (Vec::new(), false);
             let old = before.map(relation.reference).transpose()?.flatten();
             let mut new = after.as_ref().map(relation.reference).transpose()?.flatten();
             let link = Reference {
-                relation: relation.name.to_owned(),
+                relation: relation.relation.name.to_owned(),
                 holder_table: table.clone(),
                 holder: key.clone(),
             };
@@ -77,7 +75,7 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
                     }
                     None if is_new => return Err(no_source(&source_table, &source)),
                     None if is_deleted && relation.on_delete == OnDelete::Refuse => {
-                        let (holder, relation) = (key.clone(), relation.name);
+                        let (holder, relation) = (key.clone(), relation.relation.name);
                         let fault = CopyFault::Referred { holder, table: table.clone(), relation };
                         return Err(io::in_place(Error::of(fault), table, &source));
                     }
@@ -97,10 +95,13 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
                     let delete = |found: StoredRow| OperationKind::Delete(IfMatch::ETag(found.etag));
                     beside.extend(found.map(|found| (link_key.row_key, delete(found))));
                 } else {
-                    left.0.push((relation.name.to_owned(), source));
+                    left.push(source);
                     follow = true;
                 }
             }
+            let of = Derived::Held(relation.relation.name.to_owned());
+            let change = || RemoteChange { of, owner: key.clone(), keys: left, left: Left::Unknown };
+            kept.remote.extend(follow.then(change));
         }
         if let (Some(after), Some(given), Some(row)) = (after, given, &mut kept.new) {
             if after.key_of()? != *key {
@@ -113,18 +114,17 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
         beside.extend(sources.into_iter().map(|(row, etag)| (row, io::touch(IfMatch::ETag(etag)))));
         let beside = beside.into_iter().map(|(row_key, kind)| Operation { row_key, kind });
         kept.rows.extend(beside.map(|operation| Beside { by: "references", operation }));
-        kept.steps.extend(follow.then(|| Step::of_pattern(holder_step::<H>(), left.to_text())));
         Ok(())
     }
 
     /// Adds a reference in another partition, before the holder has it: while the source is there, and writing it, so that a
-    /// change of it that has not seen the reference fails.
+    /// change of it that has not seen the reference fails. The reference is the last row of its transaction.
     pub(super) async fn refer(
         &self,
         source_table: &TableName,
         source: &EntityKey,
         link: &Reference,
-    ) -> Result<()> {
+    ) -> Result<Committed> {
         let operations = [
             (source.row_key.clone(), io::touch(IfMatch::Any)),
             (link.key(source)?.row_key, OperationKind::InsertOrReplace(link.row())),
@@ -133,7 +133,7 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
             .await
         {
             Err(error) if error.code() == ErrorCode::ResourceNotFound => Err(no_source(source_table, source)),
-            outcome => outcome.map(drop),
+            outcome => outcome,
         }
     }
 }

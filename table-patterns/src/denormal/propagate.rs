@@ -3,23 +3,30 @@
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
+use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::denormal::chunk::HolderStep;
 use crate::denormal::group::{self, Group};
+use crate::denormal::relation::Relation;
 use crate::denormal::relations::Copying;
 use crate::denormal::{io, reference};
-use crate::index::{Batch, IndexOutbox};
+use crate::index::{Batch, Entities, IndexOutbox};
 use crate::work::Call;
 
 /// The holders of one source.
-struct Holders<'a, E, S, O> {
-    copying: &'a Copying<'a, E, S, O>,
-    source: &'a EntityKey,
+pub(super) struct Holders<'a, E, S, O> {
+    /// By which they are written: of the source, or of the holders.
+    pub(super) handle: &'a Entities<E, S, O>,
+    pub(super) relations: Vec<Relation>,
+    pub(super) table: &'a TableName,
+    pub(super) source: &'a EntityKey,
+    /// Whether those that are right are written, too: a writer with an older source in mind fails then.
+    pub(super) touches: bool,
     /// The work that it is done for.
-    call: Option<Call<'a>>,
+    pub(super) call: Option<Call<'a>>,
 }
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Holders<'_, E, S, O> {
@@ -33,43 +40,39 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Holders<'_, E, S, O> {
         if let Some(call) = &self.call {
             call.keep().await?;
         }
-        self.copying.holders(groups.to_vec()).await
+        group::read(self.handle.table().store(), groups.to_vec()).await
     }
 
     async fn wanted(&self, holders: Self::Stored) -> Result<WantedOf<Self>> {
-        let table = self.copying.handle.table();
-        let stored = table.store().get(table.name()?, self.source, &Select::All).await?;
-        let source =
-            stored.as_ref().map(|stored| E::from_entity(io::entity(self.source, &stored.row))).transpose()?;
-        let place = |(Group { table, holder, .. }, _): &(Group, _)| Place {
-            table: table.clone(),
-            partition_key: holder.partition_key.clone(),
-        };
-        let places: Vec<_> = holders.iter().map(place).collect();
-        let steps = self.copying.holder_steps(self.source, source.as_ref(), holders)?;
-        let part = |(item, (what, place)): (usize, (HolderStep, Place))| {
+        let found = self.handle.table().store().get(self.table, self.source, &Select::All).await?;
+        let source = (self.source, found.as_ref().map(|found| io::entity(self.source, &found.row)));
+        let mut wanted = Wanted::default();
+        for (item, (group, stored)) in holders.into_iter().enumerate() {
+            let partition_key = group.holder.partition_key.clone();
+            let place = Place { table: group.table.clone(), partition_key };
+            let how = (&self.relations[..], self.handle.feed(), self.touches);
+            let what = HolderStep::of(how, source, (group, stored))?;
             let own = what.write.as_ref().map_or(0, |other| other.write.operations());
-            Part { item, place, own, shared: Vec::new(), what }
-        };
-        let parts = steps.into_iter().zip(places).enumerate().map(part).collect();
-        Ok(Wanted { parts, ..Wanted::default() })
+            wanted.parts.push(Part { item, place, own, shared: Vec::new(), what });
+        }
+        Ok(wanted)
     }
 
     async fn write(&self, place: &Place, parts: &[Part<HolderStep>]) -> Result<Option<usize>> {
-        let handle = self.copying.handle;
         let mut batch = Batch::new(place.partition_key.clone());
         for write in parts.iter().filter_map(|part| part.what.write.clone()) {
             write.push(&mut batch)?;
         }
         let written = batch.entities.len();
-        if written > 0 && !converge::is_won(handle.commit_others(&place.table, &batch).await)? {
+        if written > 0 && !converge::is_won(self.handle.commit_others(&place.table, &batch).await)? {
             return Ok(None);
         }
-        let (table, partition_key) = (handle.table(), &self.source.partition_key);
-        for found in parts.iter().flat_map(|part| part.what.drop.iter().cloned()) {
-            let drop = [group::dropped(found)];
+        let store = self.handle.table().store();
+        let dropped = parts.iter().flat_map(|part| part.what.drop.iter().cloned());
+        for drop in dropped.filter_map(group::dropped) {
             // If not, it is gone, or renewed by a holder that refers to the source again.
-            converge::is_won(converge::submit(table.store(), table.name()?, partition_key, drop).await)?;
+            let submitted = converge::submit(store, self.table, &self.source.partition_key, [drop]);
+            converge::is_won(submitted.await)?;
         }
         Ok(Some(written))
     }
@@ -79,19 +82,29 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Holders<'_, E, S, O> {
     }
 }
 
+impl<E: Entity, S: TableStore, O: IndexOutbox> Holders<'_, E, S, O> {
+    /// Writes holders as the source is now, or clears them if it is gone; how many that were.
+    pub(super) async fn settle(&self, groups: Vec<Group>) -> Result<usize> {
+        let limits = self.handle.table().store().capabilities().limits;
+        converge::settle(self, groups, (&self.handle.retry, limits)).await
+    }
+}
+
 impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
     /// Writes all holders of a source as the source is now, or clears them if it is gone; how many that were. Each transaction is whole by itself
     /// (PAT-EC-6).
     pub(super) async fn spread(&self, source: &EntityKey, call: Option<Call<'_>>) -> Result<usize> {
-        let (store, table) = (self.handle.table().store(), self.handle.table().name()?);
-        let (query, holders) = (reference::query(source), Holders { copying: self, source, call });
+        let (handle, table) = (self.handle, self.handle.table().name()?);
+        let (query, relations) = (reference::query(source), self.given());
+        let holders = Holders { handle, relations, table, source, touches: true, call };
         let (mut written, mut from) = (0, None);
         loop {
-            let page = store.query(table, &query, from.as_ref()).await?;
+            let page = handle.table().store().query(table, &query, from.as_ref()).await?;
             let found =
                 reference::of_page(source, &page).map_err(|error| error.with_table(table.as_str()))?;
-            let how = (&self.handle.retry, store.capabilities().limits);
-            written += converge::settle(&holders, group::group(found), how).await?;
+            let groups = group::group(found);
+            self.admit(&groups).await?;
+            written += holders.settle(groups).await?;
             from = page.continuation;
             if from.is_none() {
                 return Ok(written);

@@ -32,7 +32,8 @@ pub(super) struct Reference {
 pub(super) struct StoredReference {
     pub(super) reference: Reference,
     pub(super) row_key: RowKey,
-    pub(super) etag: ETag,
+    /// `None` if it is not there.
+    pub(super) etag: Option<ETag>,
 }
 
 /// What the references of a source begin with.
@@ -104,8 +105,8 @@ pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Res
         if entity.row_key.len() != front.len() + DIGITS {
             continue;
         }
-        let reference = Reference::read(entity)?;
-        found.push(StoredReference { reference, row_key: RowKey::new(entity.row_key)?, etag: entity.etag() });
+        let (reference, row_key) = (Reference::read(entity)?, RowKey::new(entity.row_key)?);
+        found.push(StoredReference { reference, row_key, etag: Some(entity.etag()) });
     }
     Ok(found)
 }

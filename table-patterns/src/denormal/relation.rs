@@ -12,16 +12,37 @@ use crate::denormal::fault::CopyFault;
 use crate::denormal::{Denormal, OnDelete};
 use crate::index::{Batch, Write};
 
+/// A relation of any types: what settles its copies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Relation {
+    pub(super) name: &'static str,
+    source_table: &'static str,
+    /// What a holder is to be, given its source.
+    pub(super) refresh: fn(&EntityKey, EntityRef<'_>, Option<EntityRef<'_>>) -> Result<Refreshed>,
+    /// How a holder is written.
+    pub(super) holder: HolderType,
+}
+
+impl Relation {
+    const fn of<D: Denormal>() -> Self {
+        let holder = HolderType::of::<D::Holder>();
+        Self { name: D::NAME, source_table: D::Source::SCHEMA.table, refresh: refresh::<D>, holder }
+    }
+
+    /// The table of the sources.
+    pub(super) fn source_table(&self) -> Result<TableName> {
+        TableName::new(self.source_table)
+    }
+}
+
 /// A relation as those of its source see it.
 pub(super) struct Outgoing<E> {
-    pub(super) name: &'static str,
+    pub(super) relation: Relation,
     pub(super) on_delete: OnDelete,
     /// Whether two states of the source differ in what is copied.
     pub(super) changes: fn(&E, &E) -> bool,
-    /// What a holder is to be.
-    pub(super) refresh: fn(&EntityKey, EntityRef<'_>, Option<&E>) -> Result<Refreshed>,
-    /// How a holder is written.
-    pub(super) holder: HolderType,
+    /// Whether a holder refers to a source.
+    pub(super) refers: fn(EntityRef<'_>, &EntityKey) -> Result<bool>,
 }
 
 /// The type of a holder as plain functions: its writes keep what its struct declares.
@@ -67,11 +88,12 @@ impl<E> Clone for Outgoing<E> {
 impl<E> Outgoing<E> {
     pub(super) fn of<D: Denormal<Source = E>>() -> Self {
         Self {
-            name: D::NAME,
+            relation: Relation::of::<D>(),
             on_delete: D::ON_DELETE,
             changes: |before, after| D::copied(before) != D::copied(after),
-            refresh: refresh::<D>,
-            holder: HolderType::of::<D::Holder>(),
+            refers: |holder, source| {
+                Ok(key_of::<D>(&D::Holder::from_entity(holder)?)?.as_ref() == Some(source))
+            },
         }
     }
 }
@@ -79,7 +101,7 @@ impl<E> Outgoing<E> {
 fn refresh<D: Denormal>(
     source_key: &EntityKey,
     stored: EntityRef<'_>,
-    source: Option<&D::Source>,
+    source: Option<EntityRef<'_>>,
 ) -> Result<Refreshed> {
     let mut holder = D::Holder::from_entity(stored)?;
     if key_of::<D>(&holder)?.as_ref() != Some(source_key) {
@@ -87,7 +109,7 @@ fn refresh<D: Denormal>(
     }
     let before = holder.to_row()?;
     match source {
-        Some(source) => D::set(&mut holder, D::copied(source)),
+        Some(source) => D::set(&mut holder, D::copied(&D::Source::from_entity(source)?)),
         None => clear::<D>(&mut holder)?,
     }
     check_key(&holder, stored)?;
@@ -121,9 +143,8 @@ fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
 
 /// A relation as those of its holder see it.
 pub(super) struct Incoming<H> {
-    pub(super) name: &'static str,
+    pub(super) relation: Relation,
     pub(super) on_delete: OnDelete,
-    source_table: &'static str,
     /// The source that a holder refers to.
     pub(super) reference: fn(&H) -> Result<Option<EntityKey>>,
     /// Copies from the source, which is there.
@@ -141,9 +162,8 @@ impl<H> Clone for Incoming<H> {
 impl<H> Incoming<H> {
     pub(super) fn of<D: Denormal<Holder = H>>() -> Self {
         Self {
-            name: D::NAME,
+            relation: Relation::of::<D>(),
             on_delete: D::ON_DELETE,
-            source_table: D::Source::SCHEMA.table,
             reference: key_of::<D>,
             set: |holder, source| {
                 D::set(holder, D::copied(&D::Source::from_entity(source)?));
@@ -151,10 +171,5 @@ impl<H> Incoming<H> {
             },
             clear: clear::<D>,
         }
-    }
-
-    /// The table of the sources.
-    pub(super) fn source_table(&self) -> Result<TableName> {
-        TableName::new(self.source_table)
     }
 }

@@ -13,8 +13,9 @@ use table_core::store::TableStore;
 use crate::denormal::Denormal;
 use crate::denormal::admission::Given;
 use crate::denormal::relation::Incoming;
-use crate::index::{Asked, Entities, IndexOutbox, Keeper, Kept, KeptWrite, read_as};
+use crate::index::{Asked, Entities, IndexOutbox, Keeper, Kept, KeptWrite, RemoteChange, read_as};
 use crate::outbox::Outbox;
+use crate::work::Call;
 
 /// The relations by which others hold copies of entities, and those by which they hold copies of others.
 pub(super) struct Relations<E, S> {
@@ -55,6 +56,15 @@ where
         Box::pin(async move { Copying { handle, relations: self }.keep(asked).await })
     }
 
+    fn settle<'a>(
+        &'a self,
+        handle: &'a Entities<E, S, O>,
+        change: &'a RemoteChange,
+        call: Option<Call<'a>>,
+    ) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(async move { Copying { handle, relations: self }.settle(change, call).await })
+    }
+
     fn opened(&self, handle: &Entities<E, S, O>) -> Arc<dyn Keeper<E, Entities<E, S, O>>> {
         let gives = self.gives.iter().map(|given| given.beside(&handle.table)).collect();
         Arc::new(Self { gives, holds: self.holds.clone() })
@@ -80,7 +90,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
         let new = kept.new.as_ref().map(read).transpose()?;
         let mut own = handle.write_of(key.clone(), kept.operation(kind), old.as_ref(), new.as_ref())?;
         own.beside.extend(kept.rows);
-        own.steps.extend(kept.steps);
+        own.remote.extend(kept.remote);
         Ok(KeptWrite { own, others: kept.others, row: kept.new })
     }
 }

@@ -1,25 +1,20 @@
-//! Settling copies on demand, and the workers that take the steps of them.
+//! Settling copies on demand, and as a recorded change asks for it.
 
-use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
-use table_core::error::Result;
-use table_core::key::EntityKey;
-use table_core::queue::QueueStore;
+use table_core::error::{Error, Result};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 
-use crate::denormal::relations::{Copying, Relations};
-use crate::denormal::steps::{Left, holder_step, source_step};
-use crate::index::{Entities, IndexOutbox};
-use crate::outbox::Outbox;
-use crate::work::Worker;
-use crate::work::handler::{Call, Take};
+use crate::denormal::fault::CopyFault;
+use crate::denormal::relations::Copying;
+use crate::index::{Derived, Entities, IndexOutbox, RemoteChange};
+use crate::work::Call;
 
 impl<E: Entity, S: TableStore + 'static, O: IndexOutbox> Entities<E, S, O> {
     /// Brings copies in agreement with what is there now: those that an entity holds, with its references, and those that it gives, also where it is gone;
     /// how many entities were written. That it is called again does no harm.
     ///
-    /// Workers call it; a program does where another tool wrote the entity.
+    /// A program does where another tool wrote the entity; workers that [settle](crate::work::Worker::settles) do for each recorded change.
     ///
     /// # Errors
     /// `Unsupported` if a holder has copies by a relation that is not registered; `UpdateConditionNotSatisfied` if a holder changed
@@ -27,55 +22,25 @@ impl<E: Entity, S: TableStore + 'static, O: IndexOutbox> Entities<E, S, O> {
     pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };
-        let Relations { gives, holds } = copying.relations;
-        let held = !holds.is_empty() && copying.align(&key, Left::default()).await?;
-        let given = if gives.is_empty() { 0 } else { copying.spread(&key, None).await? };
-        Ok(usize::from(held) + given)
-    }
-}
-
-struct Given<E, S, O>(Entities<E, S, O>);
-
-impl<E: Entity + Send + Sync, S: TableStore + 'static, O: IndexOutbox> Take for Given<E, S, O> {
-    fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let Some(copying) = Copying::of(&self.0) else { return Ok(()) };
-            copying.spread(&key_of(&call), Some(call)).await.map(drop)
-        })
-    }
-}
-
-struct Held<H, S, O>(Entities<H, S, O>);
-
-impl<H: Entity + Send + Sync, S: TableStore + 'static, O: IndexOutbox> Take for Held<H, S, O> {
-    fn take<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let left = Left::parse(call.payload)?;
-            let Some(copying) = Copying::of(&self.0) else { return Ok(()) };
-            copying.align(&key_of(&call), left).await.map(drop)
-        })
-    }
-}
-
-fn key_of(call: &Call<'_>) -> EntityKey {
-    EntityKey { partition_key: call.partition_key.clone(), row_key: call.source.clone() }
-}
-
-impl<S: TableStore + Clone + 'static, Q: QueueStore + 'static> Worker<S, Q> {
-    /// Takes changes of these entities to those that hold copies of them, and brings them in line with what they hold copies of, as the outbox recorded it: see
-    /// [the pattern](crate::denormal).
-    #[must_use]
-    pub fn settles_copies<E: Entity + Send + Sync>(
-        mut self,
-        entities: &Entities<E, S, Outbox<S, Q>>,
-    ) -> Self {
-        let Some(Copying { relations, .. }) = Copying::of(entities) else { return self };
-        if !relations.gives.is_empty() {
-            self = self.takes(source_step::<E>(), Given(entities.clone()));
+        let mut held = 0;
+        for relation in &copying.relations.holds {
+            held += copying.align(relation, (&key, &[]), None).await?;
         }
-        if !relations.holds.is_empty() {
-            self = self.takes(holder_step::<E>(), Held(entities.clone()));
-        }
-        self
+        let given = if copying.relations.gives.is_empty() { 0 } else { copying.spread(&key, None).await? };
+        Ok(held.min(1) + given)
+    }
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
+    /// Settles what a recorded change left to be done for copies.
+    pub(super) async fn settle(&self, change: &RemoteChange, call: Option<Call<'_>>) -> Result<usize> {
+        let RemoteChange { of, owner, keys, .. } = change;
+        let name = match of {
+            Derived::Given => return self.spread(owner, call).await,
+            of => of.name(),
+        };
+        let known = self.relations.holds.iter().find(|held| held.relation.name == name);
+        let held = known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))?;
+        self.align(held, (owner, keys), call).await
     }
 }

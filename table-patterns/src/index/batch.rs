@@ -15,7 +15,7 @@ use table_core::schema::{EntitySchema, IndexSchema};
 use crate::index::changes::{Change, ChangeKind, OwnerOf, owner_of};
 use crate::index::fault::{IndexFault, UniqueViolation};
 use crate::index::list::{ListForm, Member};
-use crate::index::remote::{Left, RemoteChange};
+use crate::index::remote::{Derived, Left, RemoteChange};
 use crate::outbox::{Intent, Step};
 use crate::participant::Beside;
 
@@ -166,7 +166,7 @@ impl Batch {
     /// `InvalidDuplicateRow` for an entity that is in it already (EGT-4); `UniqueViolation` for two entities of one value.
     pub(crate) fn push<E: Entity>(&mut self, write: Write) -> Result<()> {
         let bytes = write.bytes();
-        let Write { key, kind, changes, beside, steps, identified } = write;
+        let Write { key, kind, changes, beside, steps, remote, identified } = write;
         self.identified |= identified;
         if self.entities.iter().any(|operation| operation.row_key == key.row_key) {
             return Err(
@@ -190,6 +190,7 @@ impl Batch {
                 self.behind::<E>(change, &key);
             }
         }
+        self.remote.extend(remote.into_iter().map(|change| (E::SCHEMA, change)));
         beside.into_iter().try_for_each(|one| self.put_beside(one))?;
         self.intend(&key.row_key, steps);
         self.entities.push(Operation { row_key: key.row_key, kind });
@@ -266,7 +267,7 @@ impl Batch {
             ChangeKind::Remove | ChangeKind::Leave(_) => Left::Nothing,
         };
         let known = self.remote.iter_mut().map(|(_, known)| known);
-        let mut same = known.filter(|known| known.index.name == index.name && known.owner == *owner);
+        let mut same = known.filter(|known| known.of == Derived::Index(index) && known.owner == *owner);
         if let Some(known) = same.next() {
             if !known.keys.contains(&key) {
                 known.keys.push(key);
@@ -276,7 +277,8 @@ impl Batch {
             }
             return;
         }
-        self.remote.push((E::SCHEMA, RemoteChange { index, owner: owner.clone(), keys: vec![key], left }));
+        let change = RemoteChange { left, ..RemoteChange::of_index(index, owner.clone(), vec![key]) };
+        self.remote.push((E::SCHEMA, change));
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) enum IndexFault {
     #[error(
         "the index `{0}` lives in another partition or table, and nothing records its changes: give an outbox"
     )]
-    NoOutbox(&'static str),
+    NoOutbox(String),
     #[error("a step elsewhere is intended, and nothing records it: take a handle with an outbox")]
     NoOutboxForSteps,
     #[error(

@@ -12,13 +12,22 @@ use table_core::row::{self, Row};
 
 use crate::index::batch::{Batch, Write};
 use crate::index::in_unit::InUnit;
-use crate::outbox::Step;
+use crate::index::remote::RemoteChange;
 use crate::participant::Beside;
+use crate::work::handler::Call;
 
 /// What keeps the copies of entities `E` in the writes of handles `H`.
 pub(crate) trait Keeper<E, H>: Send + Sync {
     /// Completes the write of an entity. Asked once for each attempt.
     fn keep<'a>(&'a self, handle: &'a H, asked: Asked) -> BoxFuture<'a, Result<KeptWrite>>;
+
+    /// Brings copies in line that follow from a recorded change; how many entities were written.
+    fn settle<'a>(
+        &'a self,
+        handle: &'a H,
+        change: &'a RemoteChange,
+        call: Option<Call<'a>>,
+    ) -> BoxFuture<'a, Result<usize>>;
 
     /// The same once the table of a handle was opened.
     fn opened(&self, handle: &H) -> Arc<dyn Keeper<E, H>>;
@@ -37,7 +46,7 @@ pub(crate) struct Kept {
     /// The other entities of the unit that it is in.
     pub(crate) unit: Arc<InUnit>,
     pub(crate) rows: Vec<Beside>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) remote: Vec<RemoteChange>,
     pub(crate) others: Vec<Other>,
 }
 
@@ -70,7 +79,7 @@ impl Kept {
             (kind, _) => kind.row().cloned(),
         };
         let (together, unit) = (*together, Arc::clone(unit));
-        Ok(Self { new, together, unit, rows: Vec::new(), steps: Vec::new(), others: Vec::new() })
+        Ok(Self { new, together, unit, rows: Vec::new(), remote: Vec::new(), others: Vec::new() })
     }
 
     /// The operation that writes all that the entity is to have.

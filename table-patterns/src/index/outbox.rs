@@ -83,7 +83,7 @@ impl IndexOutbox for NoOutbox {
     fn record(&self, _: &EntitySchema, changes: &[RemoteChange]) -> Result<Vec<Operation>> {
         match changes.first() {
             None => Ok(Vec::new()),
-            Some(change) => Err(Error::of(IndexFault::NoOutbox(change.index.name))),
+            Some(change) => Err(Error::of(IndexFault::NoOutbox(change.of.name().to_owned()))),
         }
     }
 

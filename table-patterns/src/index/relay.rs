@@ -1,4 +1,4 @@
-//! The outbox of this crate for indexes: changes are recorded as intents, and workers settle them (PAT-EC-8).
+//! The outbox of this crate for what follows elsewhere: changes are recorded as intents, and workers settle them (PAT-EC-8).
 
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
@@ -21,9 +21,9 @@ use crate::outbox::rows::{self, Pending};
 use crate::work::handler::{Call, Take};
 use crate::work::worker::Worker;
 
-/// The step that settles indexes of an entity type.
+/// The step that settles what follows elsewhere from an entity of a type.
 fn step_name(entity: &EntitySchema) -> String {
-    format!("index of {}", entity.entity)
+    format!("elsewhere of {}", entity.entity)
 }
 
 impl<S: TableStore, Q: QueueStore> IndexOutbox for Outbox<S, Q> {
@@ -63,8 +63,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         let names_it = |step: &Step| match step {
             Step::Call { name: called, payload, .. } if *called == name => RemoteChange::parse::<E>(payload)
                 .is_ok_and(|later| {
-                    (later.index.name, &later.owner) == (change.index.name, &change.owner)
-                        && later.keys.contains(key)
+                    (&later.of, &later.owner) == (&change.of, &change.owner) && later.keys.contains(key)
                 }),
             _ => false,
         };
@@ -114,7 +113,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: IndexOutbox> Take for Settler<E,
         Box::pin(async move {
             if self.0.takes_up(call.payload).await? {
                 let change = RemoteChange::parse::<E>(call.payload)?;
-                self.0.settle_recorded(&change, call.version).await?;
+                self.0.settle_recorded(&change, Some(call)).await?;
             }
             Ok(())
         })
@@ -122,7 +121,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: IndexOutbox> Take for Settler<E,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Settles the indexes of a table that lie in other partitions and tables, as its outbox recorded them.
+    /// Settles what follows from the entities of a table in other partitions and tables, as its outbox recorded it: entries of indexes, and the
+    /// [copies](crate::denormal) that they give and hold. Once for each type, also where it is both a source and a holder.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, QueueName};

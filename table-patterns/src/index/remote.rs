@@ -1,4 +1,4 @@
-//! What an entity changed in an index elsewhere, as it is recorded with the change.
+//! The one record of what follows elsewhere from a change of an entity: entries of an index, copies that it gives, copies that it holds.
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
@@ -10,20 +10,66 @@ use table_core::schema::{EntitySchema, IndexSchema};
 use crate::index::fault::IndexFault;
 use crate::outbox::keys::hash;
 
-/// What one entity changed in one index that lives in another partition or table: where it may have entries to bring in line.
+/// What follows from a change of one entity in other partitions or tables, of one kind: where there may be rows to bring in line.
 ///
-/// A worker that brings it in line asks the entity itself what is to be there, so that changes may come late, twice and in any order (PAT-EC-2). What
-/// the change left is recorded as a hash, by which an old answer is distinguished from the entity as it is.
+/// A worker that brings them in line asks the entity itself what is to be there, so that changes may come late, twice and in any order (PAT-EC-2). What
+/// the change left in an index is recorded as a hash, by which an old answer is distinguished from the entity as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteChange {
-    /// The index.
-    pub index: &'static IndexSchema,
+    /// What is to follow.
+    pub of: Derived,
     /// The key of the entity that changed.
     pub owner: EntityKey,
-    /// The keys of its copies or lists, before and after.
+    /// Of an index, the keys of the entity's copies or lists, before and after; of copies that it holds, sources that it may have left.
     pub keys: Vec<EntityKey>,
-    /// What the entity has there since.
+    /// What the entity has in an index since.
     pub left: Left,
+}
+
+/// What follows elsewhere from an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Derived {
+    /// Its entries in an index.
+    Index(&'static IndexSchema),
+    /// The [copies](crate::denormal) that others hold of it: where, their references say.
+    Given,
+    /// The copies that it holds by the relation of this name.
+    Held(String),
+}
+
+/// What the text of a change begins with that is of no index: no name of one has a space.
+const GIVEN: &str = "copies of it";
+const HELD: &str = "copies by ";
+
+impl Derived {
+    /// The name of the index or the relation.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Index(index) => index.name,
+            Self::Given => GIVEN,
+            Self::Held(relation) => relation,
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Held(relation) => format!("{HELD}{relation}"),
+            named => named.name().to_owned(),
+        }
+    }
+
+    /// `None` for an index that `E` does not have.
+    fn parse<E: Entity>(text: &str) -> Option<Self> {
+        if text == GIVEN {
+            return Some(Self::Given);
+        }
+        match text.strip_prefix(HELD) {
+            Some(relation) => Some(Self::Held(relation.to_owned())),
+            None => E::SCHEMA.indexes.iter().find(|known| known.name == text).map(Self::Index),
+        }
+    }
 }
 
 /// What a change left in an index.
@@ -61,11 +107,20 @@ impl Left {
 }
 
 impl RemoteChange {
+    /// A change of an entry, of which it is not known what it left.
+    pub(crate) const fn of_index(
+        index: &'static IndexSchema,
+        owner: EntityKey,
+        keys: Vec<EntityKey>,
+    ) -> Self {
+        Self { of: Derived::Index(index), owner, keys, left: Left::Unknown }
+    }
+
     /// The change as one line of text, for its carrier.
     ///
     /// ```
     /// use table_core::{Entity, EntityKey};
-    /// use table_patterns::index::{Left, RemoteChange};
+    /// use table_patterns::index::{Derived, Left, RemoteChange};
     ///
     /// #[derive(Entity)]
     /// #[partition_key(department)]
@@ -74,7 +129,7 @@ impl RemoteChange {
     /// struct Employee { department: String, id: u32, email: String }
     ///
     /// let change = RemoteChange {
-    ///     index: &Employee::SCHEMA.indexes[0],
+    ///     of: Derived::Index(&Employee::SCHEMA.indexes[0]),
     ///     owner: EntityKey::new("Sales", "7")?,
     ///     keys: vec![EntityKey::new("Sales", "ada@contoso.com")?],
     ///     left: Left::Unknown,
@@ -101,7 +156,7 @@ impl RemoteChange {
 
     fn text(&self, recorded: Option<Recorded>) -> String {
         let pair = |key: &EntityKey| serde_json::json!([key.partition_key.as_str(), key.row_key.as_str()]);
-        let mut items = vec![serde_json::json!(self.index.name), pair(&self.owner)];
+        let mut items = vec![serde_json::json!(self.of.text()), pair(&self.owner)];
         items.extend(self.keys.iter().map(pair));
         items.extend(recorded.and_then(|recorded| serde_json::to_value(recorded).ok()));
         serde_json::Value::Array(items).to_string()
@@ -110,8 +165,7 @@ impl RemoteChange {
     /// Whether a text was recorded by a program of this design; `None` where it names an index that this one does not have.
     pub(crate) fn is_of_design<E: Entity>(text: &str) -> Option<bool> {
         let items: Vec<serde_json::Value> = serde_json::from_str(text).ok()?;
-        let index = items.first()?.as_str()?;
-        E::SCHEMA.indexes.iter().find(|known| known.name == index)?;
+        Derived::parse::<E>(items.first()?.as_str()?)?;
         let design = items.last().and_then(|last| last.get("Design")).and_then(|design| design.as_str());
         Some(design.is_none_or(|design| design == E::SCHEMA.fingerprint().to_string()))
     }
@@ -132,8 +186,8 @@ impl RemoteChange {
             };
             EntityKey::new(partition_key, row_key)
         };
-        let [serde_json::Value::String(index), owner, keys @ ..] = &items[..] else { return Err(wrong()) };
-        let index = E::SCHEMA.indexes.iter().find(|known| known.name == index).ok_or_else(wrong)?;
+        let [serde_json::Value::String(of), owner, keys @ ..] = &items[..] else { return Err(wrong()) };
+        let of = Derived::parse::<E>(of).ok_or_else(wrong)?;
         let (keys, recorded) = match keys {
             [keys @ .., last] if last.is_object() => (keys, Some(last)),
             keys => (keys, None),
@@ -147,7 +201,7 @@ impl RemoteChange {
                 recorded.left(E::SCHEMA, &keys)
             }
         };
-        Ok(Self { index, owner: key(owner)?, keys, left })
+        Ok(Self { of, owner: key(owner)?, keys, left })
     }
 }
 

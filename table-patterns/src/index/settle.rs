@@ -12,7 +12,7 @@ use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::Select;
 use table_core::row::{Row, RowView};
-use table_core::schema::IndexKind;
+use table_core::schema::{IndexKind, IndexSchema};
 use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::{self, CONCURRENCY, Derive, Part, Place, Wanted, WantedOf};
@@ -22,16 +22,17 @@ use crate::index::changes::{index_of, owner_of};
 use crate::index::fault::IndexFault;
 use crate::index::list::{ListForm, ListWrite, Upload};
 use crate::index::outbox::IndexOutbox;
-use crate::index::remote::{Left, RemoteChange};
+use crate::index::remote::{Derived, Left, RemoteChange};
 use crate::index::table::Entities;
 use crate::outbox::guard::{Guard, Origin};
 use crate::outbox::keys::guard_key;
+use crate::work::handler::Call;
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
-    /// Brings what an index in another partition or table holds of an entity in line with the entity as it is now; gives how
+    /// Brings what follows from an entity in another partition or table, an entry of an index or copies, in line with the entity as it is now; gives how
     /// many rows that took. To be called at least once for each recorded change; that it is called again does no harm.
     ///
-    /// Why it converges: see `docs/convergence.md`. Where it is not known which change was later, as here, the guard of each
+    /// Why it converges: see `docs/convergence.md`. Where it is not known which change of an index was later, as here, the guard of each
     /// key is read before the entity and written with the entry, so that of two that settle one key the one with the older entity in mind
     /// fails; a worker also knows the number of the change, by which an old answer of the store is recognised.
     ///
@@ -42,14 +43,30 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         self.settle_recorded(change, None).await
     }
 
-    /// The same for a change of this generation, once for each.
+    /// The same as the work of a call.
     pub(crate) async fn settle_recorded(
         &self,
         change: &RemoteChange,
+        call: Option<Call<'_>>,
+    ) -> Result<usize> {
+        match (&change.of, &self.keeper) {
+            (Derived::Index(index), _) => {
+                self.settle_index(index, change, call.and_then(|call| call.version)).await
+            }
+            (_, Some(keeper)) => keeper.settle(self, change, call).await,
+            (_, None) => Err(self.here(Error::of(IndexFault::Copies(E::SCHEMA.entity)), &change.owner)),
+        }
+    }
+
+    /// Settles what a change of this generation left in an index, once for each.
+    async fn settle_index(
+        &self,
+        index: &'static IndexSchema,
+        change: &RemoteChange,
         generation: Option<u64>,
     ) -> Result<usize> {
-        let Some(index) = index_of::<E>(change.index) else { return Ok(0) };
-        let table = self.table_of(change.index)?;
+        let table = self.table_of(index)?;
+        let Some(index) = index_of::<E>(index) else { return Ok(0) };
         let EntityKey { partition_key, row_key } = &change.owner;
         let generation = match generation {
             Some(version) => Some(Generation {
@@ -147,7 +164,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Entries<'_, E, S, O> {
             && !targets.iter().any(|target| target.key == entry.key)
             && !self.change.keys.contains(&entry.key)
         {
-            wanted.again.push(entry.key.clone());
+            wanted.again.push((0, entry.key.clone()));
         }
         let now = entry.as_ref().map_or(Left::Nothing, |entry| Left::entry(&entry.key, &entry.row));
         for (item, target) in targets.into_iter().enumerate() {

@@ -38,19 +38,20 @@
 //! come from clocks of different machines; only where they claim one target are they compared.
 
 use std::fmt::Write as _;
+use std::iter;
 
 use table_core::error::Result;
-use table_core::etag::{ETag, IfMatch};
+use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
-use table_core::operation::{Operation, OperationKind};
+use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::retry::Retry;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::TableStore;
-use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
+use crate::converge;
 use crate::outbox::intent::TargetWrite;
 use crate::outbox::keys::{guard_key, hash};
 use crate::outbox::rows::fresh;
@@ -199,12 +200,12 @@ pub(crate) async fn apply<S: TableStore>(
             Effect::Write => write_of(store, table, target, write).await?,
             Effect::Learn | Effect::Stale => None,
         };
-        let transaction = transaction(store, &guard_key, guard.write(), etag, target, kind)?;
-        match store.submit(table, transaction).await {
-            Ok(_) => return Ok(effect == Effect::Write),
-            Err(error) if error.is_conflict() => race.lost(error).await?,
-            Err(error) => return Err(error),
+        let own = (guard_key.row_key.clone(), converge::upsert(guard.write(), etag));
+        let operations = iter::once(own).chain(kind.map(|kind| (target.row_key.clone(), kind)));
+        if converge::is_won(converge::submit(store, table, &target.partition_key, operations).await)? {
+            return Ok(effect == Effect::Write);
         }
+        race.lost(None).await?;
     }
 }
 
@@ -223,26 +224,6 @@ async fn write_of<S: TableStore>(
             found.map(|_| OperationKind::Delete(IfMatch::Any))
         }
     })
-}
-
-fn transaction<S: TableStore>(
-    store: &S,
-    guard_key: &EntityKey,
-    guard: Row,
-    etag: Option<ETag>,
-    target: &EntityKey,
-    kind: Option<OperationKind>,
-) -> Result<Transaction> {
-    let mut transaction = Transaction::new(target.partition_key.clone(), store.capabilities().limits)?;
-    let guard = match etag {
-        Some(etag) => OperationKind::Replace(guard, IfMatch::ETag(etag)),
-        None => OperationKind::Insert(guard),
-    };
-    transaction.push(Operation { row_key: guard_key.row_key.clone(), kind: guard })?;
-    if let Some(kind) = kind {
-        transaction.push(Operation { row_key: target.row_key.clone(), kind })?;
-    }
-    Ok(transaction)
 }
 
 /// Deletes the guards of one partition whose entities are gone and that no step has touched since an instant, in
@@ -271,13 +252,9 @@ pub async fn collect_guards<S: TableStore>(
                 continue;
             }
             let kind = OperationKind::Delete(IfMatch::ETag(entity.etag()));
-            let mut transaction = Transaction::new(partition_key.clone(), store.capabilities().limits)?;
-            transaction.push(Operation { row_key: RowKey::new(entity.row_key)?, kind })?;
-            match store.submit(table, transaction).await {
-                Ok(_) => collected += 1,
-                Err(error) if error.is_conflict() => {}
-                Err(error) => return Err(error),
-            }
+            let delete = [(RowKey::new(entity.row_key)?, kind)];
+            let is_deleted = converge::is_won(converge::submit(store, table, partition_key, delete).await)?;
+            collected += u64::from(is_deleted);
         }
         from = page.continuation;
         if from.is_none() {

@@ -77,7 +77,7 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
         }
         // IMPORTANT: before anything is there, so that a process that takes the entity out finds it; and before it is looked at again.
         let (placed, lost) = self.place(new, together).await?;
-        wanted.again = placed.into_iter().map(|known| known.source.into()).collect();
+        wanted.again = placed.into_iter().map(|known| (known.item, known.source.into())).collect();
         wanted.lost.extend(lost);
         Ok(wanted)
     }

@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
-use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::key::{PartitionKey, RowKey};
+use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::row::RowView;
 use table_core::store::TableStore;
 use table_core::value::EdmType;
 
+use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::view::View;
 use crate::view::fault::ViewFault;
 use crate::view::operations::{sum_in, sums_write};
@@ -45,70 +47,68 @@ impl Records {
 }
 
 /// A row of the view as it is stored.
-struct Stored {
+pub(crate) struct Stored {
     etag: ETag,
     amounts: Amounts,
+}
+
+/// The sums of partitions as what is derived from their records: see [`converge`]. A change of a record writes its sums, which are never
+/// deleted: a row that still has its version when it is written has had no change of a record meanwhile, in however many pages these came.
+struct Sums<'a, V: View, S>(&'a ViewTable<V, S>);
+
+impl<V: View, S: TableStore> Derive for Sums<'_, V, S> {
+    type Item = PartitionKey;
+    type Stored = Vec<(PartitionKey, BTreeMap<String, Stored>)>;
+    type What = (RowKey, OperationKind);
+
+    const RACE: &'static str = "the sums";
+
+    async fn stored(&self, places: &[PartitionKey], _: usize) -> Result<Self::Stored> {
+        let mut found = Vec::with_capacity(places.len());
+        for place in places {
+            found.push((place.clone(), self.0.own_rows_of(place).await?));
+        }
+        Ok(found)
+    }
+
+    async fn wanted(&self, stored: Self::Stored) -> Result<WantedOf<Self>> {
+        let mut wanted = Wanted::default();
+        for (item, (partition_key, stored)) in stored.into_iter().enumerate() {
+            let records = self.0.records(&partition_key).await?;
+            let place = Place { table: self.0.rows.name()?.clone(), partition_key };
+            for row in stored.keys().chain(records.sums.keys().filter(|row| !stored.contains_key(*row))) {
+                let (found, nothing) = (stored.get(row), Amounts::new());
+                let sums = records.corrections(row, found.map_or(&nothing, |found| &found.amounts));
+                if !sums.is_empty() {
+                    let sums: Vec<_> = sums.iter().map(|(name, sum)| (name.as_str(), *sum)).collect();
+                    let what = sums_write::<V::Row>(&sums, found.map(|found| found.etag.clone()));
+                    let (what, place) = ((RowKey::new(row)?, what), place.clone());
+                    wanted.parts.push(Part { item, place, own: 1, shared: Vec::new(), what });
+                }
+            }
+        }
+        Ok(wanted)
+    }
+
+    async fn write(&self, place: &Place, parts: &[Part<Self::What>]) -> Result<Option<usize>> {
+        let operations = parts.iter().map(|part| part.what.clone()).collect();
+        Ok(self.0.submit(&place.partition_key, operations).await?.then_some(parts.len()))
+    }
+
+    fn named(&self, error: Error, place: &PartitionKey) -> Error {
+        self.0
+            .rows
+            .name()
+            .map_or(error.clone(), |table| error.with_table(table.as_str()).with_key(place.as_str(), ""))
+    }
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Writes those sums of a partition that are not what the records add up to; how many rows that were. A row that no record
     /// explains ends with 0 in its numbers.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
-        // IMPORTANT: the rows before the records. A change of a record of a row writes the row, which is never deleted: if it still has
-        // its version when it is written, no record of it has changed meanwhile, in however many pages they came.
-        let stored = self.own_rows_of(place).await?;
-        let records = self.records(place).await?;
-        let mut corrected = 0;
-        for row in stored.keys().chain(records.sums.keys().filter(|row| !stored.contains_key(*row))) {
-            let found = stored.get(row);
-            if !records.corrections(row, found.map_or(&Amounts::new(), |found| &found.amounts)).is_empty() {
-                corrected += usize::from(self.recount_row(place, row, &records, found).await?);
-            }
-        }
-        Ok(corrected)
-    }
-
-    /// Writes one row by what was read of it; if that is no longer so, by what is there now.
-    async fn recount_row(
-        &self,
-        place: &PartitionKey,
-        row: &str,
-        records: &Records,
-        stored: Option<&Stored>,
-    ) -> Result<bool> {
-        if let Some(written) = self.correct(place, row, records, stored).await? {
-            return Ok(written);
-        }
-        let key = EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? };
-        let mut race = self.retry.race("the sum");
-        loop {
-            race.lost(None).await.map_err(|error| self.at(error, &key))?;
-            let found = self.get(&key).await?;
-            let amounts = found.as_ref().map(|found| amounts::<V::Row>(found.row.view())).transpose()?;
-            let found = found.zip(amounts).map(|(found, amounts)| Stored { etag: found.etag, amounts });
-            let records = self.records(place).await?;
-            if let Some(written) = self.correct(place, row, &records, found.as_ref()).await? {
-                return Ok(written);
-            }
-        }
-    }
-
-    /// Whether something was written; `None` if another writer got between.
-    async fn correct(
-        &self,
-        place: &PartitionKey,
-        row: &str,
-        records: &Records,
-        stored: Option<&Stored>,
-    ) -> Result<Option<bool>> {
-        let nothing = Amounts::new();
-        let corrections = records.corrections(row, stored.map_or(&nothing, |stored| &stored.amounts));
-        if corrections.is_empty() {
-            return Ok(Some(false));
-        }
-        let sums: Vec<_> = corrections.iter().map(|(name, sum)| (name.as_str(), *sum)).collect();
-        let write = sums_write::<V::Row>(&sums, stored.map(|stored| stored.etag.clone()));
-        Ok(self.submit(place, vec![(RowKey::new(row)?, write)]).await?.then_some(true))
+        let limits = self.rows.store().capabilities().limits;
+        converge::settle(&Sums(self), [place.clone()], (&self.retry, limits)).await
     }
 
     /// The rows of the view in one partition, with their numbers.

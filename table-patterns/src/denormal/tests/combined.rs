@@ -94,9 +94,8 @@ impl Desk {
     }
 
     fn work(&self) {
-        let worker =
-            Worker::new(self.outbox.clone()).settles_copies(&self.agents).settles_copies(&self.holders);
-        block_on(worker.settles(&self.tickets).run_until_idle()).unwrap();
+        let worker = Worker::new(self.outbox.clone()).settles(&self.agents).settles(&self.holders);
+        block_on(worker.run_until_idle()).unwrap();
         let report = block_on(self.tickets.check().run()).unwrap();
         assert!(report.is_clean(), "{:?}", report.findings);
     }

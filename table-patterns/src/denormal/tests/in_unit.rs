@@ -151,8 +151,8 @@ impl Desk {
 
     /// Each ticket has the name of its agent, in its index too, each line the title of its ticket, and each source a reference a holder.
     async fn check(&self) -> Result<()> {
-        let work = Worker::new(self.outbox.clone()).settles_copies(&self.agents);
-        work.settles_copies(&self.tickets).settles_copies(&self.lines).run_until_idle().await?;
+        let work = Worker::new(self.outbox.clone()).settles(&self.agents);
+        work.settles(&self.tickets).settles(&self.lines).run_until_idle().await?;
         let agents = self.agents.query(Agent::rows("t")).collect().await?;
         let tickets = self.tickets.query(Ticket::rows("t")).collect().await?;
         let lines = self.lines.query(Line::rows("t")).collect().await?;

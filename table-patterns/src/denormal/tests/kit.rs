@@ -199,9 +199,9 @@ impl Company {
 
     pub(super) fn worker(&self) -> Worker<Store, Engine> {
         Worker::new(self.outbox.clone())
-            .settles_copies(&self.employees)
-            .settles_copies(&self.departments)
-            .settles_copies(&self.projects)
+            .settles(&self.employees)
+            .settles(&self.departments)
+            .settles(&self.projects)
     }
 
     /// Does all that is recorded, whatever messages were lost.

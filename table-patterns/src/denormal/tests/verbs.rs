@@ -334,8 +334,7 @@ fn egt_2_more_copies_in_the_partition_than_its_transaction_takes_follow_by_the_o
     let company = company();
     let employees = Entities::<Employee, _, _>::from(company.outbox.clone()).gives::<Owner>();
     let desks = Entities::<Desk, _, _>::from(company.outbox.clone()).holds::<Owner>();
-    let worker =
-        || crate::work::Worker::new(company.outbox.clone()).settles_copies(&employees).settles_copies(&desks);
+    let worker = || crate::work::Worker::new(company.outbox.clone()).settles(&employees).settles(&desks);
     let insert = |number| {
         let desk = Desk { department: "Sales".into(), number, owner: 223, owner_name: String::new() };
         block_on(desks.insert(&desk)).unwrap();

@@ -7,6 +7,7 @@ use table_core::operation::OperationKind;
 use table_core::row::entity_bytes;
 
 use crate::index::changes::{Change, ChangeKind, changes};
+use crate::index::remote::RemoteChange;
 use crate::outbox::Step;
 use crate::participant::Beside;
 
@@ -18,6 +19,8 @@ pub(crate) struct Write {
     pub(crate) changes: Vec<Change>,
     pub(crate) beside: Vec<Beside>,
     pub(crate) steps: Vec<Step>,
+    /// What follows elsewhere, but for the entries of its indexes.
+    pub(crate) remote: Vec<RemoteChange>,
     /// Whether a repetition after a lost answer must not be taken for another's write, nor another's for this one (CON-11).
     pub(crate) identified: bool,
 }
@@ -35,7 +38,15 @@ impl Write {
 
     /// A write beside which nothing is written.
     pub(crate) const fn alone(key: EntityKey, kind: OperationKind) -> Self {
-        Self { key, kind, changes: Vec::new(), beside: Vec::new(), steps: Vec::new(), identified: false }
+        Self {
+            key,
+            kind,
+            changes: Vec::new(),
+            beside: Vec::new(),
+            steps: Vec::new(),
+            remote: Vec::new(),
+            identified: false,
+        }
     }
 
     /// The same, known again by the store after a lost answer where it is alone in its transaction: what is beside it is compared with what it
@@ -46,7 +57,8 @@ impl Write {
 
     /// How many operations it adds to a transaction at most.
     pub(crate) fn operations(&self) -> usize {
-        1 + self.changes.len() + self.beside.len() + usize::from(!self.steps.is_empty())
+        let intents = usize::from(!self.steps.is_empty()) + usize::from(!self.remote.is_empty());
+        1 + self.changes.len() + self.beside.len() + intents
     }
 
     /// The bytes of the entity and its copies, by the published formula.

@@ -19,7 +19,7 @@ use crate::index::commit::{Attempt, CONCURRENCY};
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::ListForm;
 use crate::index::outbox::IndexOutbox;
-use crate::index::remote::{Left, RemoteChange};
+use crate::index::remote::RemoteChange;
 use crate::index::settle::has_same;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Sweep, joining};
@@ -169,12 +169,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         let Wrong { kind, entry, .. } = wrong;
         let schema = self.schema();
         if !schema.is_same_partition() {
-            let change = RemoteChange {
-                index: schema,
-                owner: key.clone(),
-                keys: vec![entry.key],
-                left: Left::Unknown,
-            };
+            let change = RemoteChange::of_index(schema, key.clone(), vec![entry.key]);
             return self.table.settle(&change).await.map(drop);
         }
         if kind != FindingKind::Stale {

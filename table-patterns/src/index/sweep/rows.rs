@@ -16,7 +16,7 @@ use crate::index::commit::CONCURRENCY;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::outbox::IndexOutbox;
-use crate::index::remote::{Left, RemoteChange};
+use crate::index::remote::RemoteChange;
 use crate::index::sweep::{Item, Sweep};
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
@@ -102,12 +102,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
         if !self.schema().is_same_partition() && astray.iter().all(|finding| finding.owner.is_some()) {
             // A settling that found the row in line wrote nothing: only one that looks at the entity afterwards is safe beside it.
             for owner in astray.iter().filter_map(|finding| finding.owner.clone()) {
-                let change = RemoteChange {
-                    index: self.schema(),
-                    owner,
-                    keys: vec![key.clone()],
-                    left: Left::Unknown,
-                };
+                let change = RemoteChange::of_index(self.schema(), owner, vec![key.clone()]);
                 self.table.settle(&change).await?;
             }
             return Ok(());

@@ -194,7 +194,7 @@ fn an_older_settling_does_not_undo_a_newer_one() {
         let jones = Employee { badge: Some(7), ..jones() };
         table.insert(&jones).await?;
         let changes = records::<Employee, _>(&store, "Sales").await?.remove(0).1;
-        let badge = changes.iter().find(|change| change.index.name == "ByBadge").unwrap().clone();
+        let badge = changes.iter().find(|change| change.of.name() == "ByBadge").unwrap().clone();
         // It has read that there is no copy and that there should be one; before it writes, all is settled and undone.
         store.before_submit(move |engine| {
             let table = engine.entities_through::<Employee, _>(Records::default());
@@ -241,7 +241,7 @@ fn pat_ec_4_a_value_that_was_given_back_is_no_violation() {
         badge(&opened(&store.engine), "Marketing", Some(7))?;
         let recorded = records::<Employee, _>(&store, "Marketing").await?;
         let mut changes = recorded.into_iter().flat_map(|(_, changes)| changes);
-        let change = changes.find(|change| change.index.name == "ByBadge").unwrap();
+        let change = changes.find(|change| change.of.name() == "ByBadge").unwrap();
         for _ in 0..3 {
             store.before_get(|_| {}); // the guard, the copy, and who is to have it
         }

@@ -283,9 +283,9 @@ impl Stores {
         let options = WorkerOptions { poison_after: u32::MAX, ..options };
         let worker = Worker::with_options(outbox, options)
             .settles(&self.company)
-            .settles_copies(&self.people)
-            .settles_copies(&self.desks)
-            .settles_copies(&self.rooms)
+            .settles(&self.people)
+            .settles(&self.desks)
+            .settles(&self.rooms)
             .settles(&self.readers);
         self.desk.worker(worker)
     }

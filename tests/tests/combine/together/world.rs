@@ -135,8 +135,7 @@ impl World {
         let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
         Worker::with_options(self.outbox(control), options)
             .settles(&self.tickets(control))
-            .settles_copies(&self.tickets(control))
-            .settles_copies(&self.people(control))
+            .settles(&self.people(control))
     }
 
     fn sweep(&self) -> u64 {

@@ -1,0 +1,374 @@
+//! Employees with all that can follow from them elsewhere, the processes that work on them, and what is wrong in the end.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use pollster::block_on;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::query::{Continuation, Page, Query, Select};
+use table_core::retry::Retry;
+use table_core::row::RowWriter;
+use table_core::selection::Point;
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
+use table_core::{
+    Entity, EntityKey, Error, ErrorCode, IfMatch, Operation, OperationKind, QueueName, Result, Selection,
+    TableName, TableStore, TableStoreExt, Transaction,
+};
+use table_patterns::denormal::{Denormal, OnDelete};
+use table_patterns::index::Entities;
+use table_patterns::outbox::Outbox;
+use table_patterns::outbox::guard::GUARD_PREFIX;
+use table_patterns::view::{Projection, VIEW_PREFIX, View, ViewTable};
+use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
+use tests::faults::{Control, Controlled};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", copies, feed)]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+#[index(Badges, unique, table = "Badges", partition_key("badge"), row_key(badge))]
+#[index(Mail, table = "Mail", partition_key("mail_", department), row_key(email, "_", id))]
+#[index_entity(Namesakes, at_most = 100, table = "Names", partition_key(last_name), row_key("all"))]
+pub(super) struct Employee {
+    pub(super) department: String,
+    #[digits(3)]
+    pub(super) id: u32,
+    pub(super) age: i32,
+    #[without('_')]
+    pub(super) email: String,
+    pub(super) last_name: String,
+    pub(super) badge: Option<u32>,
+}
+
+/// It holds the name of its lead, in a partition of another table.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Projects", copies)]
+#[partition_key(plan)]
+#[row_key(id)]
+pub(super) struct Project {
+    pub(super) plan: String,
+    #[digits(3)]
+    pub(super) id: u32,
+    pub(super) lead: Option<i32>,
+    pub(super) lead_name: Option<String>,
+}
+
+pub(super) struct Lead;
+
+impl Denormal for Lead {
+    type Source = Employee;
+    type Holder = Project;
+    type Copied = String;
+    const NAME: &'static str = "lead";
+    const ON_DELETE: OnDelete = OnDelete::Clear;
+
+    fn reference(project: &Project) -> Option<Selection<Employee, Point>> {
+        Some(Employee::key("Sales", u32::try_from(project.lead?).ok()?))
+    }
+    fn copied(lead: &Employee) -> String {
+        format!("{} {}", lead.last_name, lead.age)
+    }
+    fn set(project: &mut Project, name: String) {
+        project.lead_name = Some(name);
+    }
+    fn clear(project: &mut Project) {
+        (project.lead, project.lead_name) = (None, None);
+    }
+}
+
+/// Sums that several employees share, and a row of each.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Headcounts")]
+#[partition_key(of)]
+#[row_key(row)]
+pub(super) struct Headcount {
+    of: String,
+    row: String,
+    employees: i64,
+    years: i64,
+}
+
+pub(super) struct Headcounts;
+
+impl View for Headcounts {
+    type Source = Employee;
+    type Row = Headcount;
+
+    fn project(employee: &Employee, view: &mut Projection<Headcount>) -> Result<()> {
+        let all = || Headcount::key(&employee.last_name, "all");
+        view.add(all(), Headcount::EMPLOYEES, 1)?;
+        view.add(all(), Headcount::YEARS, employee.age.into())?;
+        let (of, row) = (employee.email.clone(), format!("of_{:03}", employee.id));
+        view.put(&Headcount { of, row, employees: 1, years: employee.age.into() })
+    }
+}
+
+/// What is taken out of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Without {
+    Nothing,
+    /// Guards of an index are written whatever they are by then.
+    Guards,
+    /// Guards remember no generations.
+    Generations,
+    /// Holders of copies are written whatever they are by then.
+    Holders,
+    /// Records of a view are.
+    Records,
+}
+
+/// How what a process sees differs from what is there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Answers {
+    True,
+    /// Of some transactions that were written the answer is lost.
+    Lost,
+    /// Some reads of entities are answered as they were before, or in any earlier state.
+    Old,
+}
+
+/// What was ever answered about an entity.
+type Answered = Arc<Mutex<HashMap<EntityKey, Vec<Option<StoredRow>>>>>;
+
+/// A store as one process has it.
+#[derive(Clone)]
+pub(super) struct Weak {
+    engine: Engine,
+    without: Without,
+    answered: Answered,
+    answers: Answers,
+    /// Decides which answers are not as they should be.
+    chance: Arc<Mutex<StdRng>>,
+}
+
+impl fmt::Debug for Weak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Weak").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Weak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("weak")
+    }
+}
+
+impl Weak {
+    fn is(&self, answers: Answers, often: f64) -> bool {
+        self.answers == answers && self.chance.lock().unwrap().random_bool(often)
+    }
+
+    fn weakened(&self, table: &TableName, operation: &Operation) -> OperationKind {
+        let (kind, row_key) = (operation.kind.clone(), operation.row_key.as_str());
+        let is_weak = match self.without {
+            Without::Nothing => false,
+            Without::Guards | Without::Generations => row_key.starts_with(GUARD_PREFIX),
+            Without::Holders => table.as_str() == "Projects" && !operation.row_key.is_reserved(),
+            Without::Records => row_key.starts_with(&format!("{VIEW_PREFIX}by_")),
+        };
+        let nothing = || RowWriter::with_capacity(0).finish();
+        match (self.without, kind) {
+            (_, kind) if !is_weak => kind,
+            (Without::Generations, OperationKind::Insert(_)) => OperationKind::Insert(nothing()),
+            (Without::Generations, OperationKind::Replace(_, if_match)) => {
+                OperationKind::Replace(nothing(), if_match)
+            }
+            (_, OperationKind::Insert(row) | OperationKind::Replace(row, _)) => {
+                OperationKind::InsertOrReplace(row)
+            }
+            (_, OperationKind::Merge(row, _)) => OperationKind::Merge(row, IfMatch::Any),
+            (_, kind) => kind,
+        }
+    }
+}
+
+impl TableStore for Weak {
+    fn capabilities(&self) -> &Capabilities {
+        self.engine.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.engine.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.engine.delete_table(table).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.engine.list_tables(prefix, from, top).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        let found = self.engine.get(table, key, select).await?;
+        if table.as_str() != "Company" || key.row_key.is_reserved() {
+            return Ok(found);
+        }
+        let mut answered = self.answered.lock().unwrap();
+        let answered = answered.entry(key.clone()).or_insert_with(|| vec![None]);
+        answered.push(found.clone());
+        if self.is(Answers::Old, 0.4) {
+            let at = self.chance.lock().unwrap().random_range(0..answered.len());
+            return Ok(answered[at].clone());
+        }
+        Ok(found)
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.engine.query(table, query, from).await
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        let mut weakened = Transaction::new(transaction.partition_key().clone(), self.capabilities().limits)?;
+        for operation in transaction.operations() {
+            let kind = self.weakened(table, operation);
+            weakened.push(Operation { row_key: operation.row_key.clone(), kind })?;
+        }
+        let committed = self.engine.submit(table, weakened).await?;
+        if self.is(Answers::Lost, 0.1) {
+            return Err(Error::new(ErrorCode::OperationTimedOut, "the answer is lost"));
+        }
+        Ok(committed)
+    }
+}
+
+pub(super) type Store = Controlled<Weak>;
+pub(super) type Queues = Controlled<Engine>;
+pub(super) type Through = Outbox<Store, Queues>;
+
+pub(super) struct World {
+    pub(super) engine: Engine,
+    pub(super) answered: Answered,
+    time: Arc<AtomicU64>,
+    without: Without,
+}
+
+/// One process: what it dies by, and how the store answers it.
+pub(super) struct Process {
+    pub(super) control: Control,
+    pub(super) answers: Answers,
+    pub(super) seed: u64,
+}
+
+impl Process {
+    /// One that lives, and has true answers.
+    pub(super) fn alive() -> Self {
+        Self { control: Control::default(), answers: Answers::True, seed: 0 }
+    }
+}
+
+impl World {
+    pub(super) fn new(without: Without) -> Self {
+        let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
+        let clock = Arc::clone(&time);
+        let engine = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst))).in_memory();
+        let world = Self { engine, time, answered: Answered::default(), without };
+        let alive = Process::alive();
+        block_on(async {
+            world.outbox(&alive).create_queues().await?;
+            world.employees(&alive).create_if_missing().await?;
+            world.projects(&alive).create_if_missing().await?;
+            world.view(&alive).create_if_missing().await?.rebuild().run().await
+        })
+        .unwrap();
+        world
+    }
+
+    pub(super) fn pass(&self, seconds: u64) {
+        self.time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);
+    }
+
+    fn pace(&self) -> Pace {
+        let (clock, sleep) = (Arc::clone(&self.time), Arc::clone(&self.time));
+        Pace::new().seed(7).clock(Clock::new(move || clock.load(Ordering::SeqCst))).sleep_by(move |time| {
+            sleep.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
+            Box::pin(async {})
+        })
+    }
+
+    fn store(&self, process: &Process) -> Store {
+        let Self { engine, answered, without, .. } = self;
+        let chance = Arc::new(Mutex::new(StdRng::seed_from_u64(process.seed)));
+        let (engine, answered, answers) = (engine.clone(), answered.clone(), process.answers);
+        process.control.over(Weak { engine, without: *without, answered, answers, chance })
+    }
+
+    fn outbox(&self, process: &Process) -> Through {
+        let queues = process.control.over(self.engine.clone());
+        Outbox::with_pace(self.store(process), queues, QueueName::new("work").unwrap(), self.pace())
+    }
+
+    pub(super) fn employees(&self, process: &Process) -> Entities<Employee, Store, Through> {
+        Entities::from(self.outbox(process)).with_pace(self.pace()).gives::<Lead>()
+    }
+
+    pub(super) fn projects(&self, process: &Process) -> Entities<Project, Store, Through> {
+        Entities::from(self.outbox(process)).with_pace(self.pace()).holds::<Lead>()
+    }
+
+    pub(super) fn view(&self, process: &Process) -> ViewTable<Headcounts, Store> {
+        ViewTable::new(self.store(process)).with_retry(Retry::default().with_pace(self.pace()))
+    }
+
+    pub(super) fn worker(&self, process: &Process) -> Worker<Store, Queues> {
+        let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
+        let worker = Worker::with_options(self.outbox(process), options).settles(&self.employees(process));
+        // Copies and views believe what the store says of a source: it is to be read from the primary.
+        if process.answers == Answers::Old { worker } else { worker.settles(&self.projects(process)) }
+    }
+
+    pub(super) fn sweep(&self) -> u64 {
+        block_on(Sweep::new(self.outbox(&Process::alive())).registered()).unwrap().pending
+    }
+
+    /// Lets the living workers do all that is left, with true answers; returns the rest.
+    pub(super) fn recover(&self) -> u64 {
+        for _ in 0..5 {
+            self.pass(800);
+            self.sweep();
+            block_on(self.worker(&Process::alive()).run_until_idle()).unwrap();
+        }
+        while block_on(self.view(&Process::alive()).catch_up(100)).unwrap().is_behind {}
+        self.sweep()
+    }
+
+    /// What is wrong in the end with indexes.
+    pub(super) fn wrong_entries(&self) -> Option<String> {
+        let report = block_on(self.employees(&Process::alive()).check().run()).unwrap();
+        let problems =
+            || report.findings.iter().map(|found| format!("{} {:?} {}", found.index, found.kind, found.at));
+        (!report.is_clean()).then(|| problems().collect::<Vec<_>>().join(", "))
+    }
+
+    /// What is wrong in the end with copies and sums.
+    pub(super) fn wrong_copies_or_sums(&self) -> Option<String> {
+        let employees = all::<Employee>(&self.engine);
+        let projects = all::<Project>(&self.engine);
+        for project in &projects {
+            let lead = employees.iter().find(|one| project.lead == i32::try_from(one.id).ok());
+            if project.lead_name != lead.map(|lead| Lead::copied(lead))
+                || project.lead.is_some() != lead.is_some()
+            {
+                return Some(format!("{project:?}, and the lead is {lead:?}"));
+            }
+        }
+        let mut wanted: BTreeMap<(String, String), (i64, i64)> = BTreeMap::new();
+        for one in &employees {
+            let sum = wanted.entry((one.last_name.clone(), "all".to_owned())).or_default();
+            *sum = (sum.0 + 1, sum.1 + i64::from(one.age));
+            wanted.insert((one.email.clone(), format!("of_{:03}", one.id)), (1, one.age.into()));
+        }
+        let rows = all::<Headcount>(&self.engine);
+        let rows = rows.iter().map(|row| ((row.of.clone(), row.row.clone()), (row.employees, row.years)));
+        let stored: BTreeMap<_, _> = rows.filter(|(_, sums)| *sums != (0, 0)).collect();
+        (stored != wanted).then(|| format!("{stored:?} instead of {wanted:?}"))
+    }
+}
+
+fn all<E: Entity>(engine: &Engine) -> Vec<E> {
+    block_on(engine.table::<E>().scan("all that is there").max_rows(10_000).collect()).unwrap()
+}
