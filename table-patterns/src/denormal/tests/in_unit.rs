@@ -259,16 +259,24 @@ fn pat_den_2_a_holder_of_two_sources_of_a_unit_or_under_a_condition_of_it_is_wri
     .unwrap();
 }
 
-/// What a unit does to one entity: nothing, or what makes it refer to another, have another name, or be gone.
+/// What a unit does to one entity.
 #[derive(Clone, Debug)]
 enum Act {
     Agent(u32, Option<u8>),
-    Ticket(u32, Option<Option<i32>>),
-    Line(u32, Option<Option<i32>>),
+    Ticket(u32, Holder),
+    Line(u32, Holder),
+}
+
+/// What a holder is to be.
+#[derive(Clone, Copy, Debug)]
+enum Holder {
+    Gone,
+    RefersTo(Option<i32>),
 }
 
 fn act() -> impl Strategy<Value = Act> {
-    let reference = || prop::option::weighted(0.8, prop::option::of(0..3_i32));
+    let reference =
+        || prop_oneof![1 => Just(Holder::Gone), 4 => prop::option::of(0..3_i32).prop_map(Holder::RefersTo)];
     prop_oneof![
         (0..3_u32, prop::option::weighted(0.8, 0..4_u8)).prop_map(|(id, name)| Act::Agent(id, name)),
         (0..3_u32, reference()).prop_map(|(id, agent)| Act::Ticket(id, agent)),
@@ -289,17 +297,17 @@ async fn add(desk: &Desk, unit: &mut Unit<Engine, Queue>, act: &Act) -> Result<(
         Act::Ticket(id, agent) => {
             let old = desk.ticket(id).await?;
             match (agent, old) {
-                (Some(agent), old) => unit.put(old.as_ref(), &ticket(id, agent))?,
-                (None, Some(old)) => unit.delete(&old)?,
-                (None, None) => unit,
+                (Holder::RefersTo(agent), old) => unit.put(old.as_ref(), &ticket(id, agent))?,
+                (Holder::Gone, Some(old)) => unit.delete(&old)?,
+                (Holder::Gone, None) => unit,
             };
         }
         Act::Line(id, ticket) => {
             let old = desk.lines.get(Line::key("t", id)).await?;
             match (ticket, old) {
-                (Some(ticket), old) => unit.put(old.as_ref(), &line(id, ticket))?,
-                (None, Some(old)) => unit.delete(&old)?,
-                (None, None) => unit,
+                (Holder::RefersTo(ticket), old) => unit.put(old.as_ref(), &line(id, ticket))?,
+                (Holder::Gone, Some(old)) => unit.delete(&old)?,
+                (Holder::Gone, None) => unit,
             };
         }
     }
