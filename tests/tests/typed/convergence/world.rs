@@ -350,9 +350,7 @@ impl World {
         let projects = all::<Project>(&self.engine);
         for project in &projects {
             let lead = employees.iter().find(|one| project.lead == i32::try_from(one.id).ok());
-            if project.lead_name != lead.map(Lead::copied)
-                || project.lead.is_some() != lead.is_some()
-            {
+            if project.lead_name != lead.map(Lead::copied) || project.lead.is_some() != lead.is_some() {
                 return Some(format!("{project:?}, and the lead is {lead:?}"));
             }
         }
