@@ -1,8 +1,8 @@
 //! The pipeline of each derive: parse, check, expand, and its output after errors.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use syn::{DeriveInput, Path};
+use syn::{Data, DeriveInput, Path, Visibility};
 
 use crate::check;
 use crate::ctxt::Ctxt;
@@ -105,12 +105,29 @@ pub(crate) fn wide(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenS
 /// Gives the expansion, or the mistakes and the stub. `read` gives the one that the mistakes found call for; `None` if not even a stub
 /// makes sense.
 fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<Expansion>) -> TokenStream {
-    let input: DeriveInput = match syn::parse2(input) {
+    let mut input: DeriveInput = match syn::parse2(input) {
         Ok(input) => input,
         Err(error) => return error.into_compile_error(),
     };
+    without_places(&mut input);
     let ctxt = Ctxt::new();
     let (names, items) = read(&ctxt, &input).map(|read| (read.names, read.items)).unzip();
     let (names, mistakes) = (names.flatten(), ctxt.check().err().map(syn::Error::into_compile_error));
     quote!(#names #mistakes #items)
+}
+
+/// Takes the places of visibilities away. A generated function that begins with the struct's own `pub` and has a field's type would be an item of
+/// the program to rustc, which reports a wrong type at the whole of it, too.
+fn without_places(input: &mut DeriveInput) {
+    let fields = match &mut input.data {
+        Data::Struct(data) => Some(data.fields.iter_mut().map(|field| &mut field.vis)),
+        Data::Enum(_) | Data::Union(_) => None,
+    };
+    for vis in fields.into_iter().flatten().chain([&mut input.vis]) {
+        match vis {
+            Visibility::Public(word) => word.span = Span::call_site(),
+            Visibility::Restricted(restricted) => restricted.pub_token.span = Span::call_site(),
+            Visibility::Inherited => {}
+        }
+    }
 }

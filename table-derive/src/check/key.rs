@@ -44,10 +44,15 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
             help,
         );
     };
-    if entity.partition_key.is_none() {
+    // One that stands on a field is reported there.
+    let is_missing = |key: &Option<Key>, word: Symbol| {
+        let mut attributes = entity.fields.iter().flat_map(|field| &field.original.attrs);
+        key.is_none() && !attributes.any(|attribute| *attribute.path() == word)
+    };
+    if is_missing(&entity.partition_key, PARTITION_KEY) {
         report(PARTITION_KEY, "say what shares a partition, and so a transaction");
     }
-    if entity.row_key.is_none() {
+    if is_missing(&entity.row_key, ROW_KEY) {
         report(ROW_KEY, "say what tells entities of a partition apart and sorts them");
     }
 }

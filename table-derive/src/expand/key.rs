@@ -105,6 +105,17 @@ impl<'e> Design<'e> {
         &self.entity.original.vis
     }
 
+    /// The same at a place, for an item whose tokens are all there: rustc reports an item at its beginning.
+    pub(super) fn vis_at(&self, span: Span) -> Visibility {
+        let mut vis = self.vis().clone();
+        match &mut vis {
+            Visibility::Public(word) => word.span = span,
+            Visibility::Restricted(restricted) => restricted.pub_token.span = span,
+            Visibility::Inherited => {}
+        }
+        vis
+    }
+
     /// The tokens of a part; `None` cannot be, as names are resolved before.
     pub(super) fn field(&self, part: &Part) -> Option<KeyField<'e>> {
         let field = self.entity.fields.get(part.field)?;

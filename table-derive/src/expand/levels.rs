@@ -103,7 +103,7 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     let begins = next.may_be_text.then(|| {
         let prefix = design.takes(quote_spanned!(ty.span()=> prefix: impl __table::KeyPrefix<#ty, #codec>));
         let body = quote_spanned!(ty.span()=> self.0.prefix(#field, &prefix, __table::KeyPrefix::encode));
-        let body = design.body(body);
+        let (vis, body) = (design.vis_at(ty.span()), design.body(body));
         quote_spanned! {ty.span()=>
             #[doc = #begins_doc]
             #vis fn #begins(self, #prefix) -> __table::Selection<#entity, __table::PartitionRange> {

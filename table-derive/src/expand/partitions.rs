@@ -28,7 +28,7 @@ pub(super) fn functions(design: &Design<'_>) -> TokenStream {
 }
 
 fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> TokenStream {
-    let (vis, ty, name, codec) = (design.vis(), &field.ty, &field.name, &field.codec);
+    let (vis, ty, name, codec) = (design.vis_at(field.ty.span()), &field.ty, &field.name, &field.codec);
     let before = design.partition_key.before(at);
     let spread = before.parts().any(|part| part.codec.is_bucket());
     let class = if spread { quote!(__table::FanOut) } else { quote!(__table::PartitionRange) };

@@ -161,7 +161,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         let prefix =
             design.takes(quote_spanned!(ty.span()=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
         let body = quote_spanned!(ty.span()=> self.0.prefix(#name, &prefix, __table::KeyPrefix::encode));
-        let body = design.body(body);
+        let (vis, body) = (design.vis_at(ty.span()), design.body(body));
         quote_spanned! {ty.span()=>
             #[doc = #doc]
             #vis fn #method(self, #prefix) -> #ranges {

@@ -6,7 +6,7 @@ type Moment = DateTime<Utc>;
 #[derive(Entity)]
 #[partition_key("day_", day)]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     day: Moment,
     id: u32,
 }

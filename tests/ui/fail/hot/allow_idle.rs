@@ -4,7 +4,7 @@ use table_core::Entity;
 #[entity(allow(hot_partition, reason = "a few a day"))]
 #[partition_key(bucket(user, 16))]
 #[row_key(user)]
-struct Event {
+pub struct Event {
     user: String,
     kind: String,
 }

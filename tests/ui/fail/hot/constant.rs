@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key("all")]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     id: u32,
     kind: String,
 }

@@ -4,7 +4,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(hour(at))]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     at: DateTime<Utc>,
     id: u32,
 }

@@ -4,7 +4,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(day, at)]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     day: NaiveDate,
     at: DateTime<Utc>,
     id: u32,

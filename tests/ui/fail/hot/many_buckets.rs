@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(bucket(user, 100000))]
 #[row_key(user)]
-struct Event {
+pub struct Event {
     user: String,
 }
 

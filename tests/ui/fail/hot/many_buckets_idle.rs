@@ -4,7 +4,7 @@ use table_core::Entity;
 #[entity(allow(many_buckets, reason = "every read names its user"))]
 #[partition_key(bucket(user, 16))]
 #[row_key(user)]
-struct Event {
+pub struct Event {
     user: String,
 }
 

@@ -2,12 +2,12 @@ use chrono::{DateTime, Utc};
 use table_core::{Entity, KeyPart};
 
 #[derive(KeyPart)]
-struct Moment(DateTime<Utc>);
+pub struct Moment(DateTime<Utc>);
 
 #[derive(Entity)]
 #[partition_key(desc(at))]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     at: Moment,
     id: u32,
 }

@@ -4,7 +4,7 @@ use table_core::Entity;
 #[index_entity(ByKind, at_most = 0, row_key("kind_", kind))]
 #[partition_key(user)]
 #[row_key("id_", id)]
-struct Event {
+pub struct Event {
     user: String,
     id: u32,
     kind: String,

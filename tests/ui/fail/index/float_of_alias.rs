@@ -6,7 +6,7 @@ type Rating = f64;
 #[partition_key(department)]
 #[row_key("empid_", id)]
 #[index(ByRating, row_key("rating_", rating, "_", id))]
-struct Employee {
+pub struct Employee {
     department: String,
     #[digits(6)]
     id: u32,

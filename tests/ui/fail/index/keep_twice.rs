@@ -4,7 +4,7 @@ use table_core::Entity;
 #[partition_key(department)]
 #[row_key("empid_", id)]
 #[index(ByEmail, unique, row_key("email_", email), keep(name, name))]
-struct Employee {
+pub struct Employee {
     department: String,
     id: u32,
     name: String,

@@ -4,7 +4,7 @@ use table_core::{Engine, Entity, TableStoreExt};
 #[partition_key(department)]
 #[row_key("empid_", id)]
 #[index_entity(ByName, at_most = 100, row_key("name_", name))]
-struct Employee {
+pub struct Employee {
     department: String,
     id: u32,
     name: String,

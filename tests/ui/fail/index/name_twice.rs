@@ -5,7 +5,7 @@ use table_core::Entity;
 #[row_key("empid_", id)]
 #[index(ByEmail, unique, row_key("email_", email))]
 #[index(ByEmail, unique, row_key("mail_", email))]
-struct Employee {
+pub struct Employee {
     department: String,
     id: u32,
     name: String,

@@ -4,7 +4,7 @@ use table_core::Entity;
 #[partition_key(department)]
 #[row_key("empid_", id)]
 #[index(Directory, partition_key("all"), row_key(email), keep(name))]
-struct Employee {
+pub struct Employee {
     department: String,
     id: u32,
     name: String,

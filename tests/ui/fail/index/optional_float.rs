@@ -4,7 +4,7 @@ use table_core::Entity;
 #[partition_key(department)]
 #[row_key("empid_", id)]
 #[index(ByRating, row_key("rating_", rating, "_", id))]
-struct Employee {
+pub struct Employee {
     department: String,
     #[digits(6)]
     id: u32,

@@ -4,7 +4,7 @@ use table_core::{Engine, Entity, Projection, TableStoreExt};
 #[partition_key(department)]
 #[row_key("empid_", id)]
 #[index(ByEmail, unique, row_key("email_", email), keep(name))]
-struct Employee {
+pub struct Employee {
     department: String,
     id: u32,
     name: String,
@@ -14,7 +14,7 @@ struct Employee {
 
 #[derive(Projection)]
 #[projection(of = Employee)]
-struct NameAndAge {
+pub struct NameAndAge {
     name: String,
     age: i32,
 }

@@ -10,7 +10,7 @@ mod facts {
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(Facts, unique, row_key("facts_", number))]
-struct Ticket {
+pub struct Ticket {
     tenant: String,
     number: u32,
     facts: TicketFacts,

@@ -1,7 +1,7 @@
 use table_core::Entity;
 
 #[derive(Debug)]
-struct EmployeeByEmail {
+pub struct EmployeeByEmail {
     email: String,
 }
 
@@ -9,7 +9,7 @@ struct EmployeeByEmail {
 #[partition_key(department)]
 #[row_key("empid_", id)]
 #[index(ByEmail, unique, row_key("email_", email))]
-struct Employee {
+pub struct Employee {
     department: String,
     id: u32,
     email: String,

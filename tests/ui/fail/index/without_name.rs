@@ -4,7 +4,7 @@ use table_core::Entity;
 #[index("ByKind", row_key("kind_", kind))]
 #[partition_key(user)]
 #[row_key("id_", id)]
-struct Event {
+pub struct Event {
     user: String,
     id: u32,
     kind: String,

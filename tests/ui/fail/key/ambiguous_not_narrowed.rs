@@ -4,7 +4,7 @@ use table_core::Entity;
 #[entity(allow(ambiguous_row_key, reason = "the layout of another program"))]
 #[partition_key(service)]
 #[row_key(grain, "-", name)]
-struct Reminder {
+pub struct Reminder {
     service: String,
     grain: String,
     name: String,

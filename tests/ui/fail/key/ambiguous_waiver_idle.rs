@@ -4,7 +4,7 @@ use table_core::Entity;
 #[entity(allow(ambiguous_row_key, reason = "the layout of another program"))]
 #[partition_key(service)]
 #[row_key(grain, "-", digits(4, number))]
-struct Reminder {
+pub struct Reminder {
     service: String,
     grain: String,
     number: u16,

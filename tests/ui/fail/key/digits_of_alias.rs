@@ -5,7 +5,7 @@ type Id = u16;
 #[derive(Entity)]
 #[partition_key(user)]
 #[row_key(digits(6, id))]
-struct Event {
+pub struct Event {
     user: String,
     id: Id,
 }

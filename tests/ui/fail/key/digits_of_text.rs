@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key("name_", name)]
-struct Employee {
+pub struct Employee {
     department: String,
     #[digits(6)]
     name: String,

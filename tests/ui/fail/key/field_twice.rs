@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key("empid_", id, "_", id)]
-struct Employee {
+pub struct Employee {
     department: String,
     id: u32,
     age: i32,

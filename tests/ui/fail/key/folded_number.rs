@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key(folded(lower, id))]
-struct Event {
+pub struct Event {
     department: String,
     id: u32,
 }

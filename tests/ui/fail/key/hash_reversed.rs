@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key(desc(hash(crc32, 8, user)))]
-struct Event {
+pub struct Event {
     department: String,
     user: String,
 }

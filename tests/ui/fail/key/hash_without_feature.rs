@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(hash(md5, 8, user))]
 #[row_key(user)]
-struct Cart {
+pub struct Cart {
     user: String,
 }
 

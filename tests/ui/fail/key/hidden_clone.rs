@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key(clone)]
-struct Specimen {
+pub struct Specimen {
     department: String,
     clone: u32,
 }

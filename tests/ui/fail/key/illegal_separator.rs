@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(user)]
 #[row_key(without('/', name))]
-struct Event {
+pub struct Event {
     user: String,
     name: String,
 }

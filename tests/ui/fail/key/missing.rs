@@ -1,7 +1,7 @@
 use table_core::Entity;
 
 #[derive(Entity)]
-struct Employee {
+pub struct Employee {
     department: String,
     id: u32,
     age: i32,

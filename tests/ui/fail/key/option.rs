@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key(manager)]
-struct Employee {
+pub struct Employee {
     department: String,
     manager: Option<u32>,
 }

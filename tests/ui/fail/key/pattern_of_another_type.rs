@@ -4,7 +4,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key(pattern("HH:mm", at))]
-struct Event {
+pub struct Event {
     department: String,
     at: DateTime<Utc>,
 }

@@ -4,7 +4,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key(pattern("yyyy-dd", day))]
-struct Event {
+pub struct Event {
     department: String,
     day: NaiveDate,
 }

@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key("empid_", id)]
-struct Employee {
+pub struct Employee {
     department: String,
     #[digits(12)]
     id: u32,

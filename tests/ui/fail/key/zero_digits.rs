@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(user)]
 #[row_key(digits(0, id))]
-struct Event {
+pub struct Event {
     user: String,
     id: u32,
 }

@@ -4,7 +4,7 @@ use table_core::Entity;
 #[entity(allow(low_cardinality, reason = "five tenants, loaded once"))]
 #[partition_key("tenant_", active)]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     active: bool,
     id: u32,
 }

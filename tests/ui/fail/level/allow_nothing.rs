@@ -4,7 +4,7 @@ use table_core::Entity;
 #[entity(allow(reason = "five tenants, loaded once"))]
 #[partition_key(active, user)]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     active: bool,
     user: String,
     id: u32,

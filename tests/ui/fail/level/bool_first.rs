@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(active, user)]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     active: bool,
     user: String,
     id: u32,

@@ -1,9 +1,9 @@
 use table_core::key::codec::{Alphabet, Form, KeyCodec};
 use table_core::{Entity, KeyPart, Result};
 
-struct Weekday(u8);
+pub struct Weekday(u8);
 
-enum Letter {}
+pub enum Letter {}
 
 impl KeyCodec<Weekday> for Letter {
     const NAME: &'static str = "letter";
@@ -26,7 +26,7 @@ impl KeyPart for Weekday {
 #[derive(Entity)]
 #[partition_key(tenant, weekday)]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     tenant: String,
     weekday: Weekday,
     id: u32,

@@ -3,7 +3,7 @@ use table_core::{Engine, Entity, IfMatch, Table};
 #[derive(Entity)]
 #[partition_key(tenant, user, session)]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     tenant: String,
     user: String,
     session: u32,

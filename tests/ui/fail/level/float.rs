@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(tenant, score)]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     tenant: String,
     score: f64,
     id: u32,

@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(country, state, city, street)]
 #[row_key(number)]
-struct House {
+pub struct House {
     country: String,
     state: String,
     city: String,

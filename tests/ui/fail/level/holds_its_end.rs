@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(without('_', tenant), user)]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     tenant: String,
     user: String,
     id: u32,

@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(tenant, user, user_is)]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     tenant: String,
     user: String,
     user_is: String,

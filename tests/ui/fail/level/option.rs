@@ -3,7 +3,7 @@ use table_core::Entity;
 #[derive(Entity)]
 #[partition_key(tenant, user)]
 #[row_key(id)]
-struct Event {
+pub struct Event {
     tenant: String,
     user: Option<String>,
     id: u32,

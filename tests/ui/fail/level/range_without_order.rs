@@ -1,7 +1,7 @@
 use table_core::{Entity, KeyPart};
 
 #[derive(KeyPart)]
-enum Stage {
+pub enum Stage {
     Open,
     Closed,
 }
@@ -9,7 +9,7 @@ enum Stage {
 #[derive(Entity)]
 #[partition_key(tenant, stage)]
 #[row_key(id)]
-struct Ticket {
+pub struct Ticket {
     tenant: String,
     stage: Stage,
     id: u32,

@@ -1,7 +1,7 @@
 use table_core::{Entity, KeyPart};
 
 #[derive(KeyPart)]
-enum Stage {
+pub enum Stage {
     Draft,
     Final,
 }
@@ -9,7 +9,7 @@ enum Stage {
 #[derive(Entity)]
 #[partition_key(stage)]
 #[row_key(id)]
-struct Document {
+pub struct Document {
     stage: Stage,
     id: u32,
 }
