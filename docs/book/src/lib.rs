@@ -36,6 +36,7 @@ mod chapters {
         pattern_sequences "pattern-sequences.md"
         pattern_series "pattern-series.md"
         pattern_views "pattern-views.md"
+        combining "combining.md"
         evolution "evolution.md"
         azure "azure.md"
         operations "operations.md"
