@@ -22,7 +22,7 @@ use crate::participant::Participant;
 
 /// The handle on entities of type `E`: every verb keeps what their struct declares, indexes and a feed, and what takes part in their writes.
 ///
-/// Made by [`EntityStore::entities`]; cheap to clone, and its clones know the same states. The verbs are those of [`Table`], and a
+/// Made by [`EntityStore::entities`](crate::index::EntityStore::entities); cheap to clone, and its clones know the same states. The verbs are those of [`Table`], and a
 /// [unit of work](crate::unit) over several types. An entity that declares nothing is written as by a [`Table`], without being read first.
 ///
 /// ```
