@@ -13,6 +13,7 @@ use std::path::Path;
 const SEVERAL: &[(&str, usize)] = &[
     // So many mistakes are in these.
     ("attribute/all_at_once", 6),
+    ("attribute/keys_on_fields", 2),
     ("key/missing", 2),
     ("projection/of_another_entity", 2),
     ("property/chunks_misused", 3),
