@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::ticks;
+use crate::ticks::{self, Printed};
 
 /// The version of an entity, opaque to callers and kept byte for byte (ETAG-4).
 ///
@@ -76,14 +76,8 @@ impl fmt::Display for ETag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Repr::Ticks(ticks) => {
-                let timestamp = ticks::print(*ticks);
                 f.write_str("W/\"datetime'")?;
-                for (index, piece) in timestamp.iter().flat_map(|text| text.as_str().split(':')).enumerate() {
-                    if index > 0 {
-                        f.write_str("%3A")?;
-                    }
-                    f.write_str(piece)?;
-                }
+                f.write_str(ticks::print(*ticks, "%3A").as_ref().map_or("", Printed::as_str))?;
                 f.write_str("'\"")
             }
             Repr::Text(text) => f.write_str(text),
@@ -100,7 +94,7 @@ impl fmt::Debug for ETag {
 /// An instant as the service prints it: at most 7 fractional digits, trailing zeros removed (TYPE-5).
 pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
     // An instant without ticks is never printed by the service: years below 1 and above 9999.
-    let printed = ticks::from_datetime(instant).and_then(ticks::print);
+    let printed = ticks::from_datetime(instant).and_then(|ticks| ticks::print(ticks, ":"));
     printed.map_or_else(
         || instant.to_rfc3339_opts(SecondsFormat::AutoSi, true),
         |printed| printed.as_str().to_owned(),

@@ -1,7 +1,5 @@
 //! .NET ticks: 100 ns since 0001-01-01T00:00:00Z (TICK-1).
 
-use std::ops::Range;
-
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Utc};
 
 /// `DateTime.MaxValue.Ticks`: 9999-12-31T23:59:59.9999999Z (TICK-2).
@@ -88,7 +86,7 @@ pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
 
 /// The text of an instant as the service prints it: at most seven digits of a fraction, without zeros at its end (TYPE-5).
 pub(crate) struct Printed {
-    bytes: [u8; 28],
+    bytes: [u8; 32],
     len: usize,
 }
 
@@ -96,31 +94,51 @@ impl Printed {
     pub(crate) fn as_str(&self) -> &str {
         self.bytes.get(..self.len).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
     }
+
+    fn push(&mut self, text: &[u8]) {
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + text.len()) {
+            place.copy_from_slice(text);
+            self.len += text.len();
+        }
+    }
+
+    /// A number in so many digits.
+    fn number(&mut self, mut number: u64, digits: usize) {
+        let end = self.len + digits;
+        for digit in self.bytes.get_mut(self.len..end).unwrap_or_default().iter_mut().rev() {
+            *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
+            number /= 10;
+        }
+        self.len = end;
+    }
 }
 
-/// Prints an instant; `None` above [`MAX`].
-pub(crate) fn print(ticks: u64) -> Option<Printed> {
+/// Prints an instant; `None` above [`MAX`]. `colon` is how the text has its colons, which an `ETag` encodes (ETAG-1).
+pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     let (seconds, below) = (ticks / PER_SECOND, ticks % PER_SECOND);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     let date =
         NaiveDate::from_num_days_from_ce_opt(i32::try_from(days).ok()? + 1).filter(|_| ticks <= MAX)?;
-    let mut bytes = *b"0000-00-00T00:00:00.0000000Z";
-    let mut put = |mut number: u64, places: Range<usize>| {
-        for digit in bytes.get_mut(places).unwrap_or_default().iter_mut().rev() {
-            *digit += u8::try_from(number % 10).unwrap_or_default();
-            number /= 10;
-        }
-    };
-    put(u64::from(date.year().unsigned_abs()), 0..4);
-    put(u64::from(date.month()), 5..7);
-    put(u64::from(date.day()), 8..10);
-    put(second / 3_600, 11..13);
-    put(second / 60 % 60, 14..16);
-    put(second % 60, 17..19);
-    put(below, 20..27);
-    let end = bytes.get(20..27)?.iter().rposition(|digit| *digit != b'0').map_or(19, |last| 21 + last);
-    *bytes.get_mut(end)? = b'Z';
-    Some(Printed { bytes, len: end + 1 })
+    let mut text = Printed { bytes: [0; 32], len: 0 };
+    text.number(u64::from(date.year().unsigned_abs()), 4);
+    text.push(b"-");
+    text.number(u64::from(date.month()), 2);
+    text.push(b"-");
+    text.number(u64::from(date.day()), 2);
+    text.push(b"T");
+    text.number(second / 3_600, 2);
+    text.push(colon.as_bytes());
+    text.number(second / 60 % 60, 2);
+    text.push(colon.as_bytes());
+    text.number(second % 60, 2);
+    if below > 0 {
+        text.push(b".");
+        text.number(below, 7);
+        let zeros = text.as_str().bytes().rev().take_while(|digit| *digit == b'0').count();
+        text.len -= zeros;
+    }
+    text.push(b"Z");
+    Some(text)
 }
 
 /// [`MAX`] minus the ticks, so that newer is smaller (TICK-5); its own inverse (TICK-8); `None` above [`MAX`].
@@ -194,7 +212,7 @@ mod tests {
     fn type_5_the_service_s_spelling_is_printed_and_read_alone() {
         for (text, ticks, _) in VECTORS {
             assert_eq!(parse(text, ":"), Some(ticks), "{text}");
-            assert_eq!(print(ticks).unwrap().as_str(), text);
+            assert_eq!(print(ticks, ":").unwrap().as_str(), text);
             assert_eq!(parse(&text.replace(':', "%3A"), "%3A"), Some(ticks), "{text}");
         }
         for text in [
@@ -225,7 +243,7 @@ mod tests {
             let ticks = ticks - ticks % 10_u64.pow(zeros);
             let whole = to_datetime(ticks).unwrap().format("%Y-%m-%dT%H:%M:%S%.9f").to_string();
             let expected = format!("{}Z", whole.trim_end_matches('0').trim_end_matches('.'));
-            prop_assert_eq!(print(ticks).unwrap().as_str().to_owned(), expected);
+            prop_assert_eq!(print(ticks, ":").unwrap().as_str().to_owned(), expected);
         }
 
         #[test]
@@ -256,7 +274,7 @@ mod tests {
         assert_eq!(from_datetime(DateTime::<Utc>::MIN_UTC), None);
         assert_eq!(from_datetime(DateTime::<Utc>::MAX_UTC), None);
         assert_eq!(to_datetime(MAX + 1), None);
-        assert!(print(MAX + 1).is_none() && print(u64::MAX).is_none());
+        assert!(print(MAX + 1, ":").is_none() && print(u64::MAX, ":").is_none());
         assert_eq!(invert(MAX + 1), None);
     }
 }

@@ -129,6 +129,9 @@ fn own_name(name: &str) -> Option<HeaderName> {
     const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
     const DATA_SERVICE_ID: HeaderName = HeaderName::from_static("dataserviceid");
     match name {
+        "Content-Type" => Some(header::CONTENT_TYPE),
+        "ETag" => Some(header::ETAG),
+        "Location" => Some(header::LOCATION),
         "Preference-Applied" => Some(PREFERENCE_APPLIED),
         "DataServiceId" => Some(DATA_SERVICE_ID),
         other => HeaderName::try_from(other).ok(),

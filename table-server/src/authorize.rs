@@ -3,6 +3,7 @@
 use std::slice;
 
 use chrono::Utc;
+use http::header::AUTHORIZATION;
 use table_core::{Error, ErrorCode, QueueName};
 use table_wire::auth::{Authorization, Scheme, SignedParts};
 use table_wire::sas::{Authority, QueuePermissions, QueueToken, SasToken};
@@ -41,7 +42,7 @@ impl Access {
 /// # Errors
 /// `AuthenticationFailed` for a wrong signature, an old date (AUTH-9), or none.
 pub(crate) fn access(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
-    if let Some(header) = exchange.header("authorization") {
+    if let Some(header) = exchange.header(AUTHORIZATION) {
         let parts = SignedParts {
             method: exchange.method.as_str(),
             path: &exchange.raw_path,

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use http::header::HOST;
+use http::header::{ACCEPT, AsHeaderName, HOST};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{HeaderMap, Method};
+use http::{HeaderMap, HeaderName, Method};
 use table_core::odata::MetadataLevel;
 use table_wire::sas::Caller;
 
@@ -14,6 +14,10 @@ use crate::account::Account;
 use crate::refusal::Refusal;
 use crate::request_id;
 use crate::service::Service;
+
+/// The header that says which method is meant (REQ-2). A constant, as other names of headers are that each request is asked for: one that
+/// is a text is read, letter by letter, for each look.
+const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 
 /// Room for an account in what URLs begin with.
 const ACCOUNT: usize = 36;
@@ -102,7 +106,7 @@ impl Exchange {
 
     /// The method that is meant (REQ-2).
     pub(crate) fn verb(&self) -> Result<&str, Refusal> {
-        let mut tunnelled = self.headers.get_all("x-http-method").iter();
+        let mut tunnelled = self.headers.get_all(X_HTTP_METHOD).iter();
         let Some(first) = tunnelled.next() else { return Ok(self.method.as_str()) };
         if tunnelled.next().is_some() {
             return Err(Refusal::new(400, "XMethodIncorrectCount", "X-HTTP-Method is sent more than once."));
@@ -120,7 +124,7 @@ impl Exchange {
         }
     }
 
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
@@ -143,10 +147,10 @@ impl Exchange {
     /// The level of metadata that is asked for: `$format` before `Accept` (JSON-1, JSON-2).
     pub(crate) fn level(&self) -> Result<MetadataLevel, Refusal> {
         let format = self.query("$format");
-        let wanted = format.as_deref().or_else(|| self.header("accept")).unwrap_or("*/*");
+        let wanted = format.as_deref().or_else(|| self.header(ACCEPT)).unwrap_or("*/*");
         let level = wanted.split(',').find_map(|one| {
-            let any = matches!(one.split(';').next().map(str::trim), Some("*/*" | "application/*"));
-            if any { Some(MetadataLevel::Minimal) } else { MetadataLevel::from_media_type(one.trim()) }
+            let any = || matches!(one.split(';').next().map(str::trim), Some("*/*" | "application/*"));
+            MetadataLevel::from_media_type(one.trim()).or_else(|| any().then_some(MetadataLevel::Minimal))
         });
         level.ok_or_else(|| {
             Refusal::new(415, "AtomFormatNotSupported", "Atom is not supported: ask for application/json.")

@@ -41,6 +41,7 @@ mod route;
 mod server;
 mod service;
 mod settings;
+mod settled;
 mod shared;
 mod tables;
 #[cfg(feature = "testing")]

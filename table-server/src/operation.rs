@@ -54,7 +54,7 @@ impl Operation {
 
     fn of_tables(verb: &str, path: &str, acl: bool) -> Self {
         let name = path.split(['(', '/']).next().unwrap_or_default();
-        let names_one = path.contains("='") || path.contains("('");
+        let names_one = || path.contains("='") || path.contains("('");
         match verb {
             _ if path.is_empty() => Self::Other,
             _ if acl => Self::TableAcl,
@@ -62,11 +62,11 @@ impl Operation {
             _ if name.eq_ignore_ascii_case("tables") => match verb {
                 "POST" => Self::CreateTable,
                 "DELETE" => Self::DeleteTable,
-                "GET" if names_one => Self::GetTable,
+                "GET" if names_one() => Self::GetTable,
                 "GET" => Self::QueryTables,
                 _ => Self::Other,
             },
-            "GET" if names_one => Self::GetEntity,
+            "GET" if names_one() => Self::GetEntity,
             "GET" => Self::QueryEntities,
             "POST" => Self::InsertEntity,
             "PUT" => Self::UpdateEntity,

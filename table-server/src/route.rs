@@ -1,5 +1,7 @@
 //! From a request to its answer.
 
+use http::header::ORIGIN;
+
 use crate::account::Account;
 use crate::answer::Answer;
 use crate::authorize;
@@ -20,7 +22,7 @@ pub(crate) async fn answer(accounts: &[Account], exchange: &mut Exchange) -> Ans
         granted(account, exchange).await
     };
     let answer = answer.unwrap_or_else(|refusal| Answer::refused(&refusal, exchange));
-    match account.cors.sharing(exchange.service, exchange.header("origin"), exchange.method.as_str()) {
+    match account.cors.sharing(exchange.service, exchange.header(ORIGIN), exchange.method.as_str()) {
         Some(sharing) if exchange.method != "OPTIONS" => answer.shared(sharing),
         _ => answer,
     }

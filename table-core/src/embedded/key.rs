@@ -40,19 +40,16 @@ pub(crate) fn encode(table: u32, partition_key: &str, row_key: &str, out: &mut V
     order::encode(row_key, out);
 }
 
-/// The keys of several entities of one partition, for a table whose id is put in later by [`set_table`].
-pub(crate) fn encode_all<'a>(
-    partition_key: &str,
-    row_keys: impl Iterator<Item = &'a str>,
-) -> impl Iterator<Item = Key> {
-    let mut buffer = Vec::new();
+/// What makes the keys of entities of one partition, for a table whose id is put in later by [`set_table`].
+pub(crate) fn of_rows(partition_key: &str) -> impl FnMut(&str) -> Key + use<> {
+    let mut buffer = Vec::with_capacity(TABLE_BYTES + partition_key.len() + 64);
     push_partition(0, partition_key, &mut buffer);
     let prefix = buffer.len();
-    row_keys.map(move |row_key| {
+    move |row_key| {
         buffer.truncate(prefix);
         order::encode(row_key, &mut buffer);
         Key::from(buffer.as_slice())
-    })
+    }
 }
 
 /// Puts the table's id into a key. A key that is shared by now is copied.

@@ -108,9 +108,9 @@ impl Engine {
             checked
         };
         let (partition_key, operations) = transaction.into_parts();
-        let row_keys = operations.iter().map(|operation| operation.row_key.as_str());
-        let keys: Vec<_> = key::encode_all(partition_key.as_str(), row_keys).collect();
-        Ok(Writes { partition_key, operations: keys.into_iter().zip(operations).collect() })
+        let mut key = key::of_rows(partition_key.as_str());
+        let keyed = operations.into_iter().map(|operation| (key(operation.row_key.as_str()), operation));
+        Ok(Writes { operations: keyed.collect(), partition_key })
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Ticks(pub(crate) u64);
 
 impl Serialize for Ticks {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let instant = ticks::print(self.0)
+        let instant = ticks::print(self.0, ":")
             .ok_or_else(|| S::Error::custom(format_args!("tick {} is after the year 9999", self.0)))?;
         serializer.serialize_str(instant.as_str())
     }

@@ -59,22 +59,7 @@ impl Limits {
     /// `TooManyProperties`, `PropertyNameInvalid`, `PropertyNameTooLong`, `PropertyValueTooLarge`, `OutOfRangeInput` for an
     /// instant that is not an `Edm.DateTime` (TYPE-6), `DuplicatePropertiesSpecified`; `Corrupted` if the bytes are not a row.
     pub fn check_row(&self, row: RowView<'_>) -> Result<()> {
-        row.check_version()?;
-        if row.len() > self.properties {
-            let (count, most) = (row.len(), self.properties);
-            return Err(Error::of(LimitFault::Properties { count, most }));
-        }
-        let mut names = Names::default();
-        for property in row.properties() {
-            let property = property?;
-            check_property_name(property.name)?;
-            self.check_value(property.name, property.value)?;
-            names.push(property.name);
-        }
-        match names.repeated(|| row.properties().flatten().map(|property| property.name)) {
-            Some(name) => Err(duplicate_property(name)),
-            None => Ok(()),
-        }
+        self.measure_new_row(row).map(drop)
     }
 
     /// The same, and the bytes of the row by the published formula (SIZE-2): those of its names, and of its values. `before` is a row
@@ -90,11 +75,27 @@ impl Limits {
         {
             return Ok((names, values));
         }
-        self.check_row(row)?;
-        let bytes = |(names, values), Property { name, value }: Property<'_>| {
-            (names + name_bytes(name), values + value_bytes(value))
-        };
-        Ok(row.properties().flatten().fold((0, 0), bytes))
+        self.measure_new_row(row)
+    }
+
+    fn measure_new_row(&self, row: RowView<'_>) -> Result<(usize, usize)> {
+        row.check_version()?;
+        if row.len() > self.properties {
+            let (count, most) = (row.len(), self.properties);
+            return Err(Error::of(LimitFault::Properties { count, most }));
+        }
+        let (mut names, mut bytes) = (Names::default(), (0, 0));
+        for property in row.properties() {
+            let Property { name, value } = property?;
+            check_property_name(name)?;
+            self.check_value(name, value)?;
+            names.push(name);
+            bytes = (bytes.0 + name_bytes(name), bytes.1 + value_bytes(value));
+        }
+        match names.repeated(|| row.properties().flatten().map(|property| property.name)) {
+            Some(name) => Err(duplicate_property(name)),
+            None => Ok(bytes),
+        }
     }
 
     /// The bytes of all values, if they are within the limits. If not, [`check_row`](Self::check_row) says which one is the first that

@@ -54,9 +54,10 @@ async fn change_set<S: TableStore>(
     let mut calls: Vec<Call> = Vec::with_capacity(parts.len());
     let mut written = Vec::with_capacity(parts.len());
     let mut transaction: Option<Transaction> = None;
+    let base = base(exchange);
     for (index, part) in parts.iter().enumerate() {
         let at = |refusal: Refusal| refusal.at(index);
-        let mut call = call(part, exchange, calls.first()).map_err(at)?;
+        let mut call = call(part, base, calls.first()).map_err(at)?;
         if let Some(first) = calls.first() {
             if first.table != call.table {
                 return Err(at(Refusal::input("All operations of a batch are on one table.")));
@@ -69,9 +70,9 @@ async fn change_set<S: TableStore>(
             }
         }
         let insert = matches!(call.kind, OperationKind::Insert(_));
-        let accept = part.header("accept");
-        let level = MetadataLevel::from_media_type(accept).unwrap_or_default();
         let echo = call.echo();
+        let accept = || MetadataLevel::from_media_type(part.header("accept"));
+        let level = echo.as_ref().and_then(|_| accept()).unwrap_or_default();
         written.push(Written { base: &exchange.base, account: account.name(), level, insert, echo });
         let kind = std::mem::replace(&mut call.kind, OperationKind::Delete(IfMatch::Any));
         let operation = Operation { row_key: call.key.row_key.clone(), kind };
@@ -98,16 +99,13 @@ async fn change_set<S: TableStore>(
 }
 
 /// The write that a part asks for; `first` is that of the first part, whose table the others have, too.
-fn call(part: &RequestPart<'_>, exchange: &Exchange, first: Option<&Call>) -> Result<Call, Refusal> {
-    let own = |name| Some(part.header(name)).filter(|value| !value.is_empty());
-    let sent = Sent {
-        verb: own("x-http-method").unwrap_or(part.method),
-        if_match: own("if-match"),
-        prefer: own("prefer"),
-        body: part.body,
-    };
+fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
+    let [verb, if_match, prefer] = part
+        .headers(["x-http-method", "if-match", "prefer"])
+        .map(|value| Some(value).filter(|value| !value.is_empty()));
+    let sent = Sent { verb: verb.unwrap_or(part.method), if_match, prefer, body: part.body };
     let (path, _) = url(part)?;
-    let (name, key) = match (sent.verb, target(&path, exchange)?) {
+    let (name, key) = match (sent.verb, target(&path, base)?) {
         ("POST", Target::Table(name)) => (name, None),
         ("PUT" | "MERGE" | "PATCH" | "DELETE", Target::Entity(name, key)) => (name, Some(key)),
         _ => return Err(Refusal::input("A batch holds writes of entities.")),
@@ -123,12 +121,15 @@ fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     Ok((path, query))
 }
 
+/// What paths begin with: the account in path style, in the outer request as in its parts.
+fn base(exchange: &Exchange) -> Option<&str> {
+    exchange.base.splitn(4, '/').nth(3)
+}
+
 /// What the path of a part names.
-fn target<'a>(path: &'a str, exchange: &Exchange) -> Result<Target<'a>, Refusal> {
+fn target<'a>(path: &'a str, base: Option<&str>) -> Result<Target<'a>, Refusal> {
     let path = path.strip_prefix('/').unwrap_or(path);
-    // Path style has the account first, in the outer request as in its parts.
-    let account = exchange.base.splitn(4, '/').nth(3);
-    let below = account.and_then(|account| path.strip_prefix(account)?.strip_prefix('/'));
+    let below = base.and_then(|base| path.strip_prefix(base)?.strip_prefix('/'));
     path::read(below.unwrap_or(path))
 }
 
@@ -141,7 +142,7 @@ async fn point_query<S: TableStore>(
 ) -> NewResponse {
     let read = async {
         let (path, query) = url(part)?;
-        let Target::Entity(name, key) = target(&path, exchange)? else {
+        let Target::Entity(name, key) = target(&path, base(exchange))? else {
             return Err(Refusal::input("The query of a batch names one entity."));
         };
         let mut headers = HeaderMap::new();

@@ -1,5 +1,7 @@
 //! Writes of one entity: what a request asks for, and its answer (INS, UPD, MRG, UPS, DEL, IFM rules).
 
+use http::HeaderName;
+use http::header::IF_MATCH;
 use table_core::etag::IfMatch;
 use table_core::odata::{Context, MetadataLevel, Sender, entity_link, read_entity, write_entity};
 use table_core::operation::{Operation, OperationKind};
@@ -12,6 +14,8 @@ use crate::answer::{Answer, etag_text, json};
 use crate::cost::Cost;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
 
 /// What of a request says which write it is; of its own, or a part of a batch.
 #[derive(Debug)]
@@ -61,8 +65,8 @@ impl Call {
     ) -> Result<Self, Refusal> {
         let sent = Sent {
             verb: exchange.verb()?,
-            if_match: exchange.header("if-match"),
-            prefer: exchange.header("prefer"),
+            if_match: exchange.header(IF_MATCH),
+            prefer: exchange.header(PREFER),
             body: &exchange.body,
         };
         Self::new(&sent, table, key)

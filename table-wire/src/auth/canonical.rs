@@ -1,6 +1,10 @@
 //! Strings to sign: the canonical texts of requests (AUTH-2 to AUTH-7, AUTH-20 to AUTH-24).
 
-use http::header::{HeaderMap, HeaderName};
+use http::header::{self, AsHeaderName, HeaderMap, HeaderName};
+
+// Constants: a name that is a text is read, letter by letter, for each look.
+const X_MS_DATE: HeaderName = HeaderName::from_static("x-ms-date");
+const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 
 /// The signed parts of a request, exactly as sent.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +22,14 @@ pub struct SignedParts<'a> {
 }
 
 impl<'a> SignedParts<'a> {
-    fn header(&self, name: &str) -> &'a str {
+    fn header(&self, name: impl AsHeaderName) -> &'a str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
     /// `x-ms-date` if it is sent, else `Date` (AUTH-4).
     pub(super) fn date(&self) -> &'a str {
-        let own = self.header("x-ms-date");
-        if own.is_empty() { self.header("date") } else { own }
+        let own = self.header(X_MS_DATE);
+        if own.is_empty() { self.header(header::DATE) } else { own }
     }
 
     /// The pairs of the query, decoded.
@@ -65,7 +69,7 @@ pub(super) fn shared_key_table_lite(parts: SignedParts<'_>, account: &str) -> St
 
 /// `SharedKey` of the table service: five lines and no block of headers (AUTH-3).
 pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String {
-    let lines = [parts.method, parts.header("content-md5"), parts.header("content-type"), parts.date()];
+    let lines = [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), parts.date()];
     let mut text = parts.lines(&lines, account);
     parts.resource(account, &mut text);
     text
@@ -75,20 +79,20 @@ pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String 
 /// (AUTH-20).
 pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     let length = if parts.length == 0 { String::new() } else { parts.length.to_string() };
-    let date = if parts.headers.contains_key("x-ms-date") { "" } else { parts.header("date") };
+    let date = if parts.headers.contains_key(X_MS_DATE) { "" } else { parts.header(header::DATE) };
     let lines = [
         parts.method,
-        parts.header("content-encoding"),
-        parts.header("content-language"),
+        parts.header(header::CONTENT_ENCODING),
+        parts.header(header::CONTENT_LANGUAGE),
         &length,
-        parts.header("content-md5"),
-        parts.header("content-type"),
+        parts.header(CONTENT_MD5),
+        parts.header(header::CONTENT_TYPE),
         date,
-        parts.header("if-modified-since"),
-        parts.header("if-match"),
-        parts.header("if-none-match"),
-        parts.header("if-unmodified-since"),
-        parts.header("range"),
+        parts.header(header::IF_MODIFIED_SINCE),
+        parts.header(header::IF_MATCH),
+        parts.header(header::IF_NONE_MATCH),
+        parts.header(header::IF_UNMODIFIED_SINCE),
+        parts.header(header::RANGE),
     ];
     let mut text = parts.lines(&lines, account);
     canonical_headers(parts.headers, &mut text);
@@ -98,8 +102,8 @@ pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
 
 /// `SharedKeyLite` of the queue and blob services: four lines, the `x-ms-` headers, the resource with `comp` alone (AUTH-24).
 pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
-    let date = if parts.headers.contains_key("x-ms-date") { "" } else { parts.header("date") };
-    let lines = [parts.method, parts.header("content-md5"), parts.header("content-type"), date];
+    let date = if parts.headers.contains_key(X_MS_DATE) { "" } else { parts.header(header::DATE) };
+    let lines = [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), date];
     let mut text = parts.lines(&lines, account);
     canonical_headers(parts.headers, &mut text);
     parts.resource(account, &mut text);

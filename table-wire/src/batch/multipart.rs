@@ -81,15 +81,24 @@ pub(super) fn head(part: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The value of a header among others; empty if it is missing or no text.
-pub(super) fn find<'a>(mut headers: &'a [u8], name: &str) -> &'a str {
+pub(super) fn find<'a>(headers: &'a [u8], name: &str) -> &'a str {
+    let [value] = find_all(headers, [name]);
+    value
+}
+
+/// The values of several headers, looked for at once.
+pub(super) fn find_all<'a, const N: usize>(mut headers: &'a [u8], names: [&str; N]) -> [&'a str; N] {
+    let mut values = [None; N];
     while !headers.is_empty() {
         let (first, others) = line(headers);
-        if let Some(value) = value_of(first.trim_ascii_start(), name) {
-            return std::str::from_utf8(value.trim_ascii()).unwrap_or_default();
+        let first = first.trim_ascii_start();
+        for (value, name) in values.iter_mut().zip(names).filter(|(value, _)| value.is_none()) {
+            *value = value_of(first, name);
         }
         headers = others;
     }
-    ""
+    let text = |value: &'a [u8]| std::str::from_utf8(value.trim_ascii()).ok();
+    values.map(|value| value.and_then(text).unwrap_or_default())
 }
 
 /// The value after a header's name and its colon.

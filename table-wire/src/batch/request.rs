@@ -5,7 +5,7 @@ use std::fmt::Write;
 use table_core::{Error, Result};
 
 use super::fault::BatchFault;
-use super::multipart::{boundary, find, head, line, split};
+use super::multipart::{boundary, find, find_all, head, line, split};
 
 /// A write of a batch, as a client writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub fn write_requests(base: &str, requests: &[NewRequest<'_>], id: &str) -> Stri
 pub struct RequestPart<'a> {
     /// The method as it stands on the request line.
     pub method: &'a str,
-    uri: &'a str,
+    target: &'a str,
     head: &'a [u8],
     /// The body.
     pub body: &'a [u8],
@@ -84,17 +84,29 @@ pub struct RequestPart<'a> {
 impl<'a> RequestPart<'a> {
     /// Path and query as they were sent, without the scheme and the host that an absolute URL has (EGT-22).
     #[must_use]
-    pub fn target(&self) -> &'a str {
-        let Some((_, rest)) = self.uri.split_once("://").filter(|_| !self.uri.starts_with('/')) else {
-            return self.uri;
-        };
-        rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")
+    pub const fn target(&self) -> &'a str {
+        self.target
     }
 
     /// A header; empty if it is missing or not text.
     #[must_use]
     pub fn header(&self, name: &str) -> &'a str {
         find(self.head, name)
+    }
+
+    /// Several headers, each as [`header`](Self::header) gives it.
+    ///
+    /// ```
+    /// use table_wire::batch::{Batch, read_requests};
+    ///
+    /// let body = b"--b\r\n\r\nGET /Employee(PartitionKey='Sales',RowKey='1') HTTP/1.1\r\nAccept: application/json\r\n\r\n\r\n--b--\r\n";
+    /// let Batch::Query(query) = read_requests("multipart/mixed; boundary=b", body)? else { unreachable!() };
+    /// assert_eq!(query.headers(["prefer", "accept"]), ["", "application/json"]);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn headers<const N: usize>(&self, names: [&str; N]) -> [&'a str; N] {
+        find_all(self.head, names)
     }
 }
 
@@ -152,10 +164,11 @@ fn request(content: &[u8]) -> Result<RequestPart<'_>> {
         return Err(Error::of(BatchFault::RequestLine));
     };
     let token = method.bytes().all(|byte| byte.is_ascii_uppercase());
-    let absolute = ["http://", "https://"].iter().any(|scheme| uri.starts_with(scheme));
-    if !token || !version.starts_with("HTTP/1.") || !(absolute || uri.starts_with('/')) {
+    let absolute = ["http://", "https://"].iter().find_map(|scheme| uri.strip_prefix(scheme));
+    let target = absolute.map_or(uri, |rest| rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"));
+    if !token || !version.starts_with("HTTP/1.") || !target.starts_with('/') {
         return Err(Error::of(BatchFault::Request));
     }
     let (head, body) = head(rest);
-    Ok(RequestPart { method, uri, head, body: body.trim_ascii() })
+    Ok(RequestPart { method, target, head, body: body.trim_ascii() })
 }

@@ -94,14 +94,13 @@ pub fn write_responses(id: &str, responses: &[NewResponse]) -> String {
         text,
         "--batchresponse_{id}\r\nContent-Type: multipart/mixed; boundary=changesetresponse_{id}\r\n\r\n"
     );
+    let begin = format!(
+        "--changesetresponse_{id}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\nHTTP/1.1 "
+    );
     for NewResponse { status, headers, body } in responses {
         let reason = StatusCode::from_u16(*status).ok().and_then(|status| status.canonical_reason());
-        let _ = write!(
-            text,
-            "--changesetresponse_{id}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
-             HTTP/1.1 {status} {}\r\n",
-            reason.unwrap_or("Unknown"),
-        );
+        text.push_str(&begin);
+        let _ = write!(text, "{status} {}\r\n", reason.unwrap_or("Unknown"));
         for (name, value) in headers {
             text.extend([name, ": ", value, "\r\n"]);
         }

@@ -193,7 +193,7 @@ mod tests {
         let mut writer = RowWriter::new();
         writer.property("Age", ValueRef::Int32(34));
         let row = writer.finish().with_timestamp(0x0102_0304_0506_0708);
-        let mut keys: Vec<Key> = key::encode_all("Sales", ["1", "22"].into_iter()).collect();
+        let mut keys: Vec<Key> = ["1", "22"].map(key::of_rows("Sales")).into();
         for key in &mut keys {
             key::set_table(key, 7);
         }

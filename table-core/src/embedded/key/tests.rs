@@ -108,7 +108,7 @@ proptest! {
 
 #[test]
 fn set_table_copies_a_shared_key() {
-    let mut keys: Vec<Key> = encode_all("Sales", ["1", "2"].into_iter()).collect();
+    let mut keys: Vec<Key> = ["1", "2"].map(of_rows("Sales")).into();
     let shared = keys[0].clone();
     set_table(&mut keys[0], 9);
     assert_eq!(&*keys[0], key(9, "Sales", "1"));
