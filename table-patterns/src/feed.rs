@@ -217,6 +217,11 @@ impl<S: TableStore> Feed<S> {
         registry::partitions(&self.store, FEEDS, table).await
     }
 
+    /// Takes the partitions of a table that was dropped out of the registry.
+    pub(crate) async fn forget(&self, table: &TableName) -> Result<()> {
+        registry::forget_table(&self.store, FEEDS, table).await
+    }
+
     /// The operation that records a change, for programs that put a transaction together themselves.
     ///
     /// # Errors

@@ -77,7 +77,7 @@ mod tables;
 mod tests;
 
 use chrono::{DateTime, Utc};
-use table_core::entity::PlainEntity;
+use table_core::entity::Entity;
 
 pub use batched::{BatchedDelete, BatchedDeleteError, DeleteProgress, delete_in_batches};
 pub use period::Period;
@@ -85,7 +85,31 @@ pub use query::PeriodQuery;
 pub use tables::PeriodTables;
 
 /// An entity that lies in the table of its period.
-pub trait Periodic: PlainEntity {
+///
+/// It may declare indexes of its own partition, lists there and a feed, have slots and be written in units: [`PeriodTables::entities_of`] gives
+/// the [handle](crate::Entities) on the table of an instant, which keeps all of them, and a period's table is dropped with all of them. What
+/// lies elsewhere would stay behind then: an entity with an index in another partition or table, or with copies, is refused while it compiles.
+///
+/// ```compile_fail,E0080
+/// # use chrono::{DateTime, Utc};
+/// use table_patterns::periods::{Period, PeriodTables, Periodic};
+/// use table_patterns::{Engine, Entity};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "LoginAttempts")]
+/// #[partition_key(user)]
+/// #[row_key(at)]
+/// #[index(ByAddress, table = "Addresses", partition_key(address), row_key(user, "_", at))]
+/// struct LoginAttempt { #[digits(6)] user: u32, at: DateTime<Utc>, address: String }
+///
+/// impl Periodic for LoginAttempt {
+///     const PERIOD: Period = Period::Day;
+///     fn instant(&self) -> DateTime<Utc> { self.at }
+/// }
+///
+/// let attempts = PeriodTables::<LoginAttempt, _>::new(Engine::in_memory());
+/// ```
+pub trait Periodic: Entity {
     /// How long a period is.
     const PERIOD: Period;
 

@@ -73,6 +73,7 @@
 
 mod act;
 mod add;
+mod change;
 mod fault;
 mod kept;
 mod verbs;
@@ -95,6 +96,7 @@ use crate::feed::Feed;
 use crate::index::{Batch, Entities, IndexOutbox, Road};
 
 use act::Act;
+use change::Rewrite;
 use fault::UnitFault;
 use kept::Part;
 
@@ -114,11 +116,13 @@ pub struct Unit<S, O> {
     look: bool,
     /// Handles with participants, by entity type.
     handles: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
-    /// Asks, of the types that are written, whether a program of a newer design has opened them; and whether rows may be replaced as a whole.
-    admissions: HashMap<TypeId, (Admission, bool)>,
+    /// Asks, of the types that are written, whether a program of a newer design has opened them.
+    admissions: HashMap<TypeId, Admission>,
+    /// Changes that are made of all that is stored.
+    rewrites: Vec<Rewrite>,
 }
 
-type Admission = Arc<dyn Fn(bool) -> BoxFuture<'static, Result<()>> + Send + Sync>;
+type Admission = Arc<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Entities<E, S, O> {
     /// Begins a unit of work on one partition. Sends nothing.
@@ -141,6 +145,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Entit
             look: false,
             handles: HashMap::new(),
             admissions: HashMap::new(),
+            rewrites: Vec::new(),
         };
         Ok(unit.with(self))
     }
@@ -184,13 +189,14 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// That of the first entity that is not as its condition has it, with its [position](Error::operation), type and verb; that of a row that
     /// a participant or an index adds, with its name; `UniqueViolation` (PAT-INTRA-5), `IndexListFull` (PAT-IX-4); `InvalidInput` for a unit without
     /// operations (EGT-12); `UpdateConditionNotSatisfied` if all attempts lost their race for a list.
-    pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
-        if self.batch.entities.is_empty() {
+    pub async fn commit(mut self) -> Result<Vec<Option<ETag>>> {
+        if self.batch.entities.is_empty() && self.batch.beside.is_empty() {
             return Err(Error::of(UnitFault::Empty).with_table(self.table.as_str()));
         }
-        for (admission, is_whole) in self.admissions.values() {
-            admission(*is_whole).await?;
+        for admission in self.admissions.values() {
+            admission().await?;
         }
+        self.complete_changes().await?;
         let etags = if self.parts.iter().any(Part::keeps) {
             self.commit_kept().await
         } else {

@@ -73,6 +73,7 @@
 pub mod derived;
 mod fault;
 mod fetch;
+mod in_unit;
 mod patch;
 mod properties;
 mod property;
@@ -82,7 +83,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use table_core::entity::{Entity, FromEntity, PlainEntity};
+use table_core::entity::{Entity, FromEntity};
 use table_core::error::Result;
 use table_core::limits;
 
@@ -141,7 +142,30 @@ const MOST_PARTS: usize = 99;
 )]
 pub trait Wide: Sized {
     /// The entity whose key the parts have, and whose own properties stand in the first part.
-    type Header: PlainEntity + FromEntity;
+    ///
+    /// It declares nothing else: an index copies one row, and a wide entity is in several. What is looked up, is read by a view or is copied is
+    /// declared on an entity beside it, and both are written in one unit, by [`put_wide`](crate::unit::Unit::put_wide).
+    ///
+    /// ```compile_fail,E0080
+    /// # use table_patterns::wide::{Wide, WideReader, WideStore, WideWriter};
+    /// # use table_patterns::{Engine, Entity, Result, slot_names};
+    /// #[derive(Entity, Clone)]
+    /// #[entity(feed)]
+    /// #[partition_key(employee)]
+    /// #[row_key(year)]
+    /// struct Year { employee: u32, year: u16 }
+    ///
+    /// # struct YearOfCounts { year: Year }
+    /// # impl Wide for YearOfCounts {
+    /// #     const PARTS: &'static [&'static [&'static str]] = &[slot_names!("Day", 1, 183)];
+    /// #     fn header(&self) -> Year { self.year.clone() }
+    /// #     fn write(&self, _: &mut WideWriter) -> Result<()> { Ok(()) }
+    /// #     fn read(year: Year, _: &WideReader<'_>) -> Result<Self> { Ok(Self { year }) }
+    ///     type Header = Year;
+    /// # }
+    /// let counts = Engine::in_memory().wide::<YearOfCounts>();
+    /// ```
+    type Header: Entity + FromEntity;
     /// The names of the properties of each part, in order. A property that is not in its part is looked for in the others, so that
     /// one can be moved; where there are more parts or fewer than when the entities were written, [`WideTable::resize`] is for each.
     const PARTS: &'static [&'static [&'static str]];
@@ -171,6 +195,11 @@ pub trait Wide: Sized {
 /// That the parts can be stored: judged while it compiles.
 const fn check_parts<W: Wide>() {
     assert!(!W::PARTS.is_empty() && W::PARTS.len() <= MOST_PARTS, "a wide entity has 1 to 99 parts (EGT-2)");
+    assert!(
+        W::Header::INDEXES.is_empty() && !W::Header::FEED && !W::Header::COPIES,
+        "the header of a wide entity declares no index, feed or copies, as it is in several rows: declare them on an entity beside it, and write \
+         both in one unit, by `put_wide` (PAT-WIDE-1)"
+    );
     let mut parts = W::PARTS;
     let mut own = W::Header::SCHEMA.properties.len();
     while let [part, rest @ ..] = parts {

@@ -86,7 +86,7 @@ impl<'a> Wide<'a> {
         shape::no_parameters(ctxt, input, "a wide entity", "write one struct for each concrete type")?;
         let mut entity = Entity::read(ctxt, input, runtime)?;
         for index in entity.indexes.drain(..) {
-            let help = "an index keeps copies of one row: declare it on an entity of one row, with what is looked up";
+            let help = "an index keeps copies of one row: declare it on an entity beside it, and write both in one unit, by `put_wide`";
             ctxt.error("T159", &index.attr.original, "a wide entity cannot have indexes", help);
         }
         let mut stored = Vec::new();

@@ -23,7 +23,7 @@ impl InUnit {
     /// Adds an entity. A condition writes nothing.
     pub(crate) fn add(&mut self, row_key: &RowKey, kind: &OperationKind, keeps: bool) {
         let row = match kind {
-            OperationKind::Merge(..) => return,
+            OperationKind::Merge(row, _) if row.view().properties().next().is_none() => return,
             kind => kind.row().cloned(),
         };
         self.0.insert(row_key.clone(), Written { row, keeps });

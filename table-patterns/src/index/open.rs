@@ -12,7 +12,7 @@ use crate::index::table::Entities;
 use crate::outbox::Outbox;
 
 /// Whether an entity has an index in another partition or table.
-const fn has_remote(indexes: &[IndexSchema]) -> bool {
+pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
     let mut rest = indexes;
     while let [index, after @ ..] = rest {
         if !index.is_same_partition() {

@@ -125,6 +125,19 @@ pub(crate) async fn partitions<S: TableStore>(
     partitions.into_iter().collect()
 }
 
+/// Takes all entries of a table out: for one that was dropped and is never made again.
+pub(crate) async fn forget_table<S: TableStore>(store: &S, registry: &str, table: &TableName) -> Result<()> {
+    let limits = store.capabilities().limits;
+    for partition_key in partitions(store, registry, table).await? {
+        let delete = alone(&key_of(table, &partition_key)?, OperationKind::Delete(IfMatch::Any), limits)?;
+        match store.submit(&TableName::new(registry)?, delete).await {
+            Err(error) if error.is_not_found() => {}
+            outcome => drop(outcome?),
+        }
+    }
+    Ok(())
+}
+
 async fn each<S: TableStore>(
     store: &S,
     registry: &TableName,

@@ -1,7 +1,8 @@
 //! The tables of the periods: made ahead, written by instant, dropped by age.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 use table_core::clock::Clock;
@@ -12,6 +13,7 @@ use table_core::selection::{Class, Selection};
 use table_core::store::TableStore;
 use table_core::{Table, TableStoreExt};
 
+use crate::index::{Entities, has_remote};
 use crate::periods::{Period, PeriodQuery, Periodic};
 
 /// Names that one request lists.
@@ -25,14 +27,42 @@ pub struct PeriodTables<E, S> {
     clock: Clock,
     keep: u16,
     ahead: u16,
-    of: PhantomData<fn() -> E>,
+    keeping: Option<Keeping<E, S>>,
+    opened: Opened<E, S>,
 }
+
+/// What the handles of a program keep beside what the struct declares.
+type Keeping<E, S> = Arc<dyn Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync>;
+
+/// Handles on tables that were opened.
+type Opened<E, S> = Arc<Mutex<HashMap<TableName, Entities<E, S>>>>;
 
 impl<E: Periodic, S> PeriodTables<E, S> {
     /// The tables in a store.
     #[must_use]
     pub fn new(store: S) -> Self {
-        Self { store, clock: Clock::default(), keep: 30, ahead: 1, of: PhantomData }
+        const {
+            assert!(
+                !has_remote(E::SCHEMA.indexes),
+                "an index of this entity lies in another partition or table, whose entries would stay when the table of a period is dropped: \
+                 declare it without `table` and `partition_key` (PAT-HVD)"
+            );
+            assert!(
+                !E::COPIES,
+                "an entity in tables of periods gives and holds no copies: these do not know in which table it lies (PAT-HVD)"
+            );
+        }
+        Self { store, clock: Clock::default(), keep: 30, ahead: 1, keeping: None, opened: Opened::default() }
+    }
+
+    /// The same with handles that keep more than the struct declares: [participants](crate::Entities::taking_part), another
+    /// [retry policy](crate::Entities::with_retry). Every program that writes these entities is to name the participants.
+    #[must_use]
+    pub fn with_handles(
+        self,
+        keeping: impl Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync + 'static,
+    ) -> Self {
+        Self { keeping: Some(Arc::new(keeping)), opened: Opened::default(), ..self }
     }
 
     /// Keeps so many periods beside the present one.
@@ -87,12 +117,66 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S: TableStore + Clone> PeriodTables<E, S> {
-    /// The table of an instant, for every verb that a table has. Sends nothing; the table may not be there yet.
+    /// The table of an instant, to read from and for the verbs of entities that declare nothing. Sends nothing; the table may not be there yet.
     ///
     /// # Errors
     /// Those of [`name_of`](Self::name_of).
     pub fn table_of(&self, instant: DateTime<Utc>) -> Result<Table<E, S>> {
         Ok(Table::new(self.store.clone(), self.name_of(instant)?))
+    }
+
+    /// The handle on the entities of an instant's table, with every verb, which keeps what the struct declares. The first call for a table creates it
+    /// if it is missing, and compares its design.
+    ///
+    /// ```
+    /// # use chrono::{DateTime, Utc};
+    /// # use table_patterns::periods::{Period, PeriodTables, Periodic};
+    /// # use table_patterns::{Engine, Entity, ticks};
+    /// #[derive(Entity, Clone, Debug, PartialEq)]
+    /// #[entity(table = "Scans", feed)]
+    /// #[partition_key(depot)]
+    /// #[row_key("at_", at)]
+    /// #[index(ByParcel, row_key("parcel_", parcel, "_", at))]
+    /// struct Scan { depot: String, at: DateTime<Utc>, #[digits(6)] parcel: u32 }
+    ///
+    /// impl Periodic for Scan {
+    ///     const PERIOD: Period = Period::Day;
+    ///     fn instant(&self) -> DateTime<Utc> { self.at }
+    /// }
+    ///
+    /// # pollster::block_on(async {
+    /// let scans = PeriodTables::<Scan, _>::new(Engine::in_memory());
+    /// let scan = Scan { depot: "Oslo".into(), at: ticks::now(), parcel: 7 };
+    /// scans.insert(&scan).await?;
+    ///
+    /// let today = scans.entities_of(scan.at).await?;
+    /// assert_eq!(today.query(Scan::by_parcel("Oslo", 7)).collect().await?, [scan]);
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`name_of`](Self::name_of) and of [`Entities::create_if_missing`].
+    pub async fn entities_of(&self, instant: DateTime<Utc>) -> Result<Entities<E, S>> {
+        let name = self.name_of(instant)?;
+        if let Some(known) = self.opened().get(&name) {
+            return Ok(known.clone());
+        }
+        let handle = self.handle(name.clone()).create_if_missing().await?;
+        self.opened().insert(name, handle.clone());
+        Ok(handle)
+    }
+
+    fn handle(&self, name: TableName) -> Entities<E, S> {
+        let handle = Table::new(self.store.clone(), name).into();
+        match &self.keeping {
+            Some(keeping) => keeping(handle),
+            None => handle,
+        }
+    }
+
+    fn opened(&self) -> MutexGuard<'_, HashMap<TableName, Entities<E, S>>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the tables of the present period and of those ahead that are missing; gives how many it made (PAT-HVD-5).
@@ -103,7 +187,11 @@ impl<E: Periodic, S: TableStore + Clone> PeriodTables<E, S> {
         let mut made = 0;
         for period in 0..=i32::from(self.ahead) {
             let Some(start) = E::PERIOD.offset(self.now(), period) else { continue };
-            made += usize::from(self.store.create_table_if_missing(&self.name_of(start)?).await?);
+            let name = self.name_of(start)?;
+            made += usize::from(self.store.create_table_if_missing(&name).await?);
+            if Self::has_design() {
+                self.entities_of(start).await?;
+            }
         }
         Ok(made)
     }
@@ -111,16 +199,24 @@ impl<E: Periodic, S: TableStore + Clone> PeriodTables<E, S> {
     /// Inserts an entity into the table of its instant, which is created if it is missing.
     ///
     /// # Errors
-    /// Those of [`name_of`](Self::name_of) and of [`Table::insert`].
+    /// Those of [`name_of`](Self::name_of) and of [`Entities::insert`].
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
-        let table = self.table_of(entity.instant())?;
+        if Self::has_design() {
+            return self.entities_of(entity.instant()).await?.insert(entity).await;
+        }
+        let table = self.handle(self.name_of(entity.instant())?);
         match table.insert(entity).await {
             Err(error) if error.is_table_not_found() => {
-                self.store.create_table_if_missing(table.name()?).await?;
+                self.store.create_table_if_missing(table.table().name()?).await?;
                 table.insert(entity).await
             }
             written => written,
         }
+    }
+
+    /// Whether the designs of its tables are stored: what answers of indexes, and their generations, are known by.
+    const fn has_design() -> bool {
+        !E::SCHEMA.indexes.is_empty() || E::FEED
     }
 
     /// Begins a read of a selection in the periods from one instant to another, both included, merged in key order
@@ -157,13 +253,28 @@ impl<E: Periodic, S: TableStore + Clone> PeriodTables<E, S> {
             if start >= first {
                 continue;
             }
-            match self.store.delete_table(&name).await {
-                Ok(()) => dropped.push(name),
+            let deleted = if Self::has_design() {
+                self.drop_all(&name).await
+            } else {
+                self.store.delete_table(&name).await.map(|()| true)
+            };
+            self.opened().remove(&name);
+            match deleted {
+                Ok(true) => dropped.push(name),
+                Ok(false) => {}
                 Err(error) if error.is_not_found() || error.code() == ErrorCode::TableBeingDeleted => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(dropped)
+    }
+
+    /// Drops a table with its design and the entries of its feeds in the registry; `false` if it was gone.
+    async fn drop_all(&self, name: &TableName) -> Result<bool> {
+        let table = self.handle(name.clone());
+        let was_there = table.table().delete_table().await?;
+        table.feed().forget(name).await?;
+        Ok(was_there)
     }
 
     /// The tables that are there, in the order of their periods, with where each begins.
@@ -203,7 +314,8 @@ impl<E, S: Clone> Clone for PeriodTables<E, S> {
             clock: self.clock.clone(),
             keep: self.keep,
             ahead: self.ahead,
-            of: PhantomData,
+            keeping: self.keeping.clone(),
+            opened: Arc::clone(&self.opened),
         }
     }
 }

@@ -68,7 +68,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Gaple
                 race.lost(error).await?;
                 continue;
             }
-            unit.beside("sequence", operation)?;
+            unit.beside("sequence", [operation])?;
             uses(row::fit(numbers.start)?..row::fit(numbers.end)?, &mut unit)?;
             match unit.commit().await {
                 Ok(_) => return Ok(row::fit(numbers.start)?..row::fit(numbers.end)?),

@@ -7,50 +7,57 @@ use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
+use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
 
-use crate::index::{Batch, Beside, IndexOutbox, Other, Write};
+use crate::index::{Batch, Beside, Entities, IndexOutbox, Other, Write};
 use crate::unit::act::Act;
 use crate::unit::fault::UnitFault;
 use crate::unit::kept::{Keep, Part, keep};
 use crate::unit::{Admission, Unit};
 
 impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
-    /// Adds a row of a pattern.
-    pub(crate) fn beside(&mut self, by: &'static str, operation: Operation) -> Result<&mut Self> {
-        let row_key = operation.row_key.clone();
+    /// Adds rows of a pattern, all or none.
+    pub(crate) fn beside(
+        &mut self,
+        by: &'static str,
+        operations: impl IntoIterator<Item = Operation>,
+    ) -> Result<&mut Self> {
+        let rows: Vec<_> = operations.into_iter().map(|operation| Beside { by, operation }).collect();
+        let Some(last) = rows.last() else { return Ok(self) };
+        let row_key = last.operation.row_key.clone();
         let key = EntityKey { partition_key: self.batch.partition_key.clone(), row_key };
         let mut batch = self.batch.clone();
-        let row = Beside { by, operation };
-        batch.add(row.clone()).map_err(|error| self.here(error, &key))?;
-        self.take(batch, &key)?.parts.push(Part::Row(row));
+        rows.iter().try_for_each(|row| batch.add(row.clone())).map_err(|error| self.here(error, &key))?;
+        self.take(batch, &key)?.parts.extend(rows.into_iter().map(Part::Row));
         Ok(self)
     }
 
     pub(super) fn write<E: Entity>(
         &mut self,
+        verb: &'static str,
         key: &EntityKey,
         kind: OperationKind,
         old: Option<&E>,
         new: Option<&E>,
     ) -> Result<&mut Self> {
         self.check_place::<E>(key)?;
-        let act = Act { entity: E::SCHEMA.entity, verb: Some(kind.name()) };
-        let is_whole = matches!(kind, OperationKind::Replace(..));
+        let act = Act { entity: E::SCHEMA.entity, verb: Some(verb) };
         let handle = self.handle::<E>();
-        let keep = keep(&handle, key, &kind, old)?;
+        let keep = keep(&handle, key, old)?;
         let write = handle.write_of(key.clone(), kind, old, new).map_err(|error| self.here(error, key))?;
         self.road.feed = self.road.feed.take().or_else(|| handle.recorder().cloned());
         let look = !handle.knows(&write);
         self.push::<E>(write, act, keep)?;
         self.look |= look;
-        let admission: Admission = Arc::new(move |is_whole| {
+        let admission: Admission = Arc::new(move || {
             let handle = handle.clone();
-            Box::pin(async move { handle.admit(is_whole).await })
+            // A change keeps what a newer design adds to its rows.
+            Box::pin(async move { handle.admit(false).await })
         });
-        self.admissions.entry(TypeId::of::<E>()).or_insert((admission, false)).1 |= is_whole;
+        self.admissions.entry(TypeId::of::<E>()).or_insert(admission);
         Ok(self)
     }
 
@@ -88,19 +95,27 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         Ok(self)
     }
 
-    pub(super) fn check_place<E: Entity>(&self, key: &EntityKey) -> Result<()> {
+    pub(crate) fn check_place<E: Entity>(&self, key: &EntityKey) -> Result<()> {
         let fault = if key.partition_key != self.batch.partition_key {
             let (entity, unit) = (key.partition_key.clone(), self.batch.partition_key.clone());
             UnitFault::Partition { entity, unit }
-        } else if !E::SCHEMA.table.eq_ignore_ascii_case(self.table.as_str()) {
-            UnitFault::Table { entity: E::SCHEMA.table, unit: self.table.clone() }
+        } else if !self.table_of::<E>().eq_ignore_ascii_case(self.table.as_str()) {
+            UnitFault::Table { entity: self.table_of::<E>().to_owned(), unit: self.table.clone() }
         } else {
             return Ok(());
         };
         Err(self.here(Error::of(fault), key))
     }
 
-    pub(super) fn here(&self, error: Error, key: &EntityKey) -> Error {
+    /// The table of a handle, which is another than that of the design for tables of periods; without one that of the design.
+    fn table_of<E: Entity>(&self) -> &str {
+        let known = self.handles.get(&TypeId::of::<E>());
+        let handle = known.and_then(|handle| handle.downcast_ref::<Entities<E, S, O>>());
+        let name = handle.and_then(|handle| handle.table().name().ok());
+        name.map_or(E::SCHEMA.table, TableName::as_str)
+    }
+
+    pub(crate) fn here(&self, error: Error, key: &EntityKey) -> Error {
         let error = error.with_table(self.table.as_str());
         match error.key() {
             Some(_) => error,

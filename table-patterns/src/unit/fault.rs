@@ -17,10 +17,8 @@ pub(super) enum UnitFault {
     Bytes { bytes: usize, parts: String, most: usize },
     #[error("the entity lies in partition '{entity}', the unit in '{unit}': a transaction has one partition")]
     Partition { entity: PartitionKey, unit: PartitionKey },
-    #[error(
-        "the entity's design lives in table `{entity}`, the unit in `{unit}`: a transaction has one table"
-    )]
-    Table { entity: &'static str, unit: TableName },
+    #[error("the entity lies in table `{entity}`, the unit in `{unit}`: a transaction has one table")]
+    Table { entity: String, unit: TableName },
     #[error("the unit has no operations: add one, or do not commit")]
     Empty,
 }

@@ -18,7 +18,8 @@ use crate::outbox::Step;
 use crate::unit::Unit;
 
 /// Completes the write of an entity by its copies; whether others may be written with it, and the entities of the unit.
-pub(super) type Keep = Arc<dyn Fn(bool, Arc<InUnit>) -> BoxFuture<'static, Result<KeptWrite>> + Send + Sync>;
+pub(super) type Keep =
+    Arc<dyn Fn(OperationKind, bool, Arc<InUnit>) -> BoxFuture<'static, Result<KeptWrite>> + Send + Sync>;
 
 /// What was added to a unit.
 pub(super) enum Part {
@@ -37,7 +38,6 @@ impl Part {
 pub(super) fn keep<E, S, O>(
     handle: &Entities<E, S, O>,
     key: &EntityKey,
-    kind: &OperationKind,
     old: Option<&E>,
 ) -> Result<Option<Keep>>
 where
@@ -46,11 +46,11 @@ where
     O: IndexOutbox + 'static,
 {
     let Some(keeper) = handle.keeper.clone() else { return Ok(None) };
-    let (handle, key, kind) = (handle.clone(), key.clone(), kind.clone());
+    let (handle, key) = (handle.clone(), key.clone());
     let stored = old.map(Entity::to_row).transpose()?;
-    Ok(Some(Arc::new(move |together, unit| {
+    Ok(Some(Arc::new(move |kind, together, unit| {
         let (handle, keeper) = (handle.clone(), keeper.clone());
-        let (key, kind, stored) = (key.clone(), kind.clone(), stored.clone());
+        let (key, stored) = (key.clone(), stored.clone());
         let asked = Asked { key, kind, stored, together, unit };
         Box::pin(async move { keeper.keep(&handle, asked).await })
     })))
@@ -103,7 +103,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
             match part {
                 Part::Write(own, None) => (own.push)(&mut batch, own.write.clone())?,
                 Part::Write(own, Some(keep)) => {
-                    let kept = keep(together, Arc::clone(&unit)).await?;
+                    let kept = keep(own.write.kind.clone(), together, Arc::clone(&unit)).await?;
                     (own.push)(&mut batch, kept.own)?;
                     others.extend(kept.others);
                 }

@@ -1,5 +1,6 @@
 //! A desk whose tickets declare and are given whatever can be: every verb keeps all of it.
 
+mod change;
 mod model;
 
 use pollster::block_on;

@@ -11,6 +11,7 @@ use crate::index::IndexOutbox;
 use crate::outbox::Step;
 use crate::series::{Series, SeriesRow};
 use crate::unit::Unit;
+use crate::unit::change::Change;
 use crate::unit::fault::UnitFault;
 use crate::unit::kept::Part;
 
@@ -22,10 +23,11 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// value that is in it already (PAT-INTRA-5). The unit stays as it was.
     pub fn insert<E: Entity>(&mut self, entity: &E) -> Result<&mut Self> {
         let kind = OperationKind::Insert(entity.to_row()?);
-        self.write(&entity.key_of()?, kind, None, Some(entity))
+        self.write("insert", &entity.key_of()?, kind, None, Some(entity))
     }
 
-    /// Adds a replace of an entity as it was read (UPD-1).
+    /// Adds a replace of an entity as it was read. Properties that `E` does not know are kept, as slots of a series; a field that is `None`
+    /// is removed. Where one is, or copies are kept, the commit reads the entity.
     ///
     /// # Errors
     /// Those of [`insert`](Self::insert); `InvalidInput` if the two have different keys (UPD-6).
@@ -34,12 +36,11 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         if old.key_of()? != key {
             return Err(self.here(Error::of(UnitFault::KeyChanged), &key));
         }
-        let kind = OperationKind::Replace(new.to_row()?, IfMatch::ETag(old.etag().clone()));
-        self.write(&key, kind, Some(old.value()), Some(new))
+        let (before, after) = (old.to_row()?, new.to_row()?);
+        self.change(&key, Change { etag: old.etag(), old: (old.value(), before), new: (new, after) })
     }
 
-    /// Adds a change of an entity as it was read. Properties that `E` does not know are removed, as [`replace`](Self::replace) does: slots
-    /// of a series are kept by [`put_series`](Self::put_series).
+    /// Adds a change of an entity as it was read, as [`replace`](Self::replace) does.
     ///
     /// # Errors
     /// Those of [`replace`](Self::replace).
@@ -100,14 +101,14 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         new: &SeriesRow<E>,
     ) -> Result<&mut Self> {
         let (key, row) = (new.entity.key_of()?, new.to_row()?);
-        let kind = match old {
-            Some(old) if old.entity.key_of()? != key => {
-                return Err(self.here(Error::of(UnitFault::KeyChanged), &key));
-            }
-            Some(old) => OperationKind::Replace(row, IfMatch::ETag(old.etag().clone())),
-            None => OperationKind::Insert(row),
+        let Some(old) = old else {
+            return self.write("insert", &key, OperationKind::Insert(row), None, Some(&new.entity));
         };
-        self.write(&key, kind, old.map(|old| &old.entity), Some(&new.entity))
+        if old.entity.key_of()? != key {
+            return Err(self.here(Error::of(UnitFault::KeyChanged), &key));
+        }
+        let (before, etag) = (old.to_row()?, old.etag());
+        self.change(&key, Change { etag, old: (&old.entity, before), new: (&new.entity, row) })
     }
 
     /// Adds a delete of an entity as it was read (DEL-2).
@@ -116,7 +117,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// Those of [`insert`](Self::insert).
     pub fn delete<E: Entity>(&mut self, old: &Versioned<E>) -> Result<&mut Self> {
         let kind = OperationKind::Delete(IfMatch::ETag(old.etag().clone()));
-        self.write(&old.key_of()?, kind, Some(old.value()), None)
+        self.write("delete", &old.key_of()?, kind, Some(old.value()), None)
     }
 
     /// Adds the condition that an entity is there. It changes its version, and nothing else.

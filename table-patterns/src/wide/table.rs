@@ -229,12 +229,11 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
 
     /// The key of the whole, and its parts under a new `WriteId`.
     pub(super) fn rows(&self, whole: &W) -> Result<(EntityKey, Vec<Row>)> {
-        let header = whole.header();
-        let key = header.key_of()?;
-        let mut writer = WideWriter::new(W::PARTS);
-        let written = writer.append(&header.to_row()?).and_then(|()| whole.write(&mut writer));
-        written.map_err(|error| self.in_place(error, &key))?;
-        Ok((key, writer.finish(Some(Uuid::new_v4()))?))
+        let error = |error: Error| match whole.header().key_of() {
+            Ok(key) => self.in_place(error, &key),
+            Err(_) => error,
+        };
+        rows_of(whole).map_err(error)
     }
 
     async fn write(
@@ -266,6 +265,16 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
         store.submit(table, transaction).await
     }
+}
+
+/// The key of a wide entity, and its parts under a new `WriteId`.
+pub(super) fn rows_of<W: Wide>(whole: &W) -> Result<(EntityKey, Vec<Row>)> {
+    let header = whole.header();
+    let key = header.key_of()?;
+    let mut writer = WideWriter::new(W::PARTS);
+    let written = writer.append(&header.to_row()?).and_then(|()| whole.write(&mut writer));
+    written.map_err(|error| error.with_key(key.partition_key.as_str(), key.row_key.as_str()))?;
+    Ok((key, writer.finish(Some(Uuid::new_v4()))?))
 }
 
 impl WideVersion {

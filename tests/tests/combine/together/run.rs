@@ -119,9 +119,11 @@ impl Run {
             Verb::Patch(amount) => model.get_mut(&number)?.ticket.amount = *amount,
             Verb::Delete => drop(model.remove(&number)?),
             Verb::Unit(one, other) => {
-                for ticket in [one, other] {
+                for (ticket, slots) in [(one, true), (other, false)] {
                     let known = bare(ticket, self.model.get(&ticket.number));
-                    model.insert(ticket.number, Known { hours: self.hours(ticket), ..known });
+                    let old = self.model.get(&ticket.number).map(|old| old.hours.clone());
+                    let hours = if slots { self.hours(ticket) } else { old.unwrap_or_default() };
+                    model.insert(ticket.number, Known { hours, ..known });
                 }
             }
             Verb::Comment(comment) => {
@@ -168,19 +170,18 @@ impl Run {
             Verb::Delete => tickets.delete(key(), IfMatch::Any).await,
             Verb::Unit(one, other) => {
                 let mut unit = tickets.transaction(Ticket::partition(TENANT))?;
-                for ticket in [one, other] {
-                    let key = Ticket::key(TENANT, ticket.number);
-                    if self.has(Pattern::Series) {
-                        let old = self.world.series(control).get(key).await?;
-                        let mut row = SeriesRow::new(ticket.clone());
-                        for (hour, work) in self.hours(ticket) {
-                            *row.slot_mut(hour)? = Some(work);
-                        }
-                        unit.put_series(old.as_ref(), &row)?;
-                    } else {
-                        unit.put(tickets.get(key).await?.as_ref(), ticket)?;
+                if self.has(Pattern::Series) {
+                    let old = self.world.series(control).get(Ticket::key(TENANT, one.number)).await?;
+                    let mut row = SeriesRow::new(one.clone());
+                    for (hour, work) in self.hours(one) {
+                        *row.slot_mut(hour)? = Some(work);
                     }
+                    unit.put_series(old.as_ref(), &row)?;
+                } else {
+                    unit.put(tickets.get(Ticket::key(TENANT, one.number)).await?.as_ref(), one)?;
                 }
+                // The other keeps its slots, whatever they are.
+                unit.put(tickets.get(Ticket::key(TENANT, other.number)).await?.as_ref(), other)?;
                 unit.commit().await.map(drop)
             }
             Verb::Comment(comment) => {

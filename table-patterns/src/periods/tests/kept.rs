@@ -1,0 +1,147 @@
+//! Entities of periods that declare an index, a list and a feed, have slots and a participant: each table keeps all of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use pollster::block_on;
+use table_core::embedded::{Clock, Engine};
+use table_core::error::{ErrorCode, Result};
+use table_core::key::PartitionKey;
+use table_core::{Entity, Table, ticks};
+
+use super::{noon, pass};
+use crate::feed::{Cursor, Feed};
+use crate::index::Entities;
+use crate::participant::{Changes, Participant};
+use crate::periods::{Period, PeriodTables, Periodic};
+use crate::series::{HOURS, Series, SeriesTable};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Scans", feed)]
+#[partition_key(depot)]
+#[row_key("scan_", at)]
+#[index(ByCode, unique, row_key("code_", code))]
+#[index_entity(ByBelt, at_most = 100, row_key("belt_", belt))]
+struct Arrival {
+    depot: String,
+    at: DateTime<Utc>,
+    code: String,
+    #[digits(2)]
+    belt: u32,
+}
+
+impl Periodic for Arrival {
+    const PERIOD: Period = Period::Day;
+
+    fn instant(&self) -> DateTime<Utc> {
+        self.at
+    }
+}
+
+impl Series for Arrival {
+    type Value = i32;
+    const SLOTS: &'static [&'static str] = HOURS;
+}
+
+/// A row for each scan, beside it.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Scans")]
+#[partition_key(depot)]
+#[row_key("audit_", id)]
+struct Audit {
+    depot: String,
+    id: String,
+}
+
+struct Trail;
+
+impl Participant<Arrival> for Trail {
+    fn name(&self) -> &'static str {
+        "trail"
+    }
+
+    fn changes(&self, _: Option<&Arrival>, new: Option<&Arrival>, out: &mut Changes) -> Result<()> {
+        let Some(new) = new else { return Ok(()) };
+        out.put(&Audit { depot: new.depot.clone(), id: new.code.clone() })
+    }
+}
+
+fn scan(days_ago: i64, code: &str) -> Arrival {
+    Arrival { depot: "Oslo".into(), at: noon() - TimeDelta::days(days_ago), code: code.into(), belt: 7 }
+}
+
+type Scans = PeriodTables<Arrival, Engine>;
+
+fn scans() -> (Scans, Engine, Arc<AtomicU64>) {
+    let store = Engine::in_memory();
+    let now = Arc::new(AtomicU64::new(ticks::from_datetime(noon()).unwrap()));
+    let hand = Arc::clone(&now);
+    let clock = Clock::new(move || hand.load(Ordering::SeqCst));
+    (PeriodTables::new(store.clone()).keep(3).ahead(1).with_clock(clock), store, now)
+}
+
+#[test]
+fn every_table_keeps_index_list_feed_and_slots_of_its_own() {
+    let (scans, store, _) = scans();
+    assert_eq!(block_on(scans.prepare()).unwrap(), 2);
+    let of = |days: i64| block_on(scans.entities_of(noon() - TimeDelta::days(days))).unwrap();
+    for days in [0, 2] {
+        block_on(scans.insert(&scan(days, "A-1"))).unwrap();
+        let error = block_on(
+            scans.insert(&Arrival { at: scan(days, "").at + TimeDelta::hours(1), ..scan(days, "A-1") }),
+        );
+        assert_eq!(error.unwrap_err().code(), ErrorCode::UniqueViolation);
+        block_on(SeriesTable::new(of(days)).set(&scan(days, "A-1"), 9, 40)).unwrap();
+        let key = || Arrival::key("Oslo", scan(days, "").at);
+        block_on(of(days).update(key(), |scan| scan.belt = 8)).unwrap();
+        let series = block_on(SeriesTable::new(of(days)).get(key())).unwrap().unwrap();
+        assert_eq!((series.entity.belt, series.slot(9)), (8, Some(&40)));
+        let found = block_on(of(days).get(Arrival::by_code("Oslo", "A-1"))).unwrap().unwrap();
+        assert_eq!(found.at, scan(days, "").at);
+        let listed = block_on(of(days).look_up(Arrival::by_belt("Oslo", 8))).unwrap();
+        assert_eq!(listed.len(), 1);
+        assert!(block_on(of(days).check().run()).unwrap().is_clean());
+        let (table, depot) = (scans.name_of(scan(days, "").at).unwrap(), PartitionKey::new("Oslo").unwrap());
+        let entries =
+            block_on(Feed::new(store.clone()).read(&table, &depot, &Cursor::default(), 10)).unwrap();
+        assert_eq!(entries.len(), 3);
+    }
+    let query = scans.query(Arrival::partition("Oslo"), noon() - TimeDelta::days(3), noon()).unwrap();
+    let codes: Vec<_> = block_on(query.collect()).unwrap().into_iter().map(|scan| scan.at).collect();
+    assert_eq!(codes, [scan(2, "").at, scan(0, "").at], "rows of indexes and feeds are passed over");
+}
+
+#[test]
+fn a_unit_and_participants_write_in_the_table_of_a_period() {
+    let (scans, store, _) = scans();
+    let scans = scans.with_handles(|handle| handle.taking_part(Trail));
+    let yesterday = block_on(scans.entities_of(noon() - TimeDelta::days(1))).unwrap();
+    let mut unit = yesterday.transaction(Arrival::partition("Oslo")).unwrap();
+    unit.insert(&scan(1, "A-1")).unwrap();
+    let error = unit.insert(&Audit { depot: "Oslo".into(), id: "B".into() }).unwrap_err();
+    assert!(error.to_string().contains("the entity lies in table `Scans`"), "{error}");
+    block_on(unit.commit()).unwrap();
+    let audits = Table::<Audit, _>::new(store.clone(), scans.name_of(scan(1, "").at).unwrap());
+    assert!(block_on(audits.get(Audit::key("Oslo", "A-1"))).unwrap().is_some());
+
+    let audits = Entities::from(audits);
+    let mut unit = yesterday.transaction(Arrival::partition("Oslo")).unwrap().with(&audits);
+    unit.insert(&Audit { depot: "Oslo".into(), id: "B".into() }).unwrap();
+    block_on(unit.commit()).unwrap();
+}
+
+#[test]
+fn a_dropped_table_leaves_neither_design_nor_entry_of_its_feed() {
+    let (scans, store, now) = scans();
+    block_on(scans.insert(&scan(3, "A-1"))).unwrap();
+    let name = scans.name_of(scan(3, "").at).unwrap();
+    let feed = Feed::new(store.clone());
+    assert_eq!(block_on(feed.partitions(&name)).unwrap().len(), 1);
+    pass(&now, 1);
+    assert_eq!(block_on(scans.expire()).unwrap(), std::slice::from_ref(&name));
+    assert_eq!(block_on(feed.partitions(&name)).unwrap(), []);
+    let handle = Table::<Arrival, _>::new(store, name);
+    assert!(block_on(handle.stored_layout()).unwrap().is_none());
+    assert_eq!(block_on(scans.insert(&scan(3, "A-1"))).unwrap_err().rule(), Some("PAT-HVD-4"));
+}

@@ -1,0 +1,187 @@
+//! Changes of entities whose rows hold more than their types know: slots of a series, properties of a newer program, copies.
+
+use pollster::block_on;
+use table_core::Entity;
+use table_core::embedded::Engine;
+use table_core::entity::Versioned;
+use table_core::error::ErrorCode;
+use table_core::queue::QueueName;
+use table_core::selection::{Point, Selection};
+
+use crate::denormal::Denormal;
+use crate::faults::{Call, FaultyStore};
+use crate::index::{Entities, EntityStore};
+use crate::outbox::Outbox;
+use crate::series::{HOURS, Series, SeriesRow, SeriesTable};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", copies)]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index(ByStatus, row_key("status_", status, "_", number))]
+struct Ticket {
+    tenant: String,
+    #[digits(2)]
+    number: u32,
+    #[digits(1)]
+    status: u32,
+    note: Option<String>,
+    owner: Option<String>,
+}
+
+impl Series for Ticket {
+    type Value = i32;
+    const SLOTS: &'static [&'static str] = HOURS;
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", copies)]
+#[partition_key(tenant)]
+#[row_key("person")]
+struct Person {
+    tenant: String,
+    name: String,
+}
+
+struct Owner;
+
+impl Denormal for Owner {
+    type Source = Person;
+    type Holder = Ticket;
+    type Copied = String;
+    const NAME: &'static str = "owner";
+
+    fn reference(ticket: &Ticket) -> Option<Selection<Person, Point>> {
+        Some(Person::key(&ticket.tenant))
+    }
+
+    fn copied(person: &Person) -> String {
+        person.name.clone()
+    }
+
+    fn set(ticket: &mut Ticket, name: String) {
+        ticket.owner = Some(name);
+    }
+
+    fn clear(ticket: &mut Ticket) {
+        ticket.owner = None;
+    }
+}
+
+type Store = FaultyStore<Engine>;
+type Work = Outbox<Store, Engine>;
+type Tickets = Entities<Ticket, Store, Work>;
+
+fn ticket(note: Option<&str>) -> Ticket {
+    Ticket { tenant: "contoso".into(), number: 7, status: 1, note: note.map(Into::into), owner: None }
+}
+
+/// A ticket with a value in its third slot.
+fn tickets() -> (Tickets, SeriesTable<Ticket, Store, Work>, Store) {
+    let engine = Engine::in_memory();
+    let store = FaultyStore::new(engine.clone());
+    let outbox = Outbox::new(store.clone(), engine, QueueName::new("work").unwrap());
+    block_on(outbox.create_queues()).unwrap();
+    let people = store.entities_through::<Person, _>(outbox.clone()).gives::<Owner>();
+    let tickets = store.entities_through::<Ticket, _>(outbox).holds::<Owner>();
+    let (people, tickets) =
+        (block_on(people.create_if_missing()).unwrap(), block_on(tickets.create_if_missing()).unwrap());
+    let person = Person { tenant: "contoso".into(), name: "Ada".into() };
+    block_on(people.insert(&person)).unwrap();
+    let series = SeriesTable::new(tickets.clone());
+    block_on(series.set(&ticket(Some("urgent")), 2, 30)).unwrap();
+    store.heal();
+    (tickets, series, store)
+}
+
+fn read(tickets: &Tickets) -> Versioned<Ticket> {
+    block_on(tickets.get(Ticket::key("contoso", 7))).unwrap().unwrap()
+}
+
+fn row(series: &SeriesTable<Ticket, Store, Work>) -> SeriesRow<Ticket> {
+    block_on(series.get(Ticket::key("contoso", 7))).unwrap().unwrap().into_value()
+}
+
+#[test]
+fn an_update_in_a_unit_keeps_slots_copies_and_indexes() {
+    let (tickets, series, _) = tickets();
+    for (status, note) in [(2, Some("urgent".to_owned())), (3, None)] {
+        let old = read(&tickets);
+        let mut unit = tickets.transaction(Ticket::partition("contoso")).unwrap();
+        unit.update(&old, |ticket| (ticket.status, ticket.note) = (status, note.clone())).unwrap();
+        block_on(unit.commit()).unwrap();
+        let row = row(&series);
+        assert_eq!((row.entity.status, &row.entity.note, row.slot(2)), (status, &note, Some(&30)));
+        assert_eq!(row.entity.owner.as_deref(), Some("Ada"));
+        let found = block_on(tickets.query(Ticket::by_status("contoso", status)).collect()).unwrap();
+        assert_eq!(found, [row.entity]);
+    }
+    assert!(block_on(tickets.check().run()).unwrap().is_clean());
+}
+
+#[test]
+fn a_changed_series_keeps_what_a_newer_program_added() {
+    let (tickets, series, _) = tickets();
+    let old = block_on(series.get(Ticket::key("contoso", 7))).unwrap().unwrap();
+    let mut unit = tickets.transaction(Ticket::partition("contoso")).unwrap();
+    let mut new = old.value().clone();
+    *new.slot_mut(2).unwrap() = None;
+    *new.slot_mut(3).unwrap() = Some(1);
+    unit.put_series(Some(&old), &new).unwrap();
+    block_on(unit.commit()).unwrap();
+    assert_eq!(row(&series), new);
+}
+
+#[test]
+fn a_change_of_an_old_version_writes_nothing() {
+    let (tickets, series, _) = tickets();
+    let old = read(&tickets);
+    block_on(series.set(&ticket(Some("urgent")), 3, 1)).unwrap();
+    for note in [Some("later".to_owned()), None] {
+        let mut unit = tickets.transaction(Ticket::partition("contoso")).unwrap();
+        unit.update(&old, |ticket| ticket.note = note.clone()).unwrap();
+        let error = block_on(unit.commit()).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::UpdateConditionNotSatisfied, "{error}");
+        assert!(error.to_string().contains("replace of `Ticket`"), "{error}");
+    }
+    assert_eq!(row(&series).entity.note.as_deref(), Some("urgent"));
+}
+
+/// An entity that declares nothing, whose type knows one of its properties less than another.
+mod plain {
+    use super::*;
+
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Counts")]
+    #[partition_key(tenant)]
+    #[row_key("count")]
+    struct Count {
+        tenant: String,
+        value: i32,
+        note: Option<String>,
+    }
+
+    impl Series for Count {
+        type Value = i32;
+        const SLOTS: &'static [&'static str] = HOURS;
+    }
+
+    #[test]
+    fn a_change_reads_only_where_it_removes() {
+        let store = FaultyStore::new(Engine::in_memory());
+        let counts = block_on(store.entities::<Count>().create_if_missing()).unwrap();
+        let series = SeriesTable::new(counts.clone());
+        let count = Count { tenant: "contoso".into(), value: 1, note: Some("x".into()) };
+        block_on(series.set(&count, 2, 30)).unwrap();
+        for (note, calls) in [(Some("y"), vec![Call::Submit]), (None, vec![Call::Get, Call::Submit])] {
+            let old = block_on(counts.get(Count::key("contoso"))).unwrap().unwrap();
+            let mut unit = counts.transaction(Count::partition("contoso")).unwrap();
+            unit.update(&old, |count| count.note = note.map(Into::into)).unwrap();
+            store.heal();
+            block_on(unit.commit()).unwrap();
+            assert_eq!(store.calls(), calls);
+            let row = block_on(series.get(Count::key("contoso"))).unwrap().unwrap();
+            assert_eq!((row.entity.note.as_deref(), row.slot(2)), (note, Some(&30)));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Wide entities in a unit of work: their parts in its transaction, with whatever else is of the partition.
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::operation::{Operation, OperationKind};
+use table_core::selection::{Point, Selection};
+use table_core::store::TableStore;
+
+use crate::index::IndexOutbox;
+use crate::unit::Unit;
+use crate::wide::fetch::row_key;
+use crate::wide::table::rows_of;
+use crate::wide::{Wide, WideVersion, check_parts};
+
+impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
+    /// Adds all parts of a wide entity: an insert where none was read, a replace of what was. Each part is an operation. The commit gives
+    /// versions of entities alone: to write the whole again, read it.
+    ///
+    /// An index, a feed or copies are declared on an entity beside it:
+    ///
+    /// ```
+    /// # use table_patterns::index::EntityStore;
+    /// # use table_patterns::wide::{Wide, WideStore};
+    /// # use table_patterns::{Engine, Entity};
+    /// #[derive(Entity, Clone, Debug, PartialEq)]
+    /// #[entity(table = "Sites", feed)]
+    /// #[partition_key(site)]
+    /// #[row_key("meter_", number)]
+    /// #[index(ByRoom, row_key("room_", room, "_", number))]
+    /// struct Meter { site: String, #[digits(3)] number: u32, #[without('_')] room: String }
+    ///
+    /// #[derive(Wide, Clone, Debug, PartialEq)]
+    /// #[entity(table = "Sites")]
+    /// #[partition_key(site)]
+    /// #[row_key("readings_", number)]
+    /// struct Readings { site: String, #[digits(3)] number: u32, #[slots("Day", 1..=366)] days: Vec<Option<i32>> }
+    ///
+    /// # pollster::block_on(async {
+    /// let store = Engine::in_memory();
+    /// let (meters, readings) = (store.entities::<Meter>().create_if_missing().await?, store.wide::<Readings>());
+    /// let mut unit = meters.transaction(Meter::partition("Oslo"))?;
+    /// unit.insert(&Meter { site: "Oslo".into(), number: 7, room: "attic".into() })?;
+    /// unit.put_wide(None, &Readings { site: "Oslo".into(), number: 7, days: vec![Some(1); 366] })?;
+    /// unit.commit().await?; // the meter, its index and its feed, and two parts of readings
+    ///
+    /// let found = meters.query(Meter::by_room("Oslo", "attic")).collect().await?;
+    /// let (year, _) = readings.get(Readings::key("Oslo", found[0].number)).await?.expect("written with its meter");
+    /// assert_eq!(year.days[365], Some(1));
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`insert`](Self::insert), for all parts together; those of [`WideTable::insert`](crate::wide::WideTable::insert). The unit stays as it was.
+    pub fn put_wide<W: Wide>(&mut self, old: Option<&WideVersion>, whole: &W) -> Result<&mut Self> {
+        const { check_parts::<W>() }
+        let (key, rows) = rows_of(whole)?;
+        let kind = |(part, row)| {
+            Ok(match old {
+                Some(version) => OperationKind::Replace(row, version.of(part)?),
+                None => OperationKind::Insert(row),
+            })
+        };
+        let kinds = rows.into_iter().enumerate().map(kind).collect::<Result<Vec<_>>>();
+        self.put_parts::<W>(&key, kinds)
+    }
+
+    /// Adds a delete of all parts of a wide entity as it was read.
+    ///
+    /// # Errors
+    /// Those of [`put_wide`](Self::put_wide).
+    pub fn delete_wide<W: Wide>(
+        &mut self,
+        key: Selection<W::Header, Point>,
+        version: &WideVersion,
+    ) -> Result<&mut Self> {
+        let kinds = (0..W::PARTS.len()).map(|part| version.of(part).map(OperationKind::Delete));
+        self.put_parts::<W>(&key.into_key()?, kinds.collect())
+    }
+
+    fn put_parts<W: Wide>(
+        &mut self,
+        key: &EntityKey,
+        kinds: Result<Vec<OperationKind>>,
+    ) -> Result<&mut Self> {
+        let parts = kinds.and_then(|kinds| {
+            let operation = |(part, kind)| Ok(Operation { row_key: row_key(key, part)?, kind });
+            kinds.into_iter().enumerate().map(operation).collect::<Result<Vec<_>>>()
+        });
+        let parts = parts.map_err(|error| self.here(error, key))?;
+        self.check_place::<W::Header>(key)?;
+        self.beside(W::Header::SCHEMA.entity, parts)
+    }
+}
