@@ -15,7 +15,6 @@ use tokio::sync::watch;
 use crate::handle::handle;
 use crate::idle;
 use crate::service::Service;
-use crate::settled::settled;
 use crate::shared::Shared;
 use crate::transport::Transport;
 
@@ -65,7 +64,7 @@ pub(crate) async fn accept(
         let held = (permit, shared.open());
         tokio::spawn(async move {
             let _held = held;
-            settled(connection.carry(stream)).await;
+            connection.carry(stream).await;
         });
     }
     drop(listener);

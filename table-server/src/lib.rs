@@ -41,7 +41,6 @@ mod route;
 mod server;
 mod service;
 mod settings;
-mod settled;
 mod shared;
 mod tables;
 #[cfg(feature = "testing")]
