@@ -53,7 +53,7 @@ pub use table_derive::{access_at, access_ceiling, access_list};
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, Operand, Plain, Projected};
 pub use crate::entity::{
-    Declared, DeclaresNothing, Entity, FromEntity, PlainEntity, ProjectionOf, ToEntity, Versioned,
+    Declared, DeclaresNothing, Entity, FromEntity, PlainEntity, ProjectionOf, ToEntity, Versioned, keeps,
 };
 pub use crate::error::Result;
 pub use crate::etag::ETag;

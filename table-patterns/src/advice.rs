@@ -68,6 +68,8 @@
 mod asked;
 #[cfg(feature = "hierarchy")]
 mod container;
+#[cfg(feature = "hierarchy")]
+mod design;
 mod distribution;
 mod draw;
 mod fault;
@@ -85,7 +87,9 @@ mod tests;
 pub mod workload;
 
 #[cfg(feature = "hierarchy")]
-pub use container::{Container, Design};
+pub use container::Container;
+#[cfg(feature = "hierarchy")]
+pub use design::Design;
 pub use distribution::Distribution;
 pub use draw::Draw;
 pub use file::WorkloadFile;

@@ -64,5 +64,12 @@ pub fn evolve(old: &StoredSchema, new: &StoredSchema) -> Evolution {
     key::changes(old, new, &names, &mut changes);
     property::changes(old, new, &mut changes);
     index::changes(old, new, &names, &mut changes);
+    let lacks = |one: &StoredSchema, word: &String| !one.keeps.contains(word);
+    for word in new.keeps.iter().filter(|word| lacks(old, word)) {
+        changes.push(Change::new(&rules::KEPT_ADDED, format!("`{word}` is declared")));
+    }
+    for word in old.keeps.iter().filter(|word| lacks(new, word)) {
+        changes.push(Change::new(&rules::KEPT_REMOVED, format!("`{word}` is no more declared")));
+    }
     Evolution { changes }
 }

@@ -44,6 +44,7 @@ pub(super) fn write_facts(
     write_key("PartitionKey", &schema.partition_key, name, f)?;
     write_key("RowKey", &schema.row_key, name, f)?;
     write_properties("property", &schema.properties, f)?;
+    schema.keeps.iter().try_for_each(|word| writeln!(f, "keeps {}", token(word)))?;
     schema.indexes.iter().try_for_each(|index| write_index(index, name, f))
 }
 
@@ -141,6 +142,7 @@ impl FromStr for StoredSchema {
             row_key: Vec::new(),
             properties: Vec::new(),
             indexes: Vec::new(),
+            keeps: Vec::new(),
         };
         for line in lines {
             read_line(&mut schema, &mut Tokens::new(line))
@@ -161,6 +163,7 @@ fn read_line(schema: &mut StoredSchema, tokens: &mut Tokens<'_>) -> Option<()> {
         "PartitionKey" => schema.partition_key.push(read_piece(tokens)?),
         "RowKey" => schema.row_key.push(read_piece(tokens)?),
         "property" => schema.properties.push(read_property(tokens)?),
+        "keeps" => schema.keeps.push(tokens.word()?),
         "index" => read_index_line(&mut schema.indexes, tokens)?,
         _ => return None,
     }

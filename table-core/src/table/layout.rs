@@ -13,7 +13,7 @@ pub use record::{LAYOUTS, StoredLayout};
 pub use standing::LEASE;
 pub(crate) use standing::Standing;
 
-use crate::entity::{Declared, Entity};
+use crate::entity::{Declared, Entity, keeps};
 use crate::error::{Error, Result};
 use crate::etag::IfMatch;
 use crate::name::TableName;
@@ -75,8 +75,9 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         let table = self.name()?;
         let is_new = request::create_if_missing(&self.store, table).await?;
         let mut standing = None;
-        for design in E::DESIGNS {
-            let design = StoredSchema::of(design).in_table(table.as_str());
+        for (at, design) in E::DESIGNS.iter().enumerate() {
+            let keeps = E::KEEPS.get(at).copied().unwrap_or_default();
+            let design = StoredSchema::of(design).keeping(keeps).in_table(table.as_str());
             let lacks = designs::store(&self.store, table, &design, (is_new, self.now()), None).await?;
             standing = Some(Arc::new(Standing::new(design, self.now(), lacks)));
         }
@@ -117,7 +118,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// Those of the store.
     pub async fn accept_layout(&self, reason: &str) -> Result<()> {
         let table = self.name()?;
-        let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
+        let design = StoredSchema::of(E::SCHEMA).keeping(keeps::<E>()).in_table(table.as_str());
         designs::store(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
     }
 
@@ -172,7 +173,10 @@ impl<E, S: TableStore> Table<E, S> {
     where
         S: Clone,
     {
-        let unasked = || Standing::unasked(StoredSchema::of(P::SCHEMA).in_table(name.as_str()));
+        let unasked = || {
+            let design = StoredSchema::of(P::SCHEMA).keeping(keeps::<P>());
+            Standing::unasked(design.in_table(name.as_str()))
+        };
         let standing = self.standing.as_ref().map(|_| Arc::new(unasked()));
         Table { standing, retry: self.retry.clone(), ..Table::new(self.store.clone(), name) }
     }

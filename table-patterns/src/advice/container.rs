@@ -3,104 +3,19 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::hierarchy::{
-    Bounds, Cause, Component, Fixed, KeyLoad, Load, NextSplit, Order, PartitionMap, Route, common_levels,
-    level_names, picture,
+    Cause, Component, Fixed, KeyLoad, Load, NextSplit, Order, Route, common_levels, picture,
 };
 
 use crate::advice::asked::{OfRange, middle};
+use crate::advice::design::Design;
 use crate::advice::fault::BudgetFault;
 use crate::advice::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
 /// Whole keys that are named in the text.
 const NAMED: usize = 5;
-
-/// A container of Cosmos DB for NoSQL: its table, its levels, its partitions at first, and how long the workload goes on.
-///
-/// ```
-/// use table_patterns::Entity;
-/// use table_patterns::advice::Design;
-///
-/// #[derive(Entity)]
-/// #[entity(table = "Events")]
-/// #[partition_key(tenant, user)]
-/// #[row_key(number)]
-/// struct Event { tenant: String, user: String, #[digits(6)] number: u32 }
-///
-/// let design = Design::of::<Event>().partitions(4).days(30.0).question("by user", &["user"]);
-/// # let _ = design;
-/// ```
-#[derive(Clone, Debug)]
-pub struct Design {
-    table: String,
-    levels: Vec<String>,
-    map: PartitionMap,
-    days: f64,
-    bounds: Bounds,
-    questions: Vec<(String, Vec<bool>)>,
-}
-
-impl Design {
-    /// The table of an entity with the levels that it declares, on one partition, after one day.
-    #[must_use]
-    pub fn of<E: Entity>() -> Self {
-        let levels = level_names(E::SCHEMA);
-        let levels = if levels.is_empty() { vec!["PartitionKey"] } else { levels };
-        Self {
-            table: E::SCHEMA.table.to_owned(),
-            levels: levels.into_iter().map(str::to_owned).collect(),
-            map: PartitionMap::even(1),
-            days: 1.0,
-            bounds: Bounds::SERVICE,
-            questions: Vec::new(),
-        }
-    }
-
-    /// How many partitions there are before any is split, all of the same width.
-    #[must_use]
-    pub fn partitions(self, partitions: u32) -> Self {
-        self.on(PartitionMap::even(partitions))
-    }
-
-    /// The partitions that there are before any is split, such as those of a live container.
-    #[must_use]
-    pub fn on(self, map: PartitionMap) -> Self {
-        Self { map, ..self }
-    }
-
-    /// How long the workload goes on.
-    #[must_use]
-    pub fn days(self, days: f64) -> Self {
-        Self { days, ..self }
-    }
-
-    /// Other bounds than those of the service.
-    #[must_use]
-    pub fn bounds(self, bounds: Bounds) -> Self {
-        Self { bounds, ..self }
-    }
-
-    /// A question that will be asked, by the levels that it gives. Orders of levels are compared by the partitions that all questions touch
-    /// together; one that is given twice counts twice.
-    #[must_use]
-    pub fn question(mut self, name: impl Into<String>, levels: &[&str]) -> Self {
-        let fixes = self.levels.iter().map(|level| levels.contains(&level.as_str())).collect();
-        self.questions.push((name.into(), fixes));
-        self
-    }
-
-    /// The levels of a whole key, from the text of its PartitionKey; `None` for the key of another design.
-    fn split(&self, partition_key: &str) -> Option<Vec<String>> {
-        if self.levels.len() == 1 {
-            return Some(vec![partition_key.to_owned()]);
-        }
-        let levels = partition_key.strip_suffix('!')?.split('!').map(str::to_owned).collect::<Vec<_>>();
-        (levels.len() == self.levels.len()).then_some(levels)
-    }
-}
 
 /// The physical partitions of a container after a workload, before and after the splits that are due.
 ///

@@ -27,7 +27,9 @@ pub struct UniqueViolation {
 /// A write, a query or a change of indexed entities that is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum IndexFault {
-    #[error("an entity may occur only once in a transaction")]
+    #[error(
+        "the transaction has a write of this row already: put both changes into one, or commit the first before"
+    )]
     Twice,
     #[error("`{first}` and `{second}` write one row of the transaction: give each its own key")]
     SameRow { first: String, second: String },
@@ -44,9 +46,9 @@ pub(crate) enum IndexFault {
         "the change altered the key of the entity: keys are fixed; insert under the new key, delete the old"
     )]
     KeyChanged,
-    #[error("the entity is of another version by now")]
+    #[error("the entity is of another version by now: read it again, then decide anew")]
     Changed,
-    #[error("the entity is not there")]
+    #[error("the entity is not there: insert it, or take `insert_or_replace`")]
     NotFound,
     #[error(
         "no design is stored for the table, so that it is not known whether its indexes are whole: open it first, with \

@@ -7,7 +7,9 @@ use table_core::name::TableName;
 /// A write that a unit does not take.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnitFault {
-    #[error("the entity has another key than the one it replaces: keys are fixed")]
+    #[error(
+        "the entity has another key than the one it replaces: keys are fixed; delete the old one and insert the new one"
+    )]
     KeyChanged,
     #[error(
         "the unit would be {operations} operations ({parts}); a transaction holds at most {most}: commit some before"
@@ -15,9 +17,15 @@ pub(super) enum UnitFault {
     Operations { operations: usize, parts: String, most: usize },
     #[error("the unit would be {bytes} bytes ({parts}); at most {most} are allowed: commit some before")]
     Bytes { bytes: usize, parts: String, most: usize },
-    #[error("the entity lies in partition '{entity}', the unit in '{unit}': a transaction has one partition")]
+    #[error(
+        "the entity lies in partition '{entity}', the unit in '{unit}': a transaction has one partition; write it in a unit of its own, or intend a \
+         step with `send`"
+    )]
     Partition { entity: PartitionKey, unit: PartitionKey },
-    #[error("the entity lies in table `{entity}`, the unit in `{unit}`: a transaction has one table")]
+    #[error(
+        "the entity lies in table `{entity}`, the unit in `{unit}`: a transaction has one table; declare both in one (`#[entity(table = \"…\")]`), or intend \
+         a step with `send`"
+    )]
     Table { entity: String, unit: TableName },
     #[error("the unit has no operations: add one, or do not commit")]
     Empty,

@@ -1,5 +1,6 @@
 //! A desk whose tickets declare and are given whatever can be: every verb keeps all of it.
 
+mod bad_input;
 mod change;
 mod model;
 

@@ -13,6 +13,7 @@ use table_core::table::LEASE;
 use table_core::{Entity, ErrorCode, IfMatch, QueueName, Result, Table, TableStoreExt};
 use table_patterns::index::{EntityStore, IndexState};
 use table_patterns::outbox::Outbox;
+use table_patterns::series::{HOURS, Series, SeriesTable};
 use table_patterns::wide::{Wide, WideStore};
 use table_patterns::work::{Pace, Worker};
 
@@ -62,6 +63,34 @@ mod nicknamed {
         pub id: u32,
         pub email: String,
         pub nickname: Option<String>,
+    }
+}
+
+/// With a feed, which views are made of.
+mod fed {
+    #[derive(table_core::Entity, Clone, Debug)]
+    #[entity(table = "Staff", feed)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        pub email: String,
+    }
+}
+
+/// With copies, whose holders refer to what they copy.
+mod copied {
+    #[derive(table_core::Entity, Clone, Debug)]
+    #[entity(table = "Staff", copies)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        pub email: String,
     }
 }
 
@@ -210,6 +239,71 @@ fn what_an_older_program_does_not_know_passes_through_or_it_is_refused() {
         }
         let layout = new.stored_layout().await.unwrap().unwrap();
         assert_eq!(layout.schema.properties.len(), 2, "an older program does not store its design");
+    });
+}
+
+/// What a program of `before` does beside one of `New`, once that was opened.
+async fn is_refused_beside<New: Entity>() -> bool {
+    let time = Time::new();
+    let store = time.engine();
+    let old = time.table::<before::Employee>(&store).create_if_missing().await.unwrap();
+    old.insert(&before::employee(1, "ada")).await.unwrap();
+    time.table::<New>(&store).create_if_missing().await.unwrap();
+    time.pass(LEASE * 2);
+    let mut refusals = vec![
+        refused(old.insert(&before::employee(2, "grace")).await),
+        refused(old.merge(&before::employee(1, "b"), IfMatch::Any).await),
+        refused(old.delete(before::Employee::key("Sales", 1), IfMatch::Any).await),
+        refused(time.table::<before::Employee>(&store).create_if_missing().await),
+    ];
+    let entities = table_patterns::Entities::from(old.clone());
+    let mut unit = entities.transaction(before::Employee::partition("Sales")).unwrap();
+    unit.insert(&before::employee(3, "joan")).unwrap();
+    refusals.push(refused(unit.commit().await));
+    assert!(old.get(before::Employee::key("Sales", 1)).await.unwrap().is_some(), "it may read");
+    refusals.into_iter().all(|is_refused| is_refused)
+}
+
+#[test]
+fn a_program_without_the_feed_or_the_copies_of_a_newer_one_does_not_write() {
+    block_on(async {
+        assert!(is_refused_beside::<fed::Employee>().await);
+        assert!(is_refused_beside::<copied::Employee>().await);
+        // One that was never seen is not let in either.
+        let store = Engine::in_memory();
+        let new = store.entities::<fed::Employee>().create_if_missing().await.unwrap();
+        let (department, email) = ("Sales".to_owned(), "ada".to_owned());
+        new.insert(&fed::Employee { department, id: 1, email }).await.unwrap();
+        let error = store.table::<before::Employee>().create_if_missing().await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-31")));
+    });
+}
+
+impl Series for nicknamed::Employee {
+    type Value = i32;
+    const SLOTS: &'static [&'static str] = HOURS;
+}
+
+#[test]
+fn slots_that_an_older_program_does_not_know_pass_through_its_changes() {
+    block_on(async {
+        let store = Engine::in_memory();
+        let new = store.entities::<nicknamed::Employee>().create_if_missing().await.unwrap();
+        let (department, email, nickname) = ("Sales".to_owned(), "ada".to_owned(), None);
+        let ada = nicknamed::Employee { department, id: 1, email, nickname };
+        let series = SeriesTable::new(new);
+        series.set(&ada, 9, 40).await.unwrap();
+        let old = table_patterns::Entities::from(store.table::<before::Employee>());
+        let key = || before::Employee::key("Sales", 1);
+        old.update(key(), |ada| ada.email.push('a')).await.unwrap();
+        old.merge(&before::employee(1, "b"), IfMatch::Any).await.unwrap();
+        old.patch(key()).set(before::Employee::EMAIL, "c").send().await.unwrap();
+        let read = old.get(key()).await.unwrap().unwrap();
+        let mut unit = old.transaction(before::Employee::partition("Sales")).unwrap();
+        unit.replace(&read, &before::employee(1, "d")).unwrap();
+        unit.commit().await.unwrap();
+        let row = series.get(nicknamed::Employee::key("Sales", 1)).await.unwrap().unwrap();
+        assert_eq!((row.entity.email.as_str(), row.slot(9)), ("d", Some(&40)));
     });
 }
 

@@ -134,4 +134,9 @@ rules! {
         "old copies are right", "nothing to do";
     STORES_OTHERWISE: "EVO-29", "an index stores a part of the entity's key under another name, as its field was renamed, or other properties", NeedsBackfill,
         "old copies lack them", "keep the name with `#[property(\"…\")]`, or build it again before it is read";
+    KEPT_ADDED: "EVO-30", "a feed or copies are declared", Compatible,
+        "what was written before is not in the feed, and its references are not recorded",
+        "rebuild views of it; write holders of copies once";
+    KEPT_REMOVED: "EVO-31", "a feed or copies are declared no more", NeedsAcceptance,
+        "views and copies follow no longer", "accept it once no program reads the feed or the copies";
 }

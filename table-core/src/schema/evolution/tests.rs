@@ -20,6 +20,7 @@ property Age Edm.Int32
 property Email Edm.String
 property Level Edm.Int64
 property Nickname Edm.String optional
+keeps copies
 index ByAge copies
 index ByAge RowKey .Age padded 10 ordered [0-9]
 index ByAge keeps Age
@@ -106,10 +107,12 @@ const CASES: &[Case] = &[
     ("EVO-28", &[("index ByAge copies", "index ByAge copies sparse")]),
     ("EVO-29", &[("index ByAge property Id", "index ByAge property Number")]),
     ("EVO-29", &[("index ByAge property Id Edm.String", "index ByAge property Id Edm.Int32")]),
+    ("EVO-30", &[("keeps copies\n", "keeps copies\nkeeps feed\n")]),
+    ("EVO-31", &[("keeps copies\n", "")]),
 ];
 
 #[test]
-fn evo_1_to_29_each_change_is_judged_by_its_rule_alone() {
+fn evo_1_to_31_each_change_is_judged_by_its_rule_alone() {
     for (rule, edits) in CASES {
         let (evolution, ids) = judged(BASE, edits);
         assert_eq!(ids, [*rule], "{edits:?}: {evolution}");
@@ -250,6 +253,7 @@ prop_compose! {
         row_key in key(),
         properties in prop::collection::btree_map("[A-D]", (0..8usize, any::<bool>()), 0..4),
         indexes in prop::collection::btree_map("[X-Z]", index(), 0..3),
+        keeps in prop::sample::subsequence(vec!["copies", "feed"], 0..=2),
     ) -> StoredSchema {
         let labels: BTreeSet<_> = partition_key.iter().chain(&row_key).filter_map(label).map(str::to_owned).collect();
         let mut indexes = indexes;
@@ -272,6 +276,7 @@ prop_compose! {
             row_key,
             properties: properties.into_iter().map(property).collect(),
             indexes: indexes.into_iter().map(|(name, index)| StoredIndex { name, ..index }).collect(),
+            keeps: keeps.into_iter().map(str::to_owned).collect(),
         }
         .normal()
     }
