@@ -10,6 +10,7 @@ use tokio::runtime;
 
 use crate::Outcome;
 use crate::report::{Report, Target, short};
+use crate::served::connection::Wait;
 use crate::served::data::{self, Shape};
 use crate::served::work::{self, Place, Work};
 use crate::served::worker::Worker;
@@ -78,7 +79,7 @@ pub fn measure(report: &mut Report) -> Outcome<()> {
     data::fill(&place, &SHAPE)?;
     work::create_queue(&place)?;
     for (work, entities, most) in WORKS {
-        let mut worker = Worker::open(work, &place, &SHAPE, (0, 1))?;
+        let mut worker = Worker::open(work, &place, &SHAPE, (0, Wait::Asleep))?;
         (0..REQUESTS).try_for_each(|_| worker.operate())?;
         let before = server.read()?;
         (0..REQUESTS).try_for_each(|_| worker.operate())?;

@@ -6,9 +6,8 @@ use crate::options::Options;
 use crate::report::{Report, Target};
 use crate::served::child::{self, Server};
 use crate::served::data::{self, Shape};
-use crate::served::load;
 use crate::served::work::{Place, Work};
-use crate::served::worker::Worker;
+use crate::served::worker;
 
 const SMALL: Shape = Shape { table: "Small", title: "10k in one partition", entities: 10_000, partitions: 1 };
 const GREAT: Shape =
@@ -26,10 +25,7 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
         data::fill(&place, shape)?;
     }
     for work in [Work::Get, Work::Insert, Work::Merge, Work::Batch, Work::Page] {
-        let run = |shape, time| {
-            let open = |number| Worker::open(work, &place, shape, (number, CONNECTIONS));
-            Ok(load::run(CONNECTIONS, time, open, Worker::operate)?.rate)
-        };
+        let run = |shape, time| Ok(worker::ask(work, (&place, false), shape, CONNECTIONS, time)?.rate);
         let contenders = vec![
             Contender::new(GREAT.title, |time| run(&GREAT, time)),
             Contender::new(SMALL.title, |time| run(&SMALL, time)),

@@ -7,9 +7,9 @@ use crate::harness::{Contender, alternate};
 use crate::options::Options;
 use crate::report::{OURS, Report, Target};
 use crate::served::data::Shape;
-use crate::served::load::{self, Done};
+use crate::served::load::Done;
 use crate::served::work::{self, Place, Work};
-use crate::served::worker::Worker;
+use crate::served::worker;
 
 /// Connections of the rows.
 pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
@@ -36,12 +36,7 @@ pub fn measure(
     for connections in CONNECTIONS {
         let [ours, azurite] = places;
         let micros = RefCell::new(Vec::new());
-        let ask = |place, time, any| {
-            let open =
-                |number| Ok(Worker::open(work, place, shape, (number, connections))?.accepting_any(any));
-            load::run(connections, time, open, Worker::operate)
-        };
-        let run = |place, time| ask(place, time, false);
+        let run = |place, time| worker::ask(work, (place, false), shape, connections, time);
         let mut contenders = vec![
             Contender::new(OURS, |time| {
                 let done = run(ours, time)?;
@@ -51,7 +46,9 @@ pub fn measure(
             Contender::new(AZURITE, |time| Ok(run(azurite, time)?.rate)),
         ];
         if matches!(work, Work::Get | Work::Insert | Work::Merge) {
-            contenders.push(Contender::new(STACK, |time| Ok(ask(constant, time, true)?.rate)));
+            contenders.push(Contender::new(STACK, |time| {
+                Ok(worker::ask(work, (constant, true), shape, connections, time)?.rate)
+            }));
         }
         let figures = alternate(contenders, options.rounds, options.time)?;
         let of = if work.is_sized() { shape.title } else { "a queue" };

@@ -6,10 +6,9 @@ use crate::options::Options;
 use crate::report::{OURS, Report, Target};
 use crate::served::child::{self, Server};
 use crate::served::data::{self, Shape};
-use crate::served::load;
 use crate::served::peers::CONNECTIONS;
 use crate::served::work::{Place, Work};
-use crate::served::worker::Worker;
+use crate::served::worker;
 
 /// The part of the stack's rate that is left.
 const PART: f64 = 0.5;
@@ -25,11 +24,7 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     constant.tables.clone_from(&stack.line);
     for work in [Work::Get, Work::Insert] {
         for connections in CONNECTIONS {
-            let run = |place, time, any| {
-                let open =
-                    |number| Ok(Worker::open(work, place, shape, (number, connections))?.accepting_any(any));
-                Ok(load::run(connections, time, open, Worker::operate)?.rate)
-            };
+            let run = |place, time, any| Ok(worker::ask(work, (place, any), shape, connections, time)?.rate);
             let contenders = vec![
                 Contender::new(OURS, |time| run(&place, time, false)),
                 Contender::new(STACK, |time| run(&constant, time, true)),

@@ -1,6 +1,7 @@
 //! Who does one kind of work at one place over one connection.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use table_wire::percent;
 
@@ -8,8 +9,31 @@ use crate::Outcome;
 use crate::data::Random;
 use crate::served::connection::{Connection, Wait};
 use crate::served::data::{self, Shape};
+use crate::served::load::{self, Done};
 use crate::served::request::Sent;
 use crate::served::work::{Place, QUEUE, Work, check};
+
+/// Works over so many connections for about a time. Over one alone twice, with a load that stays awake while it waits and with one that
+/// sleeps, and the better counts: the one leaves a server of one thread its core and wakes it sooner, the other leaves both cores to a
+/// server that needs them. `any` is whether every answer is taken.
+pub fn ask(
+    work: Work,
+    (place, any): (&Place, bool),
+    shape: &Shape,
+    connections: usize,
+    time: Duration,
+) -> Outcome<Done> {
+    let run = |wait| {
+        let open = |number| Ok(Worker::open(work, place, shape, (number, wait))?.accepting_any(any));
+        load::run(connections, time, open, Worker::operate)
+    };
+    let asleep = run(Wait::Asleep)?;
+    if connections > 1 {
+        return Ok(asleep);
+    }
+    let awake = run(Wait::Awake)?;
+    Ok(if awake.rate.per_second() > asleep.rate.per_second() { awake } else { asleep })
+}
 
 /// A worker. Its next request is written and signed while the server answers the one before, so that a server is not measured with what
 /// its client does.
@@ -25,15 +49,14 @@ pub struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// Connects, as one of so many `connections`. With one alone it stays awake while it waits: another core is the server's.
+    /// Connects; each of several workers has a number.
     pub fn open(
         work: Work,
         place: &'a Place,
         shape: &'a Shape,
-        (number, connections): (usize, usize),
+        (number, wait): (usize, Wait),
     ) -> Outcome<Self> {
         let address = if work == Work::Queue { &place.queues } else { &place.tables };
-        let wait = if connections == 1 { Wait::Awake } else { Wait::Asleep };
         let connection = Connection::open(address, &place.key, work.scheme(), wait)?;
         let random = Random::new(number as u64 + 1);
         Ok(Self { work, place, shape, connection, random, any: false, is_prepared: false })
