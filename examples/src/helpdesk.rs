@@ -22,8 +22,8 @@ use table_patterns::{Entities, EntityStore};
 
 use crate::grid::thousands;
 use crate::model::helpdesk::{
-    Agent, Assignee, AuditEntry, Closed, Comment, DeskQuestions, HourSums, Mail, Notifies, Status,
-    SumsOfTenants, TenantSums, Ticket, TicketLine, TicketWithComments, TicketsAnHour, next,
+    Agent, AuditEntry, Closed, Comment, DeskQuestions, HourSums, Mail, Notifies, Status, SumsOfTenants,
+    TenantSums, Ticket, TicketLine, TicketWithComments, TicketsAnHour, next,
 };
 #[cfg(feature = "azure")]
 use crate::prefixed::delete_tables;
@@ -84,11 +84,9 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     println!("Store: {store}\n");
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("helpdesk")?);
     outbox.create_queues().await?;
-    let tickets =
-        store.entities_through::<Ticket, _>(outbox.clone()).taking_part(Notifies).holds::<Assignee>();
+    let tickets = store.entities_through::<Ticket, _>(outbox.clone()).taking_part(Notifies);
     let tickets = tickets.create_if_missing().await?;
-    let agents =
-        store.entities_through::<Agent, _>(outbox.clone()).gives::<Assignee>().create_if_missing().await?;
+    let agents = store.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
     store.table::<Mail>().create_if_missing().await?;
     let from = ticks::now() - Duration::days(60);
     load::load(&agents, &tickets, count, from).await?;
@@ -284,7 +282,7 @@ async fn changes(
 /// A newer program adds a field and an index over the rows that are there; the older one goes on writing.
 async fn next_version(store: &Store, outbox: &Desk, old: &Tickets) -> Result<(), Failed> {
     println!("\nThe next version of the program");
-    let new = store.entities_through::<next::Ticket, _>(outbox.clone()).holds::<next::Assignee>();
+    let new = store.entities_through::<next::Ticket, _>(outbox.clone());
     let new = new.create_if_missing().await?;
     let began = Instant::now();
     let built = new.backfill::<next::TicketByPriority>().run().await?;

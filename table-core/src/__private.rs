@@ -53,7 +53,8 @@ pub use table_derive::{access_at, access_ceiling, access_list};
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, Operand, Plain, Projected};
 pub use crate::entity::{
-    Declared, DeclaresNothing, Entity, FromEntity, PlainEntity, ProjectionOf, ToEntity, Versioned, keeps,
+    AnyRelations, Declared, DeclaresNothing, Entity, FromEntity, PlainEntity, ProjectionOf, ToEntity,
+    Versioned, keeps,
 };
 pub use crate::error::Result;
 pub use crate::etag::ETag;
@@ -69,7 +70,7 @@ pub use crate::key::codec::{
 pub use crate::property::{Chunked, Json, Property, Rest};
 pub use crate::query::{EntityRef, KeyRange, Select};
 pub use crate::row::{Row, RowWriter, Shape};
-pub use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema};
+pub use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema, is_same_text};
 pub use crate::selection::{
     Copies, FanOut, InOrder, KeyArg, KeyBounds, KeyPrefix, Lists, Narrowed, Partition, PartitionRange, Point,
     Primary, RowRange, Scan, Selection, Told,

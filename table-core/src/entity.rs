@@ -6,6 +6,8 @@ mod versioned;
 pub use index::{IndexEntry, IndexOf};
 pub use versioned::Versioned;
 
+use std::any::Any;
+
 use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;
 use crate::key::EntityKey;
@@ -13,6 +15,10 @@ use crate::limits::Limits;
 use crate::query::{EntityRef, Select};
 use crate::row::Row;
 use crate::schema::EntitySchema;
+
+/// The relations of an entity, known to the package that keeps its copies.
+#[doc(hidden)]
+pub type AnyRelations = dyn Any + Send + Sync;
 
 /// A struct with a table design. Only `#[derive(Entity)]` implements it.
 #[diagnostic::on_unimplemented(
@@ -27,8 +33,10 @@ pub trait Entity: FromEntity + 'static {
     const INDEXES: &'static [IndexOf<Self>] = &[];
     /// Whether each change is recorded in the feed of its partition: `#[entity(feed)]`.
     const FEED: bool = false;
-    /// Whether it gives copies to other entities, or holds copies of theirs: `#[entity(copies)]`.
-    const COPIES: bool = false;
+    /// The relations by which it gives copies to other entities, and holds copies of theirs, as the package that keeps these reads them:
+    /// `#[entity(gives(…), holds(…))]`.
+    #[doc(hidden)]
+    const RELATIONS: Option<&'static AnyRelations> = None;
     /// The designs that may lie beside it in its table: the members of the set that `#[entity(set = …)]` names, its own among them.
     const BESIDE: &'static [&'static EntitySchema] = &[];
 
@@ -109,7 +117,7 @@ fn require_portable(kind: &'static str, key: &str) -> Result<()> {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed), which a plain write would leave behind",
+    message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed, copies), which a plain write would leave behind",
     label = "this verb writes the entity alone",
     note = "write it through the handle of the patterns crate, which has the same verbs and keeps all that is declared: \
             `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
@@ -122,7 +130,7 @@ impl<E: DeclaresNothing> PlainEntity for E {}
 /// Implemented by the derive for entities that declare nothing. Not part of the API.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed), which a plain write would leave behind",
+    message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed, copies), which a plain write would leave behind",
     label = "this verb writes the entity alone",
     note = "write it through the handle of the patterns crate, which has the same verbs and keeps all that is declared: \
             `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",
@@ -159,7 +167,7 @@ pub trait Declared {
 #[doc(hidden)]
 #[must_use]
 pub const fn keeps<E: Entity>() -> &'static [&'static str] {
-    match (E::COPIES, E::FEED) {
+    match (E::RELATIONS.is_some(), E::FEED) {
         (true, true) => &["copies", "feed"],
         (true, false) => &["copies"],
         (false, true) => &["feed"],
@@ -183,7 +191,7 @@ impl<E: Entity> Declared for E {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed), which a plain write would leave behind",
+    message = "[T069] `{Self}` declares what is to be kept with it (an index, a feed, copies), which a plain write would leave behind",
     label = "this verb writes the entity alone",
     note = "write it through the handle of the patterns crate, which has the same verbs and keeps all that is declared: \
             `use table_patterns::EntityStore;` and `store.entities::<{Self}>()`",

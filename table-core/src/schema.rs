@@ -18,7 +18,8 @@ use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
 use crate::value::EdmType;
 
-pub(crate) use layout::is_same_text;
+#[doc(hidden)]
+pub use layout::is_same_text;
 pub use layout::{begins, disjoint, fits, same};
 
 /// The property that holds the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).

@@ -10,6 +10,7 @@ pub(crate) mod large;
 pub(crate) mod member;
 pub(crate) mod piece;
 pub(crate) mod projection;
+pub(crate) mod relations;
 mod slot;
 pub(crate) mod wide;
 

@@ -22,6 +22,7 @@ mod levels;
 mod partitions;
 mod projection;
 mod reading;
+mod relations;
 mod rows;
 mod schema;
 mod selections;
@@ -64,17 +65,14 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let selections = selections::selections(&design);
     let (rows, rows_methods) = rows::rows(&design).unzip();
     let (prefixes, prefixes_methods) = levels::prefixes(&design);
-    let plain = (entity.indexes.is_empty() && !entity.feed && !entity.copies).then(|| plain(entity));
+    let plain = (entity.indexes.is_empty() && !entity.feed && !entity.has_copies()).then(|| plain(entity));
     let feed = entity.feed.then(|| {
         quote!(
             const FEED: bool = true;
         )
     });
-    let copies = entity.copies.then(|| {
-        quote!(
-            const COPIES: bool = true;
-        )
-    });
+    let relations = relations::declared(entity);
+    let ends = relations::ends(entity);
     let (beside, mixed, proof) = beside(entity);
     let index::Indexes { types, list, impls, selections: by_index } = index::indexes(&design);
     let aliases = aliases.items();
@@ -90,7 +88,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
                 #schema
                 #list
                 #feed
-                #copies
+                #relations
                 #beside
                 #encode_key
                 #to_row
@@ -103,6 +101,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
                 }
                 #from_entity
             }
+            #ends
             #proof
             #plain
             #[automatically_derived]
@@ -177,7 +176,7 @@ pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
 /// The traits without meaning.
 fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
-    let plain = plain(entity);
+    let (plain, ends) = (plain(entity), relations::ends(entity));
     quote! {
             #[automatically_derived]
             impl #of_impl __table::Entity for #ty #of_where {
@@ -196,6 +195,7 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
                 }
             }
             #plain
+            #ends
     }
 }
 

@@ -49,8 +49,10 @@ pub(crate) struct Entity<'a> {
     pub(crate) allows: Allows,
     /// Whether each change is recorded in the feed of its partition.
     pub(crate) feed: bool,
-    /// Whether it gives or holds copies.
-    pub(crate) copies: bool,
+    /// The relations by which others hold copies of it.
+    pub(crate) gives: Vec<Path>,
+    /// The relations by which it holds copies of others.
+    pub(crate) holds: Vec<Path>,
     /// The set that has the types of the table.
     pub(crate) set: Option<Path>,
     /// The value of `EntityType`; `None` if none is stored.
@@ -92,7 +94,8 @@ impl<'a> Entity<'a> {
             runtime: told,
             allows,
             feed,
-            copies,
+            gives,
+            holds,
             set,
             mut partition_key,
             row_key,
@@ -128,7 +131,8 @@ impl<'a> Entity<'a> {
             kind,
             allows,
             feed,
-            copies,
+            gives,
+            holds,
             set,
             fields,
             partition_key,
@@ -136,6 +140,11 @@ impl<'a> Entity<'a> {
             indexes,
             named,
         })
+    }
+
+    /// Whether it gives or holds copies.
+    pub(crate) fn has_copies(&self) -> bool {
+        !self.gives.is_empty() || !self.holds.is_empty()
     }
 
     /// The type: `Employee`, `Event<T>`.

@@ -14,8 +14,8 @@
 //! The digits are the first 128 bits of the SHA-256 of relation, table, PartitionKey and RowKey of the holder, a U+0000 behind each. So the change of
 //! a source finds its copies by one range of its own partition (PAT-DEN-3), and typed reads leave these rows out, as they do the outbox's.
 //!
-//! A [`Denormal`] says what is copied from what into what. The one handle, [`Entities`](crate::Entities), that [gives](crate::Entities::gives) or
-//! [holds](crate::Entities::holds) by it keeps the copies, with every verb.
+//! A [`Denormal`] says what is copied from what into what. Both structs name it, `#[entity(gives(…))]` and `#[entity(holds(…))]`, and every
+//! handle on them, [`Entities`](crate::Entities), keeps the copies, with every verb.
 //!
 //! # Guarantee
 //! - One point query of the holder answers with the copied properties (PAT-DEN-1). Only this module sets these: a holder is
@@ -49,9 +49,8 @@
 //! - No chains: a type that holds copies is not a source of others.
 //! - Indexes and a feed that either struct declares are kept by every write, and copied properties may be in the keys of the holder's indexes.
 //!   A [participant](crate::participant) is asked by the handle that it was given to, and not where a change of a source writes holders.
-//! - All writers of the two types go through handles with all relations. Declare both structs `#[entity(copies)]`: a plain write of
-//!   theirs does not compile, and a write by a handle that knows no relation is refused (`Unsupported`), so that no program forgets one.
-//!   [`settle_copies`](crate::Entities::settle_copies) mends what another tool wrote.
+//! - No program forgets a relation: one that a struct does not declare is not to be implemented, and a plain write of either type does not
+//!   compile. [`settle_copies`](crate::Entities::settle_copies) mends what another tool wrote.
 //!   A [unit](crate::unit) reads them when it is committed.
 //! - Across partitions, "refuse" sees the references that are recorded: one that is being taken up while its source is deleted is found by
 //!   the worker, which clears it.
@@ -68,13 +67,13 @@
 //! use table_patterns::{Engine, Entities, Entity, QueueName, Selection};
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
-//! #[entity(table = "Company", copies)]
+//! #[entity(table = "Company", gives(Manager))]
 //! #[partition_key(department)]
 //! #[row_key("empid_", id)]
 //! struct Employee { department: String, #[digits(6)] id: u32, last_name: String }
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
-//! #[entity(table = "Departments", copies)]
+//! #[entity(table = "Departments", holds(Manager))]
 //! #[partition_key(name)]
 //! #[row_key("Department")]
 //! struct Department { name: String, manager_id: Option<i32>, manager_last_name: Option<String> }
@@ -107,8 +106,8 @@
 //! let store = Engine::in_memory();
 //! let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("copies")?);
 //! outbox.create_queues().await?;
-//! let employees = Entities::<Employee, _, _>::from(outbox.clone()).gives::<Manager>().create_if_missing().await?;
-//! let departments = Entities::<Department, _, _>::from(outbox.clone()).holds::<Manager>().create_if_missing().await?;
+//! let employees = Entities::<Employee, _, _>::from(outbox.clone()).create_if_missing().await?;
+//! let departments = Entities::<Department, _, _>::from(outbox.clone()).create_if_missing().await?;
 //!
 //! employees.insert(&Employee { department: "Sales".into(), id: 223, last_name: "Byron".into() }).await?;
 //! let sales = Department { name: "Sales".into(), manager_id: Some(223), manager_last_name: None };
@@ -126,6 +125,9 @@
 
 mod admission;
 mod chunk;
+#[doc(hidden)]
+pub mod declared;
+mod end;
 mod fault;
 mod gives;
 mod group;
@@ -143,16 +145,23 @@ mod tests;
 use table_core::entity::Entity;
 use table_core::selection::{Point, Selection};
 
+use end::{Gives, Holds};
 pub use reference::REFERENCE_PREFIX;
+pub(crate) use relations::keeper;
 
 /// One relation: what is copied from a source into the holders that refer to it.
 ///
 /// The functions are pure. A type may hold copies by several relations, and be the source of several.
-pub trait Denormal: 'static {
-    /// The entity that is copied from.
-    type Source: Entity + Send + Sync;
-    /// The entity that holds the copies, as properties of its own.
-    type Holder: Entity + Send + Sync;
+#[diagnostic::on_unimplemented(
+    message = "[T185] `{Self}` is not a relation",
+    label = "`gives` and `holds` name types that implement `Denormal`",
+    note = "a relation says which source a holder refers to and what is copied: implement `Denormal` for it"
+)]
+pub trait Denormal: Sized + 'static {
+    /// The entity that is copied from. It declares the relation: `#[entity(gives(…))]`.
+    type Source: Entity + Gives<Self>;
+    /// The entity that holds the copies, as properties of its own. It declares the relation: `#[entity(holds(…))]`.
+    type Holder: Entity + Holds<Self>;
     /// What is copied. A change of the source that leaves this equal touches no holder.
     type Copied: PartialEq;
 

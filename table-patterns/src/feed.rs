@@ -41,7 +41,7 @@
 //! ```
 //! # use table_patterns::{Engine, Entity, IfMatch};
 //! use table_patterns::feed::Cursor;
-//! use table_patterns::index::EntityStore;
+//! use table_patterns::EntityStore;
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
 //! #[entity(table = "Company", feed)]

@@ -96,7 +96,6 @@ mod in_unit;
 mod kept;
 mod list;
 mod look_up;
-mod open;
 #[cfg(feature = "blobs")]
 mod orphans;
 mod outbox;
@@ -130,8 +129,6 @@ pub(crate) use kept::{Asked, Keeper, Kept, KeptWrite, Other};
 #[cfg(feature = "blobs")]
 pub use list::ListBlobs;
 pub use look_up::ListPage;
-pub use open::EntityStore;
-pub(crate) use open::has_remote;
 pub use outbox::{IndexOutbox, NoOutbox};
 pub use patch::IndexedPatch;
 pub use remote::{Derived, Left, RemoteChange};

@@ -47,6 +47,7 @@ pub mod denormal;
 #[cfg(test)]
 mod faults;
 pub mod feed;
+mod handle;
 pub mod index;
 #[cfg(feature = "blobs")]
 pub mod large;
@@ -68,5 +69,6 @@ pub mod view;
 pub mod wide;
 pub mod work;
 
-pub use index::{Entities, EntityStore};
+pub use handle::EntityStore;
+pub use index::Entities;
 pub use table_core::*;

@@ -28,7 +28,7 @@
 //! For another key of the same entity: an [index](crate::index). For every change in order, to be followed: the [feed](crate::feed).
 //!
 //! ```
-//! use table_patterns::index::EntityStore;
+//! use table_patterns::EntityStore;
 //! use table_patterns::participant::{Changes, Participant};
 //! use table_patterns::{Engine, Entity, IfMatch, Result, TableStoreExt};
 //!

@@ -109,7 +109,7 @@ pub use tables::PeriodTables;
 ///
 /// let attempts = PeriodTables::<LoginAttempt, _>::new(Engine::in_memory());
 /// ```
-pub trait Periodic: Entity {
+pub trait Periodic: Entity + Send + Sync {
     /// How long a period is.
     const PERIOD: Period;
 

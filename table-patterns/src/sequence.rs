@@ -29,7 +29,7 @@
 //! Where no person reads the number: a random identifier costs nothing. Where it is to say when: [`LogStamp`](crate::log_tail::LogStamp).
 //!
 //! ```
-//! use table_patterns::index::EntityStore;
+//! use table_patterns::EntityStore;
 //! use table_patterns::sequence::{Blocks, Gapless};
 //! use table_patterns::{Engine, Entity};
 //!

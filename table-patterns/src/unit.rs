@@ -23,7 +23,7 @@
 //! For one entity: the verbs of the handle. For more than fits: [bulk](crate::index::Entities::bulk), which is not atomic.
 //!
 //! ```
-//! use table_patterns::index::EntityStore;
+//! use table_patterns::EntityStore;
 //! use table_patterns::unit::Unit;
 //! use table_patterns::{Engine, Entity, ErrorCode};
 //!
@@ -84,6 +84,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use table_core::Table;
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
@@ -93,6 +94,7 @@ use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 
 use crate::feed::Feed;
+use crate::handle::handle;
 use crate::index::{Batch, Entities, IndexOutbox, Road};
 
 use act::Act;
@@ -166,9 +168,12 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         self
     }
 
-    fn handle<E: Entity>(&self) -> Entities<E, S, O> {
+    fn handle<E: Entity + Send + Sync>(&self) -> Entities<E, S, O> {
         let known = self.handles.get(&TypeId::of::<E>()).and_then(|handle| handle.downcast_ref());
-        known.cloned().unwrap_or_else(|| self.road.handle())
+        known.cloned().unwrap_or_else(|| {
+            let handle = handle(Table::of_design(self.road.store.clone()), self.road.outbox.clone());
+            Entities { retry: self.road.retry.clone(), blobs: self.road.blobs.clone(), ..handle }
+        })
     }
 
     /// How many operations it holds at most, those of copies, lists, participants and the outbox included.

@@ -61,7 +61,7 @@
 //! counted at leisure: read the partition.
 //!
 //! ```
-//! use table_patterns::index::EntityStore;
+//! use table_patterns::EntityStore;
 //! use table_patterns::view::{Projection, View, ViewTable};
 //! use table_patterns::{Engine, Entity, Result};
 //!

@@ -10,7 +10,8 @@ use chrono::{DateTime, Utc};
 use pollster::block_on;
 use table_core::Entity;
 use table_core::embedded::{Durability, Engine};
-use table_patterns::index::{Entities, EntityStore, IndexState};
+use table_patterns::EntityStore;
+use table_patterns::index::{Entities, IndexState};
 
 use crate::Outcome;
 use crate::data::{PARTITION, site};

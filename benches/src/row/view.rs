@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use pollster::block_on;
 use table_core::Entity;
 use table_core::embedded::{Durability, Engine};
-use table_patterns::index::EntityStore;
+use table_patterns::EntityStore;
 use table_patterns::view::{Projection, View, ViewTable};
 
 use crate::Outcome;

@@ -24,7 +24,7 @@ fn once<T>(outcome: Result<T>) -> Result<()> {
     }
 }
 
-impl<S: TableStore + Clone> Handler<Closed> for Notifier<S> {
+impl<S: TableStore + Clone + 'static> Handler<Closed> for Notifier<S> {
     async fn handle(&self, closed: &Closed, _: Call<'_>) -> Result<()> {
         let (tenant, ticket) = (closed.tenant.clone(), closed.ticket);
         let strange = || Error::new(ErrorCode::Corrupted, "the instant is none of the calendar");

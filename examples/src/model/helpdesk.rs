@@ -26,7 +26,7 @@ pub enum Status {
 /// A ticket: `contoso` / `ticket_000017`.
 #[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
-#[entity(table = "HelpDesk", feed, copies, set = HelpDesk)]
+#[entity(table = "HelpDesk", feed, holds(Assignee), set = HelpDesk)]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)), keep(priority, created, agent_name))]
@@ -117,7 +117,7 @@ pub enum HelpDesk {
 
 /// An agent: `contoso` / `staff_0007`, found by an e-mail address that no other agent of the tenant has.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "HelpDesk", copies, set = HelpDesk)]
+#[entity(table = "HelpDesk", gives(Assignee), set = HelpDesk)]
 #[partition_key(tenant)]
 #[row_key("staff_", id)]
 #[index(ByEmail, unique, row_key("email_", escaped(email)))]
@@ -315,14 +315,14 @@ access_patterns! {
 /// The next version of the program: tickets name a product and are found by it.
 pub mod next {
     use super::{
-        Agent, BlobRef, Comment, DateTime, Denormal, Entity, EntitySet, OnDelete, Point, Projection,
-        Selection, Status, TableEntity, Utc,
+        BlobRef, Comment, DateTime, Denormal, Entity, EntitySet, OnDelete, Point, Projection, Selection,
+        Status, TableEntity, Utc,
     };
 
     /// A ticket.
     #[allow(clippy::duplicated_attributes, reason = "words that its indexes have in common")]
     #[derive(Entity, Clone, Debug, PartialEq)]
-    #[entity(table = "HelpDesk", feed, copies, set = HelpDesk)]
+    #[entity(table = "HelpDesk", feed, holds(Assignee), set = HelpDesk)]
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
     #[index(ByStatus, row_key("status_", status, "_", desc(number)), keep(priority, created, agent_name))]
@@ -357,6 +357,24 @@ pub mod next {
         pub attachment: Option<BlobRef>,
         /// What it is about; tickets of the first version name none.
         pub product: Option<String>,
+    }
+
+    /// An agent, as before.
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "HelpDesk", gives(Assignee), set = HelpDesk)]
+    #[partition_key(tenant)]
+    #[row_key("staff_", id)]
+    #[index(ByEmail, unique, row_key("email_", escaped(email)))]
+    pub struct Agent {
+        /// The tenant.
+        pub tenant: String,
+        /// Within the tenant.
+        #[digits(4)]
+        pub id: u32,
+        /// Shown on tickets.
+        pub name: String,
+        /// Unique in the tenant.
+        pub email: String,
     }
 
     /// Tickets show the names of their agents.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use table_core::{Engine, Entity, QueueName, TableName, TableStore};
+use table_patterns::EntityStore;
 use table_patterns::blob::object_store::ObjectStore;
-use table_patterns::index::{Entities, EntityStore, ListBlobs};
+use table_patterns::index::{Entities, ListBlobs};
 use table_patterns::outbox::Outbox;
 use table_patterns::work::Worker;
 
@@ -80,7 +81,7 @@ pub fn outbox<S: TableStore + Clone>(store: &S) -> table_core::Result<Outbox<S, 
 
 /// The table with its lists.
 #[must_use]
-pub fn table<S: TableStore + Clone>(
+pub fn table<S: TableStore + Clone + 'static>(
     store: &S,
     outbox: Outbox<S, Engine>,
     blobs: &Arc<dyn ObjectStore>,

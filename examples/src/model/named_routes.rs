@@ -5,7 +5,7 @@ use std::error::Error;
 
 use table_core::error::Result;
 use table_core::selection::Point;
-use table_core::{DynTableStore, Engine, Entity, QueueName, Selection, TableStore, TableStoreExt};
+use table_core::{DynTableStore, Engine, Entity, QueueName, Selection, TableStore};
 use table_patterns::Entities;
 use table_patterns::denormal::Denormal;
 use table_patterns::outbox::Outbox;
@@ -20,7 +20,7 @@ const STATE: &str = "WA";
 
 /// An airport: `SEA` / `Airport`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
-#[entity(table = "NamedAirports")]
+#[entity(table = "NamedAirports", gives(Origin, Destination))]
 #[partition_key(iata)]
 #[row_key("Airport")]
 pub struct NamedAirport {
@@ -34,7 +34,7 @@ pub struct NamedAirport {
 
 /// A route under the airport it starts from: `SEA` / `LAX`. The names are copies.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
-#[entity(table = "NamedRoutes")]
+#[entity(table = "NamedRoutes", holds(Origin, Destination))]
 #[partition_key(origin)]
 #[row_key(destination)]
 pub struct NamedRoute {
@@ -124,11 +124,7 @@ impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
     pub async fn new(store: S) -> Result<Self> {
         let outbox = Outbox::new(store, Engine::in_memory(), QueueName::new("named-routes")?);
         outbox.create_queues().await?;
-        Ok(Self {
-            airports: Entities::from(outbox.clone()).gives::<Origin>().gives::<Destination>(),
-            routes: Entities::from(outbox.clone()).holds::<Origin>().holds::<Destination>(),
-            outbox,
-        })
+        Ok(Self { airports: Entities::from(outbox.clone()), routes: Entities::from(outbox.clone()), outbox })
     }
 
     /// Does what has been recorded.
@@ -178,8 +174,9 @@ pub async fn import(
 ) -> Result<(), Box<dyn Error>> {
     let routes = named(routes, airports);
     let store: &DynTableStore = store.unmetered();
-    let sources = store.table::<NamedAirport>().create_if_missing().await?;
-    store.table::<NamedRoute>().create_if_missing().await?;
+    let NamedRoutes { airports: sources, routes: holders, outbox } = NamedRoutes::new(store.clone()).await?;
+    let (sources, holders) = (sources.create_if_missing().await?, holders.create_if_missing().await?);
+    let handles = NamedRoutes { airports: sources, routes: holders, outbox };
     let is_named = |airport: &&airports::Airport| {
         routes.iter().any(|route| route.origin == airport.iata || route.destination == airport.iata)
     };
@@ -188,8 +185,9 @@ pub async fn import(
         name: airport.name.clone(),
         city: airport.city.clone(),
     });
-    sources.bulk().concurrency(16).insert_or_replace_all(named).await?;
-    let handles = NamedRoutes::new(store.clone()).await?;
+    for airport in named {
+        handles.airports.insert_or_replace(&airport).await?;
+    }
     for route in &routes {
         match handles.routes.insert(route).await {
             // From an earlier import, perhaps with names that a recipe changed.

@@ -4,7 +4,8 @@
 use table_core::error::{Error, Result};
 use table_core::index::Index;
 use table_core::{Entity, ErrorCode, IfMatch, TableEntity, TableStoreExt};
-use table_patterns::index::{EntityStore, FindingKind, IndexState};
+use table_patterns::EntityStore;
+use table_patterns::index::{FindingKind, IndexState};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -2,7 +2,7 @@
 
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, TableStoreExt};
-use table_patterns::index::EntityStore;
+use table_patterns::EntityStore;
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

@@ -2,8 +2,8 @@
 
 use table_core::error::Result;
 use table_core::{Entity, EntityKey, IfMatch};
+use table_patterns::EntityStore;
 use table_patterns::feed::Feed;
-use table_patterns::index::EntityStore;
 use table_patterns::view::ViewTable;
 
 use crate::grid::Grid;

@@ -1,7 +1,7 @@
 //! Runtime of `access_patterns!`: facts of an entity, and checks that a type cannot make.
 
 use crate::query::QueryClass;
-use crate::schema::{EntitySchema, IndexSchema, KeyPiece};
+use crate::schema::{EntitySchema, IndexSchema, KeyPiece, is_same_text};
 
 use super::message::Message;
 
@@ -52,7 +52,7 @@ const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     while at < pieces.len() {
         if let KeyPiece::Field { field, codec, .. } = pieces[at]
             && buckets(codec).is_none()
-            && is_same(field, wanted)
+            && is_same_text(field, wanted)
         {
             return true;
         }
@@ -74,15 +74,6 @@ const fn buckets(codec: &str) -> Option<usize> {
         at += 1;
     }
     Some(number)
-}
-
-const fn is_same(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut at = 0;
-    while at < a.len() && at < b.len() && a[at] == b[at] {
-        at += 1;
-    }
-    at == a.len() && at == b.len()
 }
 
 /// The table that a source reads.

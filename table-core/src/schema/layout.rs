@@ -142,7 +142,9 @@ const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     true
 }
 
-pub(crate) const fn is_same_text(a: &str, b: &str) -> bool {
+/// Whether two texts are one, while a declaration is compiled.
+#[must_use]
+pub const fn is_same_text(a: &str, b: &str) -> bool {
     a.len() == b.len() && is_prefix(a.as_bytes(), b.as_bytes())
 }
 

@@ -2,12 +2,14 @@
 //!
 //! Designs are entities of an ordinary table, [`LAYOUTS`], so that every backend can keep them and any tool can show them.
 
+mod admission;
 mod designs;
 mod record;
 mod standing;
 
 use std::sync::Arc;
 
+pub use admission::Admission;
 pub(super) use designs::forget;
 pub use record::{LAYOUTS, StoredLayout};
 pub use standing::LEASE;
@@ -145,10 +147,11 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// A table of another entity type in the same store, for handles that write its entities beside those of this one. Its stored design is
-    /// [asked for](Self::admit) where that of this handle is: where this one was opened.
+    /// The admission of entities of another design in a table of the same store, for handles that write these beside their own. The
+    /// stored design is asked for where that of this handle is: where this one was opened.
     ///
     /// ```
+    /// use table_core::schema::StoredSchema;
     /// use table_core::{Engine, Entity, TableName, TableStoreExt};
     /// # #[derive(Entity)]
     /// # #[entity(table = "Desk")]
@@ -163,22 +166,19 @@ impl<E, S: TableStore> Table<E, S> {
     ///
     /// # pollster::block_on(async {
     /// let agents = Engine::in_memory().table::<Agent>().create_if_missing().await?;
-    /// let tickets = agents.peer::<Ticket>(TableName::new("Desk")?);
+    /// let tickets = agents.admission(StoredSchema::of(Ticket::SCHEMA), TableName::new("Desk")?);
     /// tickets.admit(639_307_584_000_000_000).await?; // no design of `Ticket` is stored, so none is newer
     /// # Ok::<(), table_core::Error>(())
     /// # }).unwrap();
     /// ```
     #[must_use]
-    pub fn peer<P: Entity>(&self, name: TableName) -> Table<P, S>
+    pub fn admission(&self, design: StoredSchema, table: TableName) -> Admission<S>
     where
         S: Clone,
     {
-        let unasked = || {
-            let design = StoredSchema::of(P::SCHEMA).keeping(keeps::<P>());
-            Standing::unasked(design.in_table(name.as_str()))
-        };
-        let standing = self.standing.as_ref().map(|_| Arc::new(unasked()));
-        Table { standing, retry: self.retry.clone(), ..Table::new(self.store.clone(), name) }
+        let unasked = || Arc::new(Standing::unasked(design.in_table(table.as_str())));
+        let standing = self.standing.is_some().then(unasked);
+        Admission { store: self.store.clone(), table, standing }
     }
 
     /// Whether rows may be replaced as a whole: not where a newer design has properties that this one does not know, as

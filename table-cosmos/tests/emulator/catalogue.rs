@@ -85,7 +85,7 @@ fn lists_units_and_sequences_share_the_whole_key() {
 }
 
 #[derive(Clone, Debug, Entity, PartialEq)]
-#[entity(table = "Company")]
+#[entity(table = "Company", gives(Manager))]
 #[partition_key(department)]
 #[row_key("empid_", id)]
 struct Employee {
@@ -96,7 +96,7 @@ struct Employee {
 }
 
 #[derive(Clone, Debug, Entity, PartialEq)]
-#[entity(table = "Departments")]
+#[entity(table = "Departments", holds(Manager))]
 #[partition_key(name)]
 #[row_key("Department")]
 struct Department {
@@ -135,8 +135,8 @@ fn copies_follow_changes_of_one_second() {
         store.table::<Department>().create_if_missing().await.unwrap();
         let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("copies").unwrap());
         outbox.create_queues().await.unwrap();
-        let employees = Entities::<Employee, _, _>::from(outbox.clone()).gives::<Manager>();
-        let departments = Entities::<Department, _, _>::from(outbox.clone()).holds::<Manager>();
+        let employees = Entities::<Employee, _, _>::from(outbox.clone());
+        let departments = Entities::<Department, _, _>::from(outbox.clone());
         let ada = Employee { department: "Sales".into(), id: 223, last_name: "Byron".into() };
         employees.insert(&ada).await.unwrap();
         let sales = Department { name: "Sales".into(), manager: Some(223), manager_name: None };

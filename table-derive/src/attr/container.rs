@@ -7,13 +7,13 @@ use syn::{Attribute, DeriveInput, Ident, LitStr, Path};
 use crate::attr::allow::Allows;
 use crate::attr::index::{self, IndexAttr};
 use crate::attr::piece::{self, PieceList};
-use crate::attr::{Slot, foreign};
+use crate::attr::{Slot, foreign, relations};
 use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::grammar::{self, Words};
 use crate::symbol::{
-    ALLOW, COPIES, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY, PROPERTY, ROW_KEY,
-    SET, SLOTS, Symbol, TABLE,
+    ALLOW, CRATE, ENTITY, FEED, GIVES, HOLDS, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY, PROPERTY,
+    ROW_KEY, SET, SLOTS, Symbol, TABLE,
 };
 
 /// A key as written: the attribute and its pieces.
@@ -36,8 +36,10 @@ pub(crate) struct ContainerAttrs {
     pub(crate) allows: Allows,
     /// `feed`
     pub(crate) feed: bool,
-    /// `copies`
-    pub(crate) copies: bool,
+    /// `gives(…)`
+    pub(crate) gives: Vec<Path>,
+    /// `holds(…)`
+    pub(crate) holds: Vec<Path>,
     /// `set = …`
     pub(crate) set: Option<Path>,
     /// `#[partition_key(…)]`
@@ -58,7 +60,8 @@ const WORDS: Words = Words {
         (CRATE, "crate = path::to::table_core"),
         (ALLOW, "allow(hot_partition, reason = \"…\")"),
         (FEED, "feed"),
-        (COPIES, "copies"),
+        (GIVES, "gives(Assignee)"),
+        (HOLDS, "holds(Assignee)"),
         (SET, "set = Desk"),
     ],
     meant: &[
@@ -111,7 +114,8 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     let mut runtime = Slot::empty(CRATE.0);
     let mut allows = Allows::default();
     let mut feed = Slot::empty(FEED.0);
-    let mut copies = Slot::empty(COPIES.0);
+    let mut gives = Slot::empty(GIVES.0);
+    let mut holds = Slot::empty(HOLDS.0);
     let mut set = Slot::empty(SET.0);
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
     let mut row_key = Slot::empty(ROW_KEY.0);
@@ -119,6 +123,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     let mut misplaced = Vec::new();
     for attr in &input.attrs {
         if attr.path() == &ENTITY {
+            let mut whole = true;
             let sound = WORDS.read(ctxt, attr, |word, input| {
                 if word == TABLE {
                     let name = grammar::value(input, <LitStr as Parse>::parse)?;
@@ -132,8 +137,24 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
                 } else if word == SET {
                     let path = grammar::value(input, Path::parse_mod_style)?;
                     set.set(ctxt, word, path, "one set has all types of the table");
-                } else if word == COPIES {
-                    copies.set(ctxt, word, (), "the relations say which copies: write `copies` once");
+                } else if word == GIVES {
+                    let (paths, sound) = relations::parse(ctxt, word, "gives(Assignee)", input)?;
+                    whole &= sound;
+                    gives.set(
+                        ctxt,
+                        word,
+                        paths,
+                        "name all relations in one list: `gives(Assignee, Reviewer)`",
+                    );
+                } else if word == HOLDS {
+                    let (paths, sound) = relations::parse(ctxt, word, "holds(Assignee)", input)?;
+                    whole &= sound;
+                    holds.set(
+                        ctxt,
+                        word,
+                        paths,
+                        "name all relations in one list: `holds(Assignee, Reviewer)`",
+                    );
                 } else if word == ALLOW {
                     allows.parse(ctxt, word, input)?;
                 } else {
@@ -146,7 +167,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
                 }
                 Ok(())
             });
-            if !sound {
+            if !sound || !whole {
                 allows.unread();
                 misplaced.extend(piece::names(attr.meta.to_token_stream()));
             }
@@ -176,7 +197,8 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
         runtime: runtime.take(),
         allows,
         feed: feed.take().is_some(),
-        copies: copies.take().is_some(),
+        gives: gives.take().unwrap_or_default(),
+        holds: holds.take().unwrap_or_default(),
         set: set.take(),
         partition_key: partition_key.take().or_else(|| elsewhere(PARTITION_KEY)),
         row_key: row_key.take().or_else(|| elsewhere(ROW_KEY)),

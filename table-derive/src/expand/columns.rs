@@ -19,7 +19,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
         let name = &property.name;
         // A patch records nothing in a feed either, and changes no key.
         let is_patched_elsewhere =
-            entity.is_indexed(at) || entity.key_needs(at) || entity.feed || entity.copies;
+            entity.is_indexed(at) || entity.key_needs(at) || entity.feed || entity.has_copies();
         let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
         let column = constant(field);
         let (vis, ty) = (field.vis, schema::property_type(field));

@@ -33,7 +33,7 @@ const DECLARATIONS: [(&str, &str); 13] = [
     ),
     (
         "Entity",
-        r#"#[entity(crate = a::b, copies, set = Desk, allow(many_buckets, reason = "one"))]
+        r#"#[entity(crate = a::b, gives(Assignee, b::Owner), holds(Reviewer), set = Desk, allow(many_buckets, reason = "one"))]
         #[partition_key(bucket(folded(lower, name), 4000))]
         #[row_key(hex(8, upper, id), "_", unpadded(count), "_", guid(simple, user), "_", ulid(tenant), "_", caret(email))]
         #[index(ByTime, unique, table = "Times", partition_key(hash(crc32, 8, user)),
@@ -187,7 +187,8 @@ fn no_word_is_left_out() {
         "table",
         "kind",
         "feed",
-        "copies",
+        "gives",
+        "holds",
         "set",
         "crate",
         "allow",

@@ -18,7 +18,7 @@ use crate::denormal::relations::Copying;
 use crate::denormal::{OnDelete, io};
 use crate::index::{Beside, Derived, IndexOutbox, Kept, Left, RemoteChange, read_as};
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
+impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
     /// The relations by which it gives.
     pub(super) fn given(&self) -> Vec<Relation> {
         self.relations.gives.iter().map(|given| given.relation.relation).collect()

@@ -19,7 +19,7 @@ use crate::denormal::relations::Copying;
 use crate::denormal::{OnDelete, io};
 use crate::index::{Beside, Derived, IndexOutbox, Kept, Left, RemoteChange, read_as};
 
-impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
+impl<H: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, H, S, O> {
     /// What is to be written with a change of a holder: references, conditions on sources, and its own copies as these say.
     ///
     /// # Errors
@@ -33,7 +33,7 @@ impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
         let mut after = kept.new.as_ref().map(|row| read_as::<H>(key, row)).transpose()?;
         let given = after.as_ref().map(Entity::to_row).transpose()?;
         let (mut beside, mut sources) = (Vec::new(), BTreeMap::new());
-        for relation in &self.relations.holds {
+        for relation in self.relations.holds {
             let source_table = relation.relation.source_table()?;
             let is_here =
                 |source: &EntityKey| source.partition_key == key.partition_key && source_table == *table;

@@ -90,7 +90,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Holders<'_, E, S, O> {
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
+impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
     /// Writes all holders of a source as the source is now, or clears them if it is gone; how many that were. Each transaction is whole by itself
     /// (PAT-EC-6).
     pub(super) async fn spread(&self, source: &EntityKey, call: Option<Call<'_>>) -> Result<usize> {

@@ -1,13 +1,17 @@
 //! A relation as plain functions, so that a handle can have several of different types.
 
-use table_core::entity::{Entity, FromEntity};
+use std::fmt;
+
+use table_core::entity::{Entity, FromEntity, keeps};
 use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
 use table_core::row::{Row, rewrite};
+use table_core::schema::StoredSchema;
 
+use crate::denormal::end::Is;
 use crate::denormal::fault::CopyFault;
 use crate::denormal::{Denormal, OnDelete};
 use crate::index::{Batch, Write};
@@ -36,8 +40,10 @@ impl Relation {
 }
 
 /// A relation as those of its source see it.
-pub(super) struct Outgoing<E> {
+pub struct Outgoing<E> {
     pub(super) relation: Relation,
+    /// The design of the holders.
+    pub(super) holders: fn() -> StoredSchema,
     pub(super) on_delete: OnDelete,
     /// Whether two states of the source differ in what is copied.
     pub(super) changes: fn(&E, &E) -> bool,
@@ -79,18 +85,24 @@ pub(super) enum Refreshed {
     Changed(Row),
 }
 
-impl<E> Clone for Outgoing<E> {
-    fn clone(&self) -> Self {
-        Self { ..*self }
+impl<E> fmt::Debug for Outgoing<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Outgoing").field(&self.relation.name).finish()
     }
 }
 
 impl<E> Outgoing<E> {
-    pub(super) fn of<D: Denormal<Source = E>>() -> Self {
+    /// A relation of its source.
+    #[must_use]
+    pub const fn of<D: Denormal>() -> Self
+    where
+        D::Source: Is<E>,
+    {
         Self {
             relation: Relation::of::<D>(),
+            holders: || StoredSchema::of(D::Holder::SCHEMA).keeping(keeps::<D::Holder>()),
             on_delete: D::ON_DELETE,
-            changes: |before, after| D::copied(before) != D::copied(after),
+            changes: |before, after| D::copied(Is::of(before)) != D::copied(Is::of(after)),
             refers: |holder, source| {
                 Ok(key_of::<D>(&D::Holder::from_entity(holder)?)?.as_ref() == Some(source))
             },
@@ -142,7 +154,7 @@ fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
 }
 
 /// A relation as those of its holder see it.
-pub(super) struct Incoming<H> {
+pub struct Incoming<H> {
     pub(super) relation: Relation,
     pub(super) on_delete: OnDelete,
     /// The source that a holder refers to.
@@ -153,23 +165,28 @@ pub(super) struct Incoming<H> {
     pub(super) clear: fn(&mut H) -> Result<()>,
 }
 
-impl<H> Clone for Incoming<H> {
-    fn clone(&self) -> Self {
-        Self { ..*self }
+impl<H> fmt::Debug for Incoming<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Incoming").field(&self.relation.name).finish()
     }
 }
 
 impl<H> Incoming<H> {
-    pub(super) fn of<D: Denormal<Holder = H>>() -> Self {
+    /// A relation of its holder.
+    #[must_use]
+    pub const fn of<D: Denormal>() -> Self
+    where
+        D::Holder: Is<H>,
+    {
         Self {
             relation: Relation::of::<D>(),
             on_delete: D::ON_DELETE,
-            reference: key_of::<D>,
+            reference: |holder| key_of::<D>(Is::of(holder)),
             set: |holder, source| {
-                D::set(holder, D::copied(&D::Source::from_entity(source)?));
+                D::set(Is::of_mut(holder), D::copied(&D::Source::from_entity(source)?));
                 Ok(())
             },
-            clear: clear::<D>,
+            clear: |holder| clear::<D>(Is::of_mut(holder)),
         }
     }
 }

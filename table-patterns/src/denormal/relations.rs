@@ -4,33 +4,34 @@ use std::any::Any;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use table_core::Table;
 use table_core::entity::Entity;
 use table_core::error::Result;
-use table_core::queue::QueueStore;
 use table_core::row::Row;
 use table_core::store::TableStore;
 
-use crate::denormal::Denormal;
 use crate::denormal::admission::Given;
+use crate::denormal::declared::Declared;
 use crate::denormal::relation::Incoming;
 use crate::index::{Asked, Entities, IndexOutbox, Keeper, Kept, KeptWrite, RemoteChange, read_as};
-use crate::outbox::Outbox;
 use crate::work::Call;
 
 /// The relations by which others hold copies of entities, and those by which they hold copies of others.
-pub(super) struct Relations<E, S> {
+pub(super) struct Relations<E: 'static, S> {
+    declared: &'static Declared<E>,
     pub(super) gives: Vec<Given<E, S>>,
-    pub(super) holds: Vec<Incoming<E>>,
+    pub(super) holds: &'static [Incoming<E>],
 }
 
-impl<E, S> Clone for Relations<E, S> {
-    fn clone(&self) -> Self {
-        Self { gives: self.gives.clone(), holds: self.holds.clone() }
+impl<E, S: TableStore + Clone> Relations<E, S> {
+    fn of(declared: &'static Declared<E>, table: &Table<E, S>) -> Self {
+        let gives = declared.gives.iter().map(|relation| Given::of(relation, table)).collect();
+        Self { declared, gives, holds: declared.holds }
     }
 }
 
 /// A handle with its relations.
-pub(super) struct Copying<'a, E, S, O> {
+pub(super) struct Copying<'a, E: 'static, S, O> {
     pub(super) handle: &'a Entities<E, S, O>,
     pub(super) relations: &'a Relations<E, S>,
 }
@@ -49,7 +50,7 @@ where
 impl<E, S, O> Keeper<E, Entities<E, S, O>> for Relations<E, S>
 where
     E: Entity + Send + Sync,
-    S: TableStore + 'static,
+    S: TableStore + Clone + 'static,
     O: IndexOutbox,
 {
     fn keep<'a>(&'a self, handle: &'a Entities<E, S, O>, asked: Asked) -> BoxFuture<'a, Result<KeptWrite>> {
@@ -66,8 +67,7 @@ where
     }
 
     fn opened(&self, handle: &Entities<E, S, O>) -> Arc<dyn Keeper<E, Entities<E, S, O>>> {
-        let gives = self.gives.iter().map(|given| given.beside(&handle.table)).collect();
-        Arc::new(Self { gives, holds: self.holds.clone() })
+        Arc::new(Self::of(self.declared, &handle.table))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -75,7 +75,7 @@ where
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
+impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
     /// The write of an entity with the copies that it holds, and those that it gives.
     async fn keep(&self, asked: Asked) -> Result<KeptWrite> {
         let mut kept = Kept::of(&asked)?;
@@ -95,27 +95,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
     }
 }
 
-impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static, Q: QueueStore + 'static>
-    Entities<E, S, Outbox<S, Q>>
+/// What keeps the copies of entities in the writes of handles on a table, if their struct declares any.
+pub(crate) fn keeper<E, S, O>(table: &Table<E, S>) -> Option<Arc<dyn Keeper<E, Entities<E, S, O>>>>
+where
+    E: Entity + Send + Sync,
+    S: TableStore + Clone + 'static,
+    O: IndexOutbox,
 {
-    /// The same with a relation by which others hold copies of these entities: see [the pattern](crate::denormal). All are to be registered. Which holders
-    /// a change writes is known from their references; how, from here.
-    #[must_use]
-    pub fn gives<D: Denormal<Source = E>>(self) -> Self {
-        let given = Given::of::<D>(&self.table);
-        self.relating(|relations| relations.gives.push(given))
-    }
-
-    /// The same with a relation by which these entities hold copies of others: see [the pattern](crate::denormal). All are to be registered.
-    #[must_use]
-    pub fn holds<D: Denormal<Holder = E>>(self) -> Self {
-        self.relating(|relations| relations.holds.push(Incoming::of::<D>()))
-    }
-
-    fn relating(self, add: impl FnOnce(&mut Relations<E, S>)) -> Self {
-        let known = Copying::of(&self).map(|copying| copying.relations.clone());
-        let mut relations = known.unwrap_or_else(|| Relations { gives: Vec::new(), holds: Vec::new() });
-        add(&mut relations);
-        Self { keeper: Some(Arc::new(relations)), ..self }
-    }
+    Some(Arc::new(Relations::of(Declared::find()?, table)))
 }

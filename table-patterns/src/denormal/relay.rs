@@ -10,7 +10,7 @@ use crate::denormal::relations::Copying;
 use crate::index::{Derived, Entities, IndexOutbox, RemoteChange};
 use crate::work::Call;
 
-impl<E: Entity, S: TableStore + 'static, O: IndexOutbox> Entities<E, S, O> {
+impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox> Entities<E, S, O> {
     /// Brings copies in agreement with what is there now: those that an entity holds, with its references, and those that it gives, also where it is gone;
     /// how many entities were written. That it is called again does no harm.
     ///
@@ -23,7 +23,7 @@ impl<E: Entity, S: TableStore + 'static, O: IndexOutbox> Entities<E, S, O> {
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };
         let mut held = 0;
-        for relation in &copying.relations.holds {
+        for relation in copying.relations.holds {
             held += copying.align(relation, (&key, &[]), None).await?;
         }
         let given = if copying.relations.gives.is_empty() { 0 } else { copying.spread(&key, None).await? };
@@ -31,7 +31,7 @@ impl<E: Entity, S: TableStore + 'static, O: IndexOutbox> Entities<E, S, O> {
     }
 }
 
-impl<E: Entity, S: TableStore, O: IndexOutbox> Copying<'_, E, S, O> {
+impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
     /// Settles what a recorded change left to be done for copies.
     pub(super) async fn settle(&self, change: &RemoteChange, call: Option<Call<'_>>) -> Result<usize> {
         let RemoteChange { of, owner, keys, .. } = change;

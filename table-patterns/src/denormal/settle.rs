@@ -18,7 +18,7 @@ use crate::denormal::relations::Copying;
 use crate::index::IndexOutbox;
 use crate::work::Call;
 
-impl<H: Entity, S: TableStore, O: IndexOutbox> Copying<'_, H, S, O> {
+impl<H: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, H, S, O> {
     /// Brings a holder in line with the source that it refers to by a relation, and with those that it may have left; how often that changed
     /// its copies.
     pub(super) async fn align(

@@ -57,7 +57,7 @@ impl Ahead {
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, PartitionKey, feed::Cursor};
-/// use table_patterns::index::EntityStore;
+/// use table_patterns::EntityStore;
 ///
 /// # #[derive(Entity)]
 /// # #[entity(table = "Company", feed)]

@@ -49,7 +49,8 @@ pub struct BackfillProgress {
 ///
 /// ```
 /// # use table_core::{Engine, TableStoreExt};
-/// # use table_patterns::index::{IndexState, EntityStore};
+/// # use table_patterns::EntityStore;
+/// # use table_patterns::index::IndexState;
 /// # mod v1 {
 /// #     #[derive(table_core::Entity)]
 /// #     #[entity(table = "Company")]

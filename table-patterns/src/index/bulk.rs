@@ -36,7 +36,7 @@ const WINDOW_BYTES: usize = 64 << 20;
 ///
 /// ```
 /// # use table_core::{Engine, Entity};
-/// # use table_patterns::index::EntityStore;
+/// # use table_patterns::EntityStore;
 /// # #[derive(Entity, Clone)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]

@@ -54,7 +54,8 @@ impl IndexReport {
 ///
 /// ```
 /// # use table_core::{Engine, Entity, IfMatch, TableStoreExt};
-/// # use table_patterns::index::{FindingKind, EntityStore};
+/// # use table_patterns::EntityStore;
+/// # use table_patterns::index::FindingKind;
 /// # #[derive(Entity, Clone)]
 /// # #[entity(table = "Company")]
 /// # #[partition_key(department)]

@@ -1,7 +1,7 @@
 //! What a change of one entity writes, with what its indexes, feed and participants add: decided without I/O.
 
 use table_core::entity::Entity;
-use table_core::error::{Error, Result};
+use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
@@ -12,7 +12,6 @@ use crate::feed::FeedChange;
 use crate::index::attempts::{Current, read_as};
 use crate::index::batch::Write;
 use crate::index::changes::ChangeKind;
-use crate::index::fault::IndexFault;
 use crate::index::outbox::IndexOutbox;
 use crate::index::table::Entities;
 use crate::participant::Changes;
@@ -34,9 +33,6 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         old: Option<&E>,
         new: Option<&E>,
     ) -> Result<Write> {
-        if E::COPIES && !self.keeps_copies() {
-            return Err(self.here(Error::of(IndexFault::Copies(E::SCHEMA.entity)), &key));
-        }
         let mut out = Changes::new(key.clone(), self.retry.pace().clone());
         for participant in &self.participants {
             let name = participant.name();

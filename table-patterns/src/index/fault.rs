@@ -82,9 +82,9 @@ pub(crate) enum IndexFault {
     #[error("a step elsewhere is intended, and nothing records it: take a handle with an outbox")]
     NoOutboxForSteps,
     #[error(
-        "`{0}` gives or holds copies, which this write would not keep: name its relations on the handle, with `gives` or `holds`"
+        "`{0}` declares no relation, and this change leaves copies to be settled: a program of another version recorded it"
     )]
-    Copies(&'static str),
+    NoRelation(&'static str),
     #[error("a page of a list has at least one key: `top` is 0")]
     EmptyPage,
     #[error("a write was not decided though all that is there was read")]
@@ -107,7 +107,7 @@ impl Fault for IndexFault {
             Self::UnknownIndex(_) => (ErrorCode::LayoutMismatch, None),
             Self::Behind => (ErrorCode::UpdateConditionNotSatisfied, Some("PAT-INTER-3")),
             Self::NoOutbox(_) | Self::NoOutboxForSteps => (ErrorCode::Unsupported, Some("PAT-EC-8")),
-            Self::Copies(_) => (ErrorCode::Unsupported, Some("PAT-DEN-2")),
+            Self::NoRelation(_) => (ErrorCode::Unsupported, Some("PAT-DEN-2")),
             Self::Undecided => (ErrorCode::InternalError, None),
         }
     }

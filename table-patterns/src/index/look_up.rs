@@ -100,7 +100,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// `top`, none at all included, and not be the last.
     ///
     /// ```
-    /// # use table_patterns::{Engine, Entity, index::EntityStore};
+    /// # use table_patterns::{Engine, Entity, EntityStore};
     /// # #[derive(Entity, Clone, Debug, PartialEq)]
     /// # #[partition_key(department)]
     /// # #[row_key("empid_", id)]

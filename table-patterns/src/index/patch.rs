@@ -28,7 +28,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
 ///
 /// ```
 /// # use table_core::{Engine, Entity};
-/// # use table_patterns::index::EntityStore;
+/// # use table_patterns::EntityStore;
 /// # #[derive(Entity, Clone)]
 /// # #[partition_key(department)]
 /// # #[row_key("empid_", id)]

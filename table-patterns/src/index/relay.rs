@@ -126,7 +126,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, QueueName};
-    /// use table_patterns::index::EntityStore;
+    /// use table_patterns::EntityStore;
     /// use table_patterns::outbox::Outbox;
     /// use table_patterns::work::Worker;
     ///

@@ -1,6 +1,5 @@
 //! The one way of a batch to the store: what is recorded with it, its attempts, and what is notified afterwards.
 
-use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::etag::ETag;
 use table_core::key::PartitionKey;
@@ -8,7 +7,6 @@ use table_core::name::TableName;
 use table_core::operation::Operation;
 use table_core::retry::Retry;
 use table_core::store::TableStore;
-use table_core::table::TableStoreExt;
 
 use crate::feed::Feed;
 use crate::index::batch::Batch;
@@ -16,7 +14,6 @@ use crate::index::commit::{Attempt, Mode, attempt};
 use crate::index::list::{ListBlobs, Lists};
 use crate::index::outbox::IndexOutbox;
 use crate::index::remote::RemoteChange;
-use crate::index::table::Entities;
 
 /// All that a batch of any types needs on its way.
 #[derive(Clone, Debug)]
@@ -102,13 +99,5 @@ impl<S: TableStore, O: IndexOutbox> Road<S, O> {
         let lists = Lists { table, blobs: self.blobs.as_ref(), pace: self.retry.pace(), limits };
         let way = Way { store: &self.store, outbox: &self.outbox, feed: self.feed.as_ref(), lists };
         way.commit(batch, (&self.retry, look)).await
-    }
-}
-
-impl<S: TableStore + Clone, O: IndexOutbox> Road<S, O> {
-    /// A handle on entities of another type, with what their struct declares.
-    pub(crate) fn handle<E: Entity>(&self) -> Entities<E, S, O> {
-        let handle = Entities::new(self.store.table(), self.outbox.clone());
-        Entities { retry: self.retry.clone(), blobs: self.blobs.clone(), ..handle }
     }
 }

@@ -54,7 +54,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
                 self.settle_index(index, change, call.and_then(|call| call.version)).await
             }
             (_, Some(keeper)) => keeper.settle(self, change, call).await,
-            (_, None) => Err(self.here(Error::of(IndexFault::Copies(E::SCHEMA.entity)), &change.owner)),
+            (_, None) => Err(self.here(Error::of(IndexFault::NoRelation(E::SCHEMA.entity)), &change.owner)),
         }
     }
 

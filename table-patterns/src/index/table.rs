@@ -22,12 +22,12 @@ use crate::participant::Participant;
 
 /// The handle on entities of type `E`: every verb keeps what their struct declares, indexes and a feed, and what takes part in their writes.
 ///
-/// Made by [`EntityStore::entities`](crate::index::EntityStore::entities); cheap to clone, and its clones know the same states. The verbs are those of [`Table`], and a
+/// Made by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone, and its clones know the same states. The verbs are those of [`Table`], and a
 /// [unit of work](crate::unit) over several types. An entity that declares nothing is written as by a [`Table`], without being read first.
 ///
 /// ```
 /// use table_core::{Engine, Entity};
-/// use table_patterns::index::EntityStore;
+/// use table_patterns::EntityStore;
 ///
 /// #[derive(Entity, Clone, Debug, PartialEq)]
 /// #[entity(table = "Company")]

@@ -42,7 +42,7 @@ fn standing() -> (Clock, Arc<AtomicU64>) {
     (Clock::new(move || hand.load(Ordering::SeqCst)), now)
 }
 
-fn log<E: Entity>() -> (LogTail<E, FaultyStore<Engine>>, FaultyStore<Engine>, Arc<AtomicU64>) {
+fn log<E: Entity + Send + Sync>() -> (LogTail<E, FaultyStore<Engine>>, FaultyStore<Engine>, Arc<AtomicU64>) {
     let store = FaultyStore::new(Engine::in_memory());
     let (clock, now) = standing();
     let table = block_on(store.table::<E>().create_if_missing()).unwrap();

@@ -13,7 +13,8 @@ use table_core::selection::{Class, Selection};
 use table_core::store::TableStore;
 use table_core::{Table, TableStoreExt};
 
-use crate::index::{Entities, has_remote};
+use crate::handle::has_remote;
+use crate::index::Entities;
 use crate::periods::{Period, PeriodQuery, Periodic};
 
 /// Names that one request lists.
@@ -48,7 +49,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
                  declare it without `table` and `partition_key` (PAT-HVD)"
             );
             assert!(
-                !E::COPIES,
+                E::RELATIONS.is_none(),
                 "an entity in tables of periods gives and holds no copies: these do not know in which table it lies (PAT-HVD)"
             );
         }
@@ -116,7 +117,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
     }
 }
 
-impl<E: Periodic, S: TableStore + Clone> PeriodTables<E, S> {
+impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// The table of an instant, to read from and for the verbs of entities that declare nothing. Sends nothing; the table may not be there yet.
     ///
     /// # Errors

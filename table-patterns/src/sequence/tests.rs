@@ -11,8 +11,9 @@ use table_core::{
     TableStore, TableStoreExt, ValueRef,
 };
 
+use crate::EntityStore;
 use crate::faults::{Call, Fault, FaultyStore};
-use crate::index::{Entities, EntityStore};
+use crate::index::Entities;
 use crate::outbox::rows::together;
 use crate::sequence::{Blocks, Gapless};
 

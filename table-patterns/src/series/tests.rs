@@ -216,8 +216,9 @@ proptest! {
 
 mod declared {
     use super::*;
+    use crate::EntityStore;
     use crate::feed::Cursor;
-    use crate::index::{Entities, EntityStore};
+    use crate::index::Entities;
 
     /// A meter that declares an index and a feed beside its slots.
     #[derive(Entity, Clone, Debug, PartialEq)]

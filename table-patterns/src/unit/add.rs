@@ -35,7 +35,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         Ok(self)
     }
 
-    pub(super) fn write<E: Entity>(
+    pub(super) fn write<E: Entity + Send + Sync>(
         &mut self,
         verb: &'static str,
         key: &EntityKey,

@@ -31,10 +31,14 @@ pub(super) struct Rewrite {
 
 impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// Adds a change: a merge where it removes no property, as what the type does not know stays then without being read.
-    pub(super) fn change<E: Entity>(&mut self, key: &EntityKey, change: Change<'_, E>) -> Result<&mut Self> {
+    pub(super) fn change<E: Entity + Send + Sync>(
+        &mut self,
+        key: &EntityKey,
+        change: Change<'_, E>,
+    ) -> Result<&mut Self> {
         let Change { etag, old: (old, before), new: (new, after) } = change;
         // Copies are kept of all that is stored.
-        let reads = self.handle::<E>().keeps_copies() || row::removes(before.view(), after.view())?;
+        let reads = E::RELATIONS.is_some() || row::removes(before.view(), after.view())?;
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if reads {
             OperationKind::Replace(after.clone(), if_match)

@@ -18,9 +18,10 @@ use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 use table_core::{Entity, Selection};
 
+use crate::EntityStore;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::feed::Cursor;
-use crate::index::{Entities, EntityStore};
+use crate::index::Entities;
 use crate::outbox::{Message, Outbox, Step};
 use crate::participant::{Changes, Participant};
 use crate::unit::Unit;

@@ -21,7 +21,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// # Errors
     /// One operation, or byte, too many (EGT-2, EGT-3), a row that is in it already (EGT-4), another partition (EGT-5) or table (EGT-1), a
     /// value that is in it already (PAT-INTRA-5). The unit stays as it was.
-    pub fn insert<E: Entity>(&mut self, entity: &E) -> Result<&mut Self> {
+    pub fn insert<E: Entity + Send + Sync>(&mut self, entity: &E) -> Result<&mut Self> {
         let kind = OperationKind::Insert(entity.to_row()?);
         self.write("insert", &entity.key_of()?, kind, None, Some(entity))
     }
@@ -31,7 +31,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     ///
     /// # Errors
     /// Those of [`insert`](Self::insert); `InvalidInput` if the two have different keys (UPD-6).
-    pub fn replace<E: Entity>(&mut self, old: &Versioned<E>, new: &E) -> Result<&mut Self> {
+    pub fn replace<E: Entity + Send + Sync>(&mut self, old: &Versioned<E>, new: &E) -> Result<&mut Self> {
         let key = new.key_of()?;
         if old.key_of()? != key {
             return Err(self.here(Error::of(UnitFault::KeyChanged), &key));
@@ -44,7 +44,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     ///
     /// # Errors
     /// Those of [`replace`](Self::replace).
-    pub fn update<E: Entity + Clone>(
+    pub fn update<E: Entity + Clone + Send + Sync>(
         &mut self,
         old: &Versioned<E>,
         change: impl FnOnce(&mut E),
@@ -58,7 +58,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     ///
     /// # Errors
     /// Those of [`replace`](Self::replace).
-    pub fn put<E: Entity>(&mut self, old: Option<&Versioned<E>>, new: &E) -> Result<&mut Self> {
+    pub fn put<E: Entity + Send + Sync>(&mut self, old: Option<&Versioned<E>>, new: &E) -> Result<&mut Self> {
         match old {
             Some(old) => self.replace(old, new),
             None => self.insert(new),
@@ -68,7 +68,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// As [`put`](Self::put) of an entity that has slots: those that are empty here are empty afterwards.
     ///
     /// ```
-    /// # use table_patterns::index::EntityStore;
+    /// # use table_patterns::EntityStore;
     /// # use table_patterns::series::{self, Series, SeriesRow, SeriesTable};
     /// # use table_patterns::{Engine, Entity};
     /// # #[derive(Entity, Clone, Debug, PartialEq)]
@@ -95,7 +95,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     ///
     /// # Errors
     /// Those of [`replace`](Self::replace).
-    pub fn put_series<E: Series>(
+    pub fn put_series<E: Send + Sync + Series>(
         &mut self,
         old: Option<&Versioned<SeriesRow<E>>>,
         new: &SeriesRow<E>,
@@ -115,7 +115,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     ///
     /// # Errors
     /// Those of [`insert`](Self::insert).
-    pub fn delete<E: Entity>(&mut self, old: &Versioned<E>) -> Result<&mut Self> {
+    pub fn delete<E: Entity + Send + Sync>(&mut self, old: &Versioned<E>) -> Result<&mut Self> {
         let kind = OperationKind::Delete(IfMatch::ETag(old.etag().clone()));
         self.write("delete", &old.key_of()?, kind, Some(old.value()), None)
     }

@@ -20,7 +20,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
     /// An index, a feed or copies are declared on an entity beside it:
     ///
     /// ```
-    /// # use table_patterns::index::EntityStore;
+    /// # use table_patterns::EntityStore;
     /// # use table_patterns::wide::{Wide, WideStore};
     /// # use table_patterns::{Engine, Entity};
     /// #[derive(Entity, Clone, Debug, PartialEq)]

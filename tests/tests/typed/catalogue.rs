@@ -12,7 +12,7 @@ use table_core::{
     Engine, Entity, EntityKey, EntitySet, ErrorCode, Filter, Result, Selection, TableEntity, TableName,
     TableStoreExt, Transaction,
 };
-use table_patterns::index::EntityStore;
+use table_patterns::EntityStore;
 use tests::employee::Employee;
 
 #[derive(Clone, Debug, Entity, PartialEq)]

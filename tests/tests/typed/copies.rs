@@ -11,7 +11,7 @@ use table_core::schema::IndexSchema;
 use table_core::{
     Engine, Entity, EntityKey, ErrorCode, IndexEntry, Result, TableEntity, TableStoreExt, Value,
 };
-use table_patterns::index::EntityStore;
+use table_patterns::EntityStore;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Documents")]

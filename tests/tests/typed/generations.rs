@@ -11,7 +11,8 @@ use table_core::embedded::{Clock, Engine, EngineOptions};
 use table_core::retry::Retry;
 use table_core::table::LEASE;
 use table_core::{Entity, ErrorCode, IfMatch, QueueName, Result, Table, TableStoreExt};
-use table_patterns::index::{EntityStore, IndexState};
+use table_patterns::EntityStore;
+use table_patterns::index::IndexState;
 use table_patterns::outbox::Outbox;
 use table_patterns::series::{HOURS, Series, SeriesTable};
 use table_patterns::wide::{Wide, WideStore};
@@ -431,22 +432,22 @@ mod desk {
     use table_core::selection::Point;
     use table_patterns::denormal::{Denormal, OnDelete};
 
-    #[derive(table_core::Entity, Clone, Debug)]
-    #[entity(table = "Desk")]
-    #[partition_key(tenant)]
-    #[row_key("agent_", id)]
-    pub(super) struct Agent {
-        pub tenant: String,
-        #[digits(4)]
-        pub id: u32,
-        pub name: String,
-    }
-
     macro_rules! tickets {
         ($version:ident, $(#[$index:meta])?) => {
             pub(in super::super) mod $version {
                 #[derive(table_core::Entity, Clone, Debug)]
-                #[entity(table = "Desk")]
+                #[entity(table = "Desk", gives(Ticket))]
+                #[partition_key(tenant)]
+                #[row_key("agent_", id)]
+                pub(in super::super) struct Agent {
+                    pub tenant: String,
+                    #[digits(4)]
+                    pub id: u32,
+                    pub name: String,
+                }
+
+                #[derive(table_core::Entity, Clone, Debug)]
+                #[entity(table = "Desk", holds(Ticket))]
                 #[partition_key(tenant)]
                 #[row_key("ticket_", number)]
                 $(#[$index])?
@@ -460,16 +461,16 @@ mod desk {
             }
 
             impl Denormal for $version::Ticket {
-                type Source = Agent;
+                type Source = $version::Agent;
                 type Holder = Self;
                 type Copied = String;
                 const NAME: &'static str = "assignee";
                 const ON_DELETE: OnDelete = OnDelete::Clear;
 
-                fn reference(ticket: &Self) -> Option<Selection<Agent, Point>> {
-                    Some(Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
+                fn reference(ticket: &Self) -> Option<Selection<$version::Agent, Point>> {
+                    Some($version::Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
                 }
-                fn copied(agent: &Agent) -> String {
+                fn copied(agent: &$version::Agent) -> String {
                     agent.name.clone()
                 }
                 fn set(ticket: &mut Self, name: String) {
@@ -494,11 +495,11 @@ fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holder
         let queue = QueueName::new("copies").unwrap();
         let outbox = Outbox::with_pace(store.clone(), store.clone(), queue, time.pace());
         outbox.create_queues().await.unwrap();
-        let agents = store.entities_through::<desk::Agent, _>(outbox.clone()).with_pace(time.pace());
-        let agents = agents.gives::<desk::before::Ticket>().create_if_missing().await.unwrap();
+        let agents = store.entities_through::<desk::before::Agent, _>(outbox.clone()).with_pace(time.pace());
+        let agents = agents.create_if_missing().await.unwrap();
         let old = store.entities_through::<desk::before::Ticket, _>(outbox.clone()).with_pace(time.pace());
-        let old = old.create_if_missing().await.unwrap().holds::<desk::before::Ticket>();
-        let ada = desk::Agent { tenant: "contoso".into(), id: 9, name: "Ada".into() };
+        let old = old.create_if_missing().await.unwrap();
+        let ada = desk::before::Agent { tenant: "contoso".into(), id: 9, name: "Ada".into() };
         agents.insert(&ada).await.unwrap();
         let ticket = |number| desk::before::Ticket {
             tenant: "contoso".into(),
@@ -507,7 +508,8 @@ fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holder
             agent_name: None,
         };
         old.insert(&ticket(17)).await.unwrap();
-        let (key, agent) = (|| desk::before::Ticket::key("contoso", 17), || desk::Agent::key("contoso", 9));
+        let (key, agent) =
+            (|| desk::before::Ticket::key("contoso", 17), || desk::before::Agent::key("contoso", 9));
         agents.update(agent(), |ada| ada.name = "Byron".into()).await.unwrap();
 
         let new = store.entities_through::<desk::indexed::Ticket, _>(outbox.clone()).with_pace(time.pace());
@@ -527,9 +529,12 @@ fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holder
         assert_eq!(found.agent_name.as_deref(), Some("Byron"));
 
         // The newer program takes them along.
-        let agents = store.entities_through::<desk::Agent, _>(outbox).with_pace(time.pace());
-        let agents = agents.create_if_missing().await.unwrap().gives::<desk::indexed::Ticket>();
-        agents.update(agent(), |ada| ada.name = "Lovelace".into()).await.unwrap();
+        let agents = store.entities_through::<desk::indexed::Agent, _>(outbox).with_pace(time.pace());
+        let agents = agents.create_if_missing().await.unwrap();
+        agents
+            .update(desk::indexed::Agent::key("contoso", 9), |ada| ada.name = "Lovelace".into())
+            .await
+            .unwrap();
         let found = new.get(desk::indexed::Ticket::by_agent("contoso", 17, "Lovelace")).await.unwrap();
         assert_eq!(found.unwrap().number, 17);
     });

@@ -11,8 +11,9 @@ use table_core::{
     Entity, EntityKey, Error, ErrorCode, IfMatch, QueueName, Result, TableName, TableStore, TableStoreExt,
     ValueRef,
 };
+use table_patterns::EntityStore;
 use table_patterns::feed::{Cursor, Feed, FeedChange};
-use table_patterns::index::{Entities, EntityStore};
+use table_patterns::index::Entities;
 use table_patterns::outbox::{Intent, Outbox, Step};
 use table_patterns::view::{Projection, View, ViewTable};
 use table_patterns::work::Worker;

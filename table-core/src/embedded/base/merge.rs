@@ -256,8 +256,15 @@ impl Base {
     /// Merges a slice of what is to be merged most urgently.
     ///
     /// # Errors
-    /// Those of a new version that could not be recorded: nothing is to be written after them.
+    /// Those of a new version that could not be recorded, but for want of room: nothing is to be written after them.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
+        match self.merge_slice() {
+            Err(error) if error.code() == ErrorCode::DiskFull => Ok(Merged::Failed(error)),
+            outcome => outcome,
+        }
+    }
+
+    fn merge_slice(&mut self) -> Result<Merged> {
         let Some(task) = self.next_task() else {
             // Recorded with the next version.
             self.stored.meta.dropped.clear();
@@ -272,10 +279,7 @@ impl Base {
             Ok(stored) => {
                 reach(self.hook.as_ref(), Step::MergeCommit)?;
                 let written = stored.next - self.stored.next;
-                match self.record(stored) {
-                    Err(error) if error.code() == ErrorCode::DiskFull => return Ok(Merged::Failed(error)),
-                    outcome => outcome?,
-                }
+                self.record(stored)?;
                 self.tell_of_slice(written);
             }
             Err(error) => {

@@ -135,6 +135,27 @@ fn a_flush_that_finds_no_room_is_tried_again_and_nothing_is_poisoned() {
     assert_eq!(numbers(&open(&disk, 1 << 30)), (1..20).collect());
 }
 
+/// A merge that finds a broken block notes where it is, which takes room.
+#[test]
+fn a_broken_block_that_is_found_on_a_full_disk_poisons_nothing() {
+    let disk = Arc::new(SimDisk::default());
+    let engine = with_table(open(&disk, 1 << 30));
+    (1..20).for_each(|n| drop(write(&engine, &format!("{n:04}"), padded(n)).unwrap()));
+    wait(engine.checkpoint()).unwrap();
+    wait(engine.close()).unwrap();
+    let run = disk.open("/sim/0000000001.rows".as_ref(), false).unwrap();
+    run.write_at(100, &[0xEE]).unwrap();
+
+    let engine = open(&disk, 1 << 30);
+    write(&engine, "0019", delete()).unwrap();
+    wait(engine.checkpoint()).unwrap();
+    disk.set_room(0);
+    assert_eq!(wait(engine.compact()).unwrap_err().code(), ErrorCode::DiskFull);
+    disk.mend();
+    write(&engine, "0020", padded(20)).unwrap();
+    assert_eq!(wait(engine.compact()).unwrap_err().code(), ErrorCode::Corrupted);
+}
+
 #[test]
 fn a_rotation_that_found_no_room_leaves_a_journal_that_goes_on() {
     // As long as not even the header has room.

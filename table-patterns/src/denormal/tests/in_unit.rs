@@ -19,7 +19,7 @@ use crate::unit::Unit;
 use crate::work::Worker;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", copies)]
+#[entity(table = "Desk", gives(Assignee))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
 struct Agent {
@@ -30,7 +30,7 @@ struct Agent {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", copies)]
+#[entity(table = "Desk", holds(Assignee), gives(OfTicket))]
 #[partition_key(tenant)]
 #[row_key("ticket_", id)]
 #[index(ByName, row_key("name_", agent_name, "_", id))]
@@ -46,7 +46,7 @@ struct Ticket {
 
 /// Copies the title of a ticket, which holds copies itself.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", copies)]
+#[entity(table = "Desk", holds(OfTicket))]
 #[partition_key(tenant)]
 #[row_key("line_", id)]
 struct Line {
@@ -124,9 +124,9 @@ impl Desk {
         let engine = Engine::in_memory();
         let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new("copies")?);
         outbox.create_queues().await?;
-        let agents = Entities::<Agent, _, _>::from(outbox.clone()).gives::<Assignee>();
-        let tickets = Entities::<Ticket, _, _>::from(outbox.clone()).holds::<Assignee>().gives::<OfTicket>();
-        let lines = Entities::<Line, _, _>::from(outbox.clone()).holds::<OfTicket>();
+        let agents = Entities::<Agent, _, _>::from(outbox.clone());
+        let tickets = Entities::<Ticket, _, _>::from(outbox.clone());
+        let lines = Entities::<Line, _, _>::from(outbox.clone());
         Ok(Self {
             agents: agents.create_if_missing().await?,
             tickets: tickets.create_if_missing().await?,

@@ -20,7 +20,7 @@ use crate::outbox::{OUTBOX_PREFIX, Outbox};
 use crate::work::{Pace, Sweep, Worker};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company")]
+#[entity(table = "Company", gives(Manager, Lead, Deputy))]
 #[partition_key(department)]
 #[row_key(id)]
 pub(super) struct Employee {
@@ -35,7 +35,7 @@ pub(super) struct Employee {
 
 #[expect(clippy::struct_field_names, reason = "the published layout has these names")]
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company")]
+#[entity(table = "Company", holds(Manager))]
 #[partition_key(department)]
 #[row_key("Department")]
 pub(super) struct Department {
@@ -50,7 +50,7 @@ pub(super) struct Department {
 
 /// In a table of its own, so that its sources are never in its partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Projects")]
+#[entity(table = "Projects", holds(Lead, Deputy))]
 #[partition_key(name)]
 #[row_key(part)]
 pub(super) struct Project {
@@ -183,13 +183,9 @@ impl Company {
         .unwrap();
         store.heal();
         Self {
-            employees: Entities::from(outbox.clone())
-                .gives::<Manager>()
-                .gives::<Lead>()
-                .gives::<Deputy>()
-                .with_retry(retry.clone()),
-            departments: Entities::from(outbox.clone()).holds::<Manager>().with_retry(retry.clone()),
-            projects: Entities::from(outbox.clone()).holds::<Lead>().holds::<Deputy>().with_retry(retry),
+            employees: Entities::from(outbox.clone()).with_retry(retry.clone()),
+            departments: Entities::from(outbox.clone()).with_retry(retry.clone()),
+            projects: Entities::from(outbox.clone()).with_retry(retry),
             engine,
             store,
             outbox,

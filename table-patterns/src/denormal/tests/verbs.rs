@@ -198,9 +198,10 @@ fn bad_input_is_told_and_nothing_is_half_written() {
     assert!(
         block_on(company.projects.delete(Project::key("None", 1), IfMatch::Any)).unwrap_err().is_not_found()
     );
-    // A program that does not know of the departments must not leave them behind.
-    let ignorant = Entities::<Employee, _, _>::from(company.outbox.clone()).gives::<super::kit::Lead>();
-    let error = block_on(ignorant.update(key(), |ada| ada.last_name = "Byron".into())).unwrap_err();
+    // A program whose employees give nothing to departments must not leave them behind.
+    let older = Entities::<older::Employee, _, _>::from(company.outbox.clone());
+    let key = older::Employee::key("Sales", 223);
+    let error = block_on(older.update(key, |ada| ada.last_name = "Byron".into())).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Unsupported);
     assert!(error.to_string().contains("`manager`"), "{error}");
     assert_eq!(company.rows("Company"), before);
@@ -209,13 +210,65 @@ fn bad_input_is_told_and_nothing_is_half_written() {
 
 fn drop_it(_: &mut Employee) {}
 
+/// The program before departments held the names of their managers.
+mod older {
+    use table_core::Entity;
+    use table_core::selection::{Point, Selection};
+
+    use crate::denormal::Denormal;
+
+    #[derive(Entity, Debug)]
+    #[entity(table = "Company", gives(Lead))]
+    #[partition_key(department)]
+    #[row_key(id)]
+    pub(super) struct Employee {
+        department: String,
+        #[digits(6)]
+        id: u32,
+        pub(super) last_name: String,
+    }
+
+    #[derive(Entity)]
+    #[entity(table = "Projects", holds(Lead))]
+    #[partition_key(name)]
+    #[row_key(part)]
+    struct Project {
+        name: String,
+        part: u16,
+        lead: Option<i32>,
+        lead_name: Option<String>,
+    }
+
+    struct Lead;
+
+    impl Denormal for Lead {
+        type Source = Employee;
+        type Holder = Project;
+        type Copied = String;
+        const NAME: &'static str = "lead";
+
+        fn reference(project: &Project) -> Option<Selection<Employee, Point>> {
+            Some(Employee::key("Sales", u32::try_from(project.lead?).ok()?))
+        }
+        fn copied(lead: &Employee) -> String {
+            lead.last_name.clone()
+        }
+        fn set(project: &mut Project, name: String) {
+            project.lead_name = Some(name);
+        }
+        fn clear(project: &mut Project) {
+            (project.lead, project.lead_name) = (None, None);
+        }
+    }
+}
+
 /// Departments under a name so long that no reference has room behind it.
 #[test]
 fn key_8_a_source_whose_references_have_no_room_is_refused() {
     use table_core::selection::{Point, Selection};
 
     #[derive(Entity)]
-    #[entity(table = "Company")]
+    #[entity(table = "Company", gives(Words))]
     #[partition_key(department)]
     #[row_key(name)]
     struct Wordy {
@@ -223,7 +276,7 @@ fn key_8_a_source_whose_references_have_no_room_is_refused() {
         name: String,
     }
     #[derive(Entity)]
-    #[entity(table = "Projects")]
+    #[entity(table = "Projects", holds(Words))]
     #[partition_key(name)]
     #[row_key("wordy")]
     struct Holder {
@@ -244,8 +297,8 @@ fn key_8_a_source_whose_references_have_no_room_is_refused() {
         fn clear(_: &mut Holder) {}
     }
     let company = company();
-    let sources = Entities::<Wordy, _, _>::from(company.outbox.clone()).gives::<Words>();
-    let holders = Entities::<Holder, _, _>::from(company.outbox.clone()).holds::<Words>();
+    let sources = Entities::<Wordy, _, _>::from(company.outbox.clone());
+    let holders = Entities::<Holder, _, _>::from(company.outbox.clone());
     for (length, fits) in [(473, true), (474, false)] {
         let name = "x".repeat(length);
         block_on(sources.insert(&Wordy { department: "Sales".into(), name: name.clone() })).unwrap();
@@ -302,7 +355,17 @@ fn egt_2_more_copies_in_the_partition_than_its_transaction_takes_follow_by_the_o
     use table_core::selection::{Point, Selection};
 
     #[derive(Entity, Clone, Debug, PartialEq)]
-    #[entity(table = "Company")]
+    #[entity(table = "Company", gives(Owner))]
+    #[partition_key(department)]
+    #[row_key("owner_", id)]
+    struct Person {
+        department: String,
+        #[digits(3)]
+        id: u32,
+        first_name: String,
+    }
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Company", holds(Owner))]
     #[partition_key(department)]
     #[row_key("desk_", number)]
     struct Desk {
@@ -314,14 +377,14 @@ fn egt_2_more_copies_in_the_partition_than_its_transaction_takes_follow_by_the_o
     }
     struct Owner;
     impl crate::denormal::Denormal for Owner {
-        type Source = Employee;
+        type Source = Person;
         type Holder = Desk;
         type Copied = String;
         const NAME: &'static str = "owner";
-        fn reference(desk: &Desk) -> Option<Selection<Employee, Point>> {
-            Some(Employee::key(&desk.department, u32::try_from(desk.owner).ok()?))
+        fn reference(desk: &Desk) -> Option<Selection<Person, Point>> {
+            Some(Person::key(&desk.department, u32::try_from(desk.owner).ok()?))
         }
-        fn copied(owner: &Employee) -> String {
+        fn copied(owner: &Person) -> String {
             owner.first_name.clone()
         }
         fn set(desk: &mut Desk, name: String) {
@@ -332,16 +395,18 @@ fn egt_2_more_copies_in_the_partition_than_its_transaction_takes_follow_by_the_o
         }
     }
     let company = company();
-    let employees = Entities::<Employee, _, _>::from(company.outbox.clone()).gives::<Owner>();
-    let desks = Entities::<Desk, _, _>::from(company.outbox.clone()).holds::<Owner>();
+    let employees = Entities::<Person, _, _>::from(company.outbox.clone());
+    let ada = Person { department: "Sales".into(), id: 223, first_name: "Ada".into() };
+    block_on(employees.insert(&ada)).unwrap();
+    let desks = Entities::<Desk, _, _>::from(company.outbox.clone());
     let worker = || crate::work::Worker::new(company.outbox.clone()).settles(&employees).settles(&desks);
     let insert = |number| {
         let desk = Desk { department: "Sales".into(), number, owner: 223, owner_name: String::new() };
         block_on(desks.insert(&desk)).unwrap();
     };
     let rename = |to: &str| {
-        let rename = |ada: &mut Employee| ada.first_name = to.into();
-        block_on(employees.update(Employee::key("Sales", 223), rename)).unwrap();
+        let rename = |ada: &mut Person| ada.first_name = to.into();
+        block_on(employees.update(Person::key("Sales", 223), rename)).unwrap();
         company.pending()
     };
     let names = || {

@@ -35,7 +35,8 @@ pub(crate) struct Upload {
 /// ```
 /// use std::sync::Arc;
 /// use table_patterns::blob::object_store::memory::InMemory;
-/// use table_patterns::index::{EntityStore, ListBlobs};
+/// use table_patterns::EntityStore;
+/// use table_patterns::index::ListBlobs;
 /// use table_patterns::{Engine, Entity, QueueName, outbox::Outbox, work::Worker};
 ///
 /// #[derive(Entity, Clone, Debug, PartialEq)]

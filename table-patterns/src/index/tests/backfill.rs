@@ -15,8 +15,9 @@ use table_core::table::TableStoreExt;
 use super::disturbed::Disturbed;
 use super::kit::{Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored};
 use super::old::old_rows;
+use crate::EntityStore;
+use crate::index::FindingKind;
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeNamesakes, jones};
-use crate::index::{EntityStore, FindingKind};
 
 /// Entities of which three share a list.
 fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {

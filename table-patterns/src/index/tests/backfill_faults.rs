@@ -15,8 +15,9 @@ use table_core::key::EntityKey;
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{Records, Staff, StaffByAge, StaffByEmail, StaffByLastName, ada, expected, stored};
 use super::old::{ALL_READY, old_rows};
+use crate::EntityStore;
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeEmailDirectory, EmployeeNamesakes, jones};
-use crate::index::{Entities, EntityStore, IndexOutbox, IndexReport, IndexState};
+use crate::index::{Entities, IndexOutbox, IndexReport, IndexState};
 
 /// Entities of a page; each page is several transactions.
 const PAGE: usize = 25;

@@ -10,7 +10,8 @@ use table_core::etag::IfMatch;
 use table_core::retry::Retry;
 
 use super::kit::{Staff, ada, expected, stored};
-use crate::index::{Entities, EntityStore};
+use crate::EntityStore;
+use crate::index::Entities;
 
 fn together(
     writers: usize,

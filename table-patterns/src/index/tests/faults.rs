@@ -7,7 +7,8 @@ use table_core::etag::IfMatch;
 
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{Staff, StaffByEmail, ada, expected, stored};
-use crate::index::{EntityStore, UniqueViolation};
+use crate::EntityStore;
+use crate::index::UniqueViolation;
 
 #[test]
 fn pat_intra_4_a_death_at_any_submit_leaves_all_or_nothing() {

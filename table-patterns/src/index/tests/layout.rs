@@ -7,7 +7,7 @@ use table_core::schema::IndexKind;
 use table_core::{Entity, IfMatch, TableStoreExt, Versioned};
 
 use super::kit::{Records, expected, records, stored};
-use crate::index::EntityStore;
+use crate::EntityStore;
 use crate::index::fixture::{Employee, jones};
 
 fn shown(rows: super::kit::Rows) -> String {

@@ -19,7 +19,8 @@ use table_core::value::Value;
 use super::disturbed::Disturbed;
 use super::kit::{Staff, StaffByAge, StaffByEmail, ada, expected, stored, waiting};
 use super::old::{ALL_READY, build, old_rows, staff};
-use crate::index::{EntityStore, IndexState, Phase};
+use crate::EntityStore;
+use crate::index::{IndexState, Phase};
 
 /// A design that changes later is a tool away (DQ-1): a backfill, and no answer before it is whole.
 #[test]

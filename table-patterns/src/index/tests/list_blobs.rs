@@ -17,8 +17,9 @@ use table_core::transaction::Transaction;
 
 use super::kit::Records;
 use super::people::{Employee, assert_lists, jones, model, person, recorded, scene, settle_all};
+use crate::EntityStore;
+use crate::index::ListBlobs;
 use crate::index::list::ListForm;
-use crate::index::{EntityStore, ListBlobs};
 
 const EMPTY: &[&str] = &[];
 

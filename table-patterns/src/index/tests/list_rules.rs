@@ -15,7 +15,8 @@ use table_core::operation::OperationKind;
 use super::disturbed::Disturbed;
 use super::kit::{Records, expected, records, stored};
 use super::people::{Employee, assert_lists, jones, model, person, recorded, scene, settle_all};
-use crate::index::{EntityStore, ListBlobs};
+use crate::EntityStore;
+use crate::index::ListBlobs;
 use crate::meter::Meter;
 
 const TABLES: [&str; 2] = ["Company", "LastNames"];

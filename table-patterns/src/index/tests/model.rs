@@ -11,7 +11,8 @@ use table_core::key::EntityKey;
 use table_core::{Entity, Versioned};
 
 use super::kit::{Staff, expected, staff, stored};
-use crate::index::{Entities, EntityStore};
+use crate::EntityStore;
+use crate::index::Entities;
 
 #[derive(Clone, Debug)]
 enum Verb {

@@ -16,8 +16,9 @@ use table_core::table::TableStoreExt;
 
 use super::disturbed::Disturbed;
 use super::kit::{Records, records};
+use crate::EntityStore;
 use crate::faults::FaultyBlobs;
-use crate::index::{Entities, EntityStore, ListBlobs, RemoteChange};
+use crate::index::{Entities, ListBlobs, RemoteChange};
 
 /// PAT-IX option 2 is `ByLastName`, option 3 is `Namesakes`; either is option 1 where its lists are in blobs.
 #[expect(
@@ -74,7 +75,7 @@ pub(super) async fn scene(beyond: usize) -> Result<Scene> {
     Ok(Scene { store, blobs, people, now })
 }
 
-async fn opened<S: TableStore + Clone>(
+async fn opened<S: TableStore + Clone + 'static>(
     store: &S,
     blobs: &FaultyBlobs,
     beyond: usize,

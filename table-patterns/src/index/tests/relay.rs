@@ -10,8 +10,9 @@ use table_core::queue::QueueName;
 
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{expected, stored};
+use crate::EntityStore;
+use crate::index::Entities;
 use crate::index::fixture::{Employee, jones};
-use crate::index::{Entities, EntityStore};
 use crate::outbox::Outbox;
 use crate::work::{Pace, Sweep, Worker};
 

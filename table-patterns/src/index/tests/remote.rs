@@ -14,9 +14,10 @@ use table_core::table::TableStoreExt;
 
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{Records, expected, records, stored};
+use crate::EntityStore;
 use crate::faults::FaultyStore;
 use crate::index::fixture::{Employee, employee, jones};
-use crate::index::{Entities, EntityStore, RemoteChange};
+use crate::index::{Entities, RemoteChange};
 
 const TABLES: [&str; 2] = ["Company", "Badges"];
 

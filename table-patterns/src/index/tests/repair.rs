@@ -17,8 +17,9 @@ use table_core::table::TableStoreExt;
 
 use super::disturbed::Disturbed;
 use super::kit::{Records, Staff, ada, expected, staff, stored};
+use crate::EntityStore;
+use crate::index::FindingKind;
 use crate::index::fixture::{Employee, jones};
-use crate::index::{EntityStore, FindingKind};
 
 /// What another tool does to a table.
 #[derive(Clone, Debug)]

@@ -8,14 +8,15 @@ use table_core::error::ErrorCode;
 use table_core::queue::QueueName;
 use table_core::selection::{Point, Selection};
 
+use crate::EntityStore;
 use crate::denormal::Denormal;
 use crate::faults::{Call, FaultyStore};
-use crate::index::{Entities, EntityStore};
+use crate::index::Entities;
 use crate::outbox::Outbox;
 use crate::series::{HOURS, Series, SeriesRow, SeriesTable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", copies)]
+#[entity(table = "Desk", holds(Owner))]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", number))]
@@ -35,7 +36,7 @@ impl Series for Ticket {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", copies)]
+#[entity(table = "Desk", gives(Owner))]
 #[partition_key(tenant)]
 #[row_key("person")]
 struct Person {
@@ -82,8 +83,8 @@ fn tickets() -> (Tickets, SeriesTable<Ticket, Store, Work>, Store) {
     let store = FaultyStore::new(engine.clone());
     let outbox = Outbox::new(store.clone(), engine, QueueName::new("work").unwrap());
     block_on(outbox.create_queues()).unwrap();
-    let people = store.entities_through::<Person, _>(outbox.clone()).gives::<Owner>();
-    let tickets = store.entities_through::<Ticket, _>(outbox).holds::<Owner>();
+    let people = store.entities_through::<Person, _>(outbox.clone());
+    let tickets = store.entities_through::<Ticket, _>(outbox);
     let (people, tickets) =
         (block_on(people.create_if_missing()).unwrap(), block_on(tickets.create_if_missing()).unwrap());
     let person = Person { tenant: "contoso".into(), name: "Ada".into() };

@@ -14,9 +14,10 @@ use table_core::row::RowView;
 use table_core::store::TableStore;
 use table_core::{Entity, TableStoreExt};
 
+use crate::EntityStore;
 use crate::faults::FaultyStore;
 use crate::feed::Feed;
-use crate::index::{Entities, EntityStore};
+use crate::index::Entities;
 use crate::view::{Projection, View, ViewTable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]

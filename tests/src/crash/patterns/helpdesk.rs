@@ -6,15 +6,16 @@ use std::sync::Arc;
 use chrono::{DateTime, Duration, DurationRound, Utc};
 use examples::helpdesk::work::Notifier;
 use examples::model::helpdesk::{
-    Agent, Assignee, AuditEntry, Closed, Comment, HourSums, Mail, Notifies, Status, SumsOfTenants,
-    TenantSums, Ticket, TicketWithComments, TicketsAnHour,
+    Agent, AuditEntry, Closed, Comment, HourSums, Mail, Notifies, Status, SumsOfTenants, TenantSums, Ticket,
+    TicketWithComments, TicketsAnHour,
 };
 use futures_util::TryStreamExt;
 use table_core::embedded::{Clock, Engine};
 use table_core::{Error, ErrorCode, Result, TableStoreExt};
+use table_patterns::EntityStore;
 use table_patterns::blob::BlobRef;
 use table_patterns::blob::object_store::ObjectStore;
-use table_patterns::index::{Entities, EntityStore};
+use table_patterns::index::Entities;
 use table_patterns::large::LargeTable;
 use table_patterns::outbox::Outbox;
 use table_patterns::periods::PeriodTables;
@@ -52,8 +53,8 @@ impl HelpDesk {
     pub(super) async fn open(outbox: &Queue, blobs: Arc<dyn ObjectStore>) -> Result<Self> {
         let store = outbox.store().clone();
         let tickets = store.entities_through::<Ticket, _>(outbox.clone());
-        let tickets = tickets.taking_part(Notifies).holds::<Assignee>().create_if_missing().await?;
-        let agents = store.entities_through::<Agent, _>(outbox.clone()).gives::<Assignee>();
+        let tickets = tickets.taking_part(Notifies).create_if_missing().await?;
+        let agents = store.entities_through::<Agent, _>(outbox.clone());
         store.table::<Mail>().create_if_missing().await?;
         let audit = PeriodTables::new(store.clone()).keep(90).ahead(1);
         audit.prepare().await?;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use table_core::embedded::{Clock, Engine};
 use table_core::{Entity, Error, ErrorCode, QueueName, Result, Table, TableName, TableStoreExt, ticks};
+use table_patterns::EntityStore;
 use table_patterns::blob::object_store::ObjectStore;
 use table_patterns::blob::object_store::local::LocalFileSystem;
 use table_patterns::feed::Feed;
-use table_patterns::index::{Entities, EntityStore};
+use table_patterns::index::Entities;
 use table_patterns::large::{BlobRef, Large, LargeTable};
 use table_patterns::log_tail::{LogStamp, LogTail};
 use table_patterns::outbox::Outbox;
@@ -21,7 +22,7 @@ use table_patterns::view::ViewTable;
 use table_patterns::wide::{Wide, WideReader, WideSlots, WideTable, WideWriter};
 use table_patterns::work::{Pace, Worker, WorkerOptions};
 
-use super::copies::{Desk, OwnerOfDesk, OwnerOfRoom, Person, Room};
+use super::copies::{Desk, Person, Room};
 use super::helpdesk::HelpDesk;
 use super::lists::{Reader, Readers, list_blobs};
 use super::views::{Sale, Total, Totals};
@@ -235,9 +236,9 @@ impl Stores {
             // Small parts, so that uploads have several.
             documents: LargeTable::new(documents, Arc::clone(&blobs), BLOBS).part_bytes(8 * 1024),
             feed: Feed::new(engine.clone()),
-            people: Entities::from(outbox.clone()).gives::<OwnerOfDesk>().gives::<OwnerOfRoom>(),
-            desks: Entities::from(outbox.clone()).holds::<OwnerOfDesk>(),
-            rooms: Entities::from(outbox.clone()).holds::<OwnerOfRoom>(),
+            people: Entities::from(outbox.clone()),
+            desks: Entities::from(outbox.clone()),
+            rooms: Entities::from(outbox.clone()),
             sales: engine.entities::<Sale>().create_if_missing().await?,
             view: ViewTable::new(engine.clone()).create_if_missing().await?,
             totals: engine.table(),

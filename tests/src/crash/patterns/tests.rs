@@ -7,7 +7,8 @@ use futures_util::TryStreamExt;
 use pollster::block_on;
 use table_core::query::{KeyRange, Query};
 use table_core::{
-    Entity, EntityKey, IfMatch, QueueStore, Result, Selection, TableName, TableStore, TableStoreExt,
+    Entity, EntityKey, IfMatch, QueueStore, Result, Selection, TableEntity, TableName, TableStore,
+    TableStoreExt, Value,
 };
 use table_patterns::blob::object_store::path::Path;
 use table_patterns::blob::object_store::{ObjectStore, ObjectStoreExt};
@@ -178,8 +179,14 @@ fn pat_den_2_a_stale_copy_and_a_lost_reference_are_found() {
         stores.worker().run_until_idle().await?;
         let owned = stores.rooms.table().scan("damage").max_rows(100).collect().await?;
         let room = owned.into_iter().find(|room| room.owner.is_some()).unwrap();
-        let change = |room: &mut super::copies::Room| room.owner_name = Some("nobody".to_owned());
-        stores.rooms.table().update(super::copies::Room::key(room.floor, room.id), change).await.map(drop)
+        // As another tool would, which knows of no copies.
+        let rooms = stores.engine.untyped("Rooms")?;
+        let key = super::copies::Room::key(room.floor, room.id).into_key()?;
+        let change = |room: &mut TableEntity| drop(room.insert("OwnerName", Value::from("nobody")));
+        rooms
+            .update(Selection::point(key.partition_key.as_str(), key.row_key.as_str()), change)
+            .await
+            .map(drop)
     });
     assert!(wrong.contains("it has Some(\"nobody\")"), "{wrong}");
     let wrong = found(Recovery::Whole, async |stores| {
@@ -256,7 +263,7 @@ fn pat_ix_1_a_list_that_lost_a_member_and_one_of_nobody_are_found() {
     let wrong = found(Recovery::Whole, async |stores| delete_first(stores, "Readers", "reader_").await);
     assert!(wrong.contains("Dangling") && wrong.contains("listed "), "{wrong}");
     let wrong = found(Recovery::Whole, async |stores| {
-        let row = table_core::TableEntity::new("east", "town_Nowhere")?.with("ReaderIDs", "[\"000001\"]");
+        let row = TableEntity::new("east", "town_Nowhere")?.with("ReaderIDs", "[\"000001\"]");
         stores.engine.untyped("Readers")?.insert(&row).await.map(drop)
     });
     assert!(wrong.contains("which no reader calls for"), "{wrong}");

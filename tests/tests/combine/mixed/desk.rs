@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pollster::block_on;
 use table_core::embedded::{Clock, Engine, EngineOptions};
 use table_core::{Entity, EntityGroup, EntitySet, Projection, Result, TableEntity, TableStoreExt};
+use table_patterns::EntityStore;
 use table_patterns::group::{Many, One};
-use table_patterns::index::{Entities, EntityStore};
+use table_patterns::index::Entities;
 use table_patterns::relation::OwnerTable;
 use table_patterns::view::{self, View, ViewTable};
 

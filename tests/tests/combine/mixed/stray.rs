@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use pollster::block_on;
 use table_core::{Entity, ErrorCode, Result, Selection, TableStoreExt};
-use table_patterns::index::EntityStore;
+use table_patterns::EntityStore;
 use table_patterns::periods::delete_in_batches;
 
 use super::desk::{Amount, Comment, NUMBERS, Note, TENANT, Ticket, World};

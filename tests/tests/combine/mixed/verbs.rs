@@ -5,7 +5,8 @@ use pollster::block_on;
 use table_core::mixed::{Belonging, judge_key};
 use table_core::selection::Scan;
 use table_core::{Engine, Entity, EntitySet, IfMatch, Selection, TableEntity, TableName, TableStoreExt};
-use table_patterns::index::{EntityStore, FindingKind, IndexState};
+use table_patterns::EntityStore;
+use table_patterns::index::{FindingKind, IndexState};
 use table_patterns::migrate::Migration;
 use table_patterns::periods::delete_in_batches;
 

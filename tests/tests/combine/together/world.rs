@@ -9,8 +9,9 @@ use pollster::block_on;
 use table_core::embedded::{Clock, Engine, EngineOptions};
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::{PartitionKey, QueueName, TableName, TableStore, TableStoreExt};
+use table_patterns::EntityStore;
 use table_patterns::feed::Cursor;
-use table_patterns::index::{Entities, EntityStore};
+use table_patterns::index::Entities;
 use table_patterns::large::LargeTable;
 use table_patterns::outbox::Outbox;
 use table_patterns::relation::OwnerTable;
@@ -20,7 +21,7 @@ use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled};
 
 use crate::together::desk::{
-    Audit, Owner, Person, TENANT, Ticket, TicketWithComments, Totals, Trail, before, person,
+    Audit, Person, TENANT, Ticket, TicketWithComments, Totals, Trail, before, person,
 };
 use crate::together::patterns::{Parts, Pattern};
 
@@ -99,15 +100,13 @@ impl World {
         } else {
             tickets
         };
-        let tickets = if self.has(Pattern::Participant) { tickets.taking_part(Trail) } else { tickets };
-        if self.has(Pattern::Copies) { tickets.holds::<Owner>() } else { tickets }
+        if self.has(Pattern::Participant) { tickets.taking_part(Trail) } else { tickets }
     }
 
     /// The owners of tickets, by one process.
     pub fn people(&self, control: &Control) -> Entities<Person, Store, Work> {
         let outbox = self.outbox(control);
-        let people = outbox.store().clone().entities_through::<Person, _>(outbox).with_pace(self.pace());
-        people.gives::<Owner>()
+        outbox.store().clone().entities_through::<Person, _>(outbox).with_pace(self.pace())
     }
 
     pub fn before(&self, control: &Control) -> Entities<before::Ticket, Store, Work> {

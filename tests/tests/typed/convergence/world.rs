@@ -27,7 +27,7 @@ use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", copies, feed)]
+#[entity(table = "Company", gives(Lead), feed)]
 #[partition_key(department)]
 #[row_key("empid_", id)]
 #[index(Badges, unique, table = "Badges", partition_key("badge"), row_key(badge))]
@@ -46,7 +46,7 @@ pub(super) struct Employee {
 
 /// It holds the name of its lead, in a partition of another table.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Projects", copies)]
+#[entity(table = "Projects", holds(Lead))]
 #[partition_key(plan)]
 #[row_key(id)]
 pub(super) struct Project {
@@ -303,11 +303,11 @@ impl World {
     }
 
     pub(super) fn employees(&self, process: &Process) -> Entities<Employee, Store, Through> {
-        Entities::from(self.outbox(process)).with_pace(self.pace()).gives::<Lead>()
+        Entities::from(self.outbox(process)).with_pace(self.pace())
     }
 
     pub(super) fn projects(&self, process: &Process) -> Entities<Project, Store, Through> {
-        Entities::from(self.outbox(process)).with_pace(self.pace()).holds::<Lead>()
+        Entities::from(self.outbox(process)).with_pace(self.pace())
     }
 
     pub(super) fn view(&self, process: &Process) -> ViewTable<Headcounts, Store> {

@@ -1,0 +1,104 @@
+//! Ways to a handle: from a store, from a table, from an outbox.
+
+use table_core::entity::Entity;
+use table_core::queue::QueueStore;
+use table_core::schema::IndexSchema;
+use table_core::store::TableStore;
+use table_core::table::Table;
+use table_core::table::TableStoreExt;
+
+use crate::denormal;
+use crate::index::{Entities, IndexOutbox, NoOutbox};
+use crate::outbox::Outbox;
+
+/// Whether an entity has an index in another partition or table.
+pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
+    let mut rest = indexes;
+    while let [index, after @ ..] = rest {
+        if !index.is_same_partition() {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+/// Whether a change of an entity is followed by others elsewhere: of its indexes, or of copies.
+const fn needs_outbox<E: Entity>() -> bool {
+    E::RELATIONS.is_some() || has_remote(E::SCHEMA.indexes)
+}
+
+/// A handle with all that the struct of an entity declares.
+pub(crate) fn handle<E, S, O>(table: Table<E, S>, outbox: O) -> Entities<E, S, O>
+where
+    E: Entity + Send + Sync,
+    S: TableStore + Clone + 'static,
+    O: IndexOutbox,
+{
+    let keeper = denormal::keeper(&table);
+    Entities { keeper, ..Entities::new(table, outbox) }
+}
+
+/// Hands out entities of every [`TableStore`].
+pub trait EntityStore: TableStore + Clone + 'static {
+    /// The table that the design of `E` names, with what `E` declares. Sends nothing.
+    ///
+    /// Only for entities whose indexes all lie in their own partition, and that give or hold no copies: it does not compile for others,
+    /// which need an outbox (PAT-EC-8), [`entities_through`](Self::entities_through).
+    ///
+    /// ```compile_fail,E0080
+    /// use table_patterns::{Engine, Entity, EntityStore};
+    ///
+    /// #[derive(Entity)]
+    /// #[partition_key(department)]
+    /// #[row_key(id)]
+    /// #[index(Directory, unique, table = "Directory", row_key(email))]
+    /// struct Employee { department: String, id: u32, email: String }
+    ///
+    /// let employees = Engine::in_memory().entities::<Employee>();
+    /// ```
+    #[must_use]
+    fn entities<E: Entity + Send + Sync>(&self) -> Entities<E, Self> {
+        const {
+            assert!(
+                !needs_outbox::<E>(),
+                "an index of this entity lives in another partition or table, or it gives or holds copies: use \
+                 `entities_through(outbox)`, which records its changes in the transaction of the entity (PAT-EC-8)"
+            );
+        }
+        handle(self.table(), NoOutbox)
+    }
+
+    /// The same for all entities: the outbox records what a change leaves to be done in other partitions and tables.
+    #[must_use]
+    fn entities_through<E: Entity + Send + Sync, O: IndexOutbox>(&self, outbox: O) -> Entities<E, Self, O> {
+        const {
+            assert!(O::RECORDS || !needs_outbox::<E>(), "this outbox records nothing (PAT-EC-8)");
+        }
+        handle(self.table(), outbox)
+    }
+}
+
+impl<S: TableStore + Clone + 'static> EntityStore for S {}
+
+/// The handle on the entities of a table, with what their struct declares and no outbox.
+impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static> From<Table<E, S>> for Entities<E, S> {
+    fn from(table: Table<E, S>) -> Self {
+        const {
+            assert!(
+                !needs_outbox::<E>(),
+                "an index of this entity lives in another partition or table, or it gives or holds copies: use `entities_through(outbox)`"
+            );
+        }
+        handle(table, NoOutbox)
+    }
+}
+
+/// The handle on the entities of a table in the store of an outbox, which records what they change elsewhere.
+impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static, Q: QueueStore> From<Outbox<S, Q>>
+    for Entities<E, S, Outbox<S, Q>>
+{
+    fn from(outbox: Outbox<S, Q>) -> Self {
+        outbox.store().clone().entities_through(outbox)
+    }
+}
