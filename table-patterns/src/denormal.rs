@@ -147,7 +147,7 @@ use table_core::selection::{Point, Selection};
 
 use end::{Gives, Holds};
 pub use reference::REFERENCE_PREFIX;
-pub(crate) use relations::keeper;
+pub(crate) use relations::keeping;
 
 /// One relation: what is copied from a source into the holders that refer to it.
 ///

@@ -35,8 +35,7 @@ where
     S: TableStore + Clone + 'static,
     O: IndexOutbox,
 {
-    let keeper = denormal::keeper(&table);
-    Entities { keeper, ..Entities::new(table, outbox) }
+    denormal::keeping(Entities::new(table, outbox))
 }
 
 /// Hands out entities of every [`TableStore`].

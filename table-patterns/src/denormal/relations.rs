@@ -95,12 +95,13 @@ impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
     }
 }
 
-/// What keeps the copies of entities in the writes of handles on a table, if their struct declares any.
-pub(crate) fn keeper<E, S, O>(table: &Table<E, S>) -> Option<Arc<dyn Keeper<E, Entities<E, S, O>>>>
+/// A handle that keeps the copies which the struct of its entities declares.
+pub(crate) fn keeping<E, S, O>(handle: Entities<E, S, O>) -> Entities<E, S, O>
 where
     E: Entity + Send + Sync,
     S: TableStore + Clone + 'static,
     O: IndexOutbox,
 {
-    Some(Arc::new(Relations::of(Declared::find()?, table)))
+    let Some(declared) = Declared::find() else { return handle };
+    Entities { keeper: Some(Arc::new(Relations::of(declared, &handle.table))), ..handle }
 }
