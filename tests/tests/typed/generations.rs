@@ -83,8 +83,12 @@ mod fed {
 
 /// With copies, whose holders refer to what they copy.
 mod copied {
+    use table_core::Selection;
+    use table_core::selection::Point;
+    use table_patterns::denormal::Denormal;
+
     #[derive(table_core::Entity, Clone, Debug)]
-    #[entity(table = "Staff", copies)]
+    #[entity(table = "Staff", gives(Bearer))]
     #[partition_key(department)]
     #[row_key("empid_", id)]
     pub(super) struct Employee {
@@ -92,6 +96,36 @@ mod copied {
         #[digits(6)]
         pub id: u32,
         pub email: String,
+    }
+
+    #[derive(table_core::Entity)]
+    #[entity(table = "Badges", holds(Bearer))]
+    #[partition_key("all")]
+    #[row_key(number)]
+    #[entity(allow(hot_partition, reason = "it is not written"))]
+    struct Badge {
+        number: u32,
+        email: String,
+    }
+
+    struct Bearer;
+
+    impl Denormal for Bearer {
+        type Source = Employee;
+        type Holder = Badge;
+        type Copied = String;
+        const NAME: &'static str = "bearer";
+
+        fn reference(badge: &Badge) -> Option<Selection<Employee, Point>> {
+            Some(Employee::key("Sales", badge.number))
+        }
+        fn copied(employee: &Employee) -> String {
+            employee.email.clone()
+        }
+        fn set(badge: &mut Badge, email: String) {
+            badge.email = email;
+        }
+        fn clear(_: &mut Badge) {}
     }
 }
 
