@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 
 use crate::model::Entity;
 
-/// The constant that the handle on the entity reads. Relations are of the package of patterns, which is the runtime of whoever names one.
+/// The constant that the handle on the entity reads. A crate that names a relation has the package of patterns as its runtime.
 pub(super) fn declared(entity: &Entity<'_>) -> Option<TokenStream> {
     if !entity.has_copies() {
         return None;
