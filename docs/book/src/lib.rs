@@ -18,7 +18,6 @@ mod chapters {
     }
 
     chapters! {
-        introduction "introduction.md"
         first_steps "first-steps.md"
         keys "keys.md"
         attributes "attributes.md"
@@ -127,6 +126,12 @@ mod tests {
             })
             .collect();
         assert_eq!(run, written, "chapters are run as documentation tests by the list in lib.rs");
+    }
+
+    /// mdBook makes the page `index.html` beside the summary of the first chapter: elsewhere its links would lead nowhere from there.
+    #[test]
+    fn the_first_chapter_is_beside_the_summary() {
+        assert_eq!(targets(&read("SUMMARY.md")).first().map(String::as_str), Some("introduction.md"));
     }
 
     #[test]
