@@ -149,28 +149,6 @@ impl<E, S: TableStore> Table<E, S> {
 
     /// The admission of entities of another design in a table of the same store, for handles that write these beside their own. The
     /// stored design is asked for where that of this handle is: where this one was opened.
-    ///
-    /// ```
-    /// use table_core::schema::StoredSchema;
-    /// use table_core::{Engine, Entity, TableName, TableStoreExt};
-    /// # #[derive(Entity)]
-    /// # #[entity(table = "Desk")]
-    /// # #[partition_key(tenant)]
-    /// # #[row_key("agent_", id)]
-    /// # struct Agent { tenant: String, id: u32 }
-    /// # #[derive(Entity)]
-    /// # #[entity(table = "Desk")]
-    /// # #[partition_key(tenant)]
-    /// # #[row_key("ticket_", number)]
-    /// # struct Ticket { tenant: String, number: u32 }
-    ///
-    /// # pollster::block_on(async {
-    /// let agents = Engine::in_memory().table::<Agent>().create_if_missing().await?;
-    /// let tickets = agents.admission(StoredSchema::of(Ticket::SCHEMA), TableName::new("Desk")?);
-    /// tickets.admit(639_307_584_000_000_000).await?; // no design of `Ticket` is stored, so none is newer
-    /// # Ok::<(), table_core::Error>(())
-    /// # }).unwrap();
-    /// ```
     #[must_use]
     pub fn admission(&self, design: StoredSchema, table: TableName) -> Admission<S>
     where
