@@ -54,7 +54,7 @@ pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, Operand, Plain, Projected};
 pub use crate::entity::{
     AnyRelations, Declared, DeclaresNothing, Entity, FromEntity, PlainEntity, ProjectionOf, ToEntity,
-    Versioned, keeps,
+    Versioned,
 };
 pub use crate::error::Result;
 pub use crate::etag::ETag;

@@ -159,25 +159,10 @@ pub trait DeclaresNothing: Entity {}
 pub trait Declared {
     /// The designs.
     const DESIGNS: &'static [&'static EntitySchema];
-    /// Of each design, what is kept with its entities beside indexes: the words of the declaration, `copies` and `feed`.
-    const KEEPS: &'static [&'static [&'static str]] = &[];
-}
-
-/// The words of what is kept with an entity beside its indexes.
-#[doc(hidden)]
-#[must_use]
-pub const fn keeps<E: Entity>() -> &'static [&'static str] {
-    match (E::RELATIONS.is_some(), E::FEED) {
-        (true, true) => &["copies", "feed"],
-        (true, false) => &["copies"],
-        (false, true) => &["feed"],
-        (false, false) => &[],
-    }
 }
 
 impl<E: Entity> Declared for E {
     const DESIGNS: &'static [&'static EntitySchema] = &[E::SCHEMA];
-    const KEEPS: &'static [&'static [&'static str]] = &[keeps::<E>()];
 }
 
 /// A type whose values a [`Table`](crate::Table) writes alone: every [`PlainEntity`], and the bag.

@@ -61,6 +61,8 @@ pub struct EntitySchema {
     pub properties: &'static [PropertySchema],
     /// The look-ups it must serve beside its key.
     pub indexes: &'static [IndexSchema],
+    /// What is kept with its entities beside indexes: the words of the declaration, `copies` and `feed`.
+    pub keeps: &'static [&'static str],
 }
 
 impl EntitySchema {
@@ -74,6 +76,7 @@ impl EntitySchema {
         row_key: &[],
         properties: &[],
         indexes: &[],
+        keeps: &[],
     };
 }
 

@@ -163,6 +163,20 @@ pub struct StoredIndex {
 
 impl StoredSchema {
     /// The design of a program.
+    ///
+    /// ```
+    /// # use table_core::{Entity, schema::{StoredSchema, Verdict, evolve}};
+    /// # #[derive(Entity)]
+    /// # #[entity(feed)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, id: u32 }
+    /// let design = StoredSchema::of(Employee::SCHEMA);
+    /// assert_eq!(design.keeps, ["feed"]);
+    /// // A program without the feed is not let in beside it.
+    /// let without = StoredSchema { keeps: Vec::new(), ..design.clone() };
+    /// assert_eq!(evolve(&design, &without).verdict(), Verdict::NeedsAcceptance);
+    /// ```
     #[must_use]
     pub fn of(schema: &EntitySchema) -> Self {
         let indexes = schema.indexes.iter().map(|index| StoredIndex::of(index, schema.properties));
@@ -174,30 +188,9 @@ impl StoredSchema {
             row_key: pieces(schema.row_key, schema.properties),
             properties: schema.properties.iter().map(StoredProperty::of).collect(),
             indexes: indexes.collect(),
-            keeps: Vec::new(),
+            keeps: schema.keeps.iter().map(|&word| word.to_owned()).collect(),
         }
         .normal()
-    }
-
-    /// The same design of entities with which more than indexes is kept, by the [words](crate::entity::Declared::KEEPS) of their declaration.
-    ///
-    /// ```
-    /// # use table_core::{Entity, entity::Declared, schema::{StoredSchema, Verdict, evolve}};
-    /// # #[derive(Entity)]
-    /// # #[entity(feed)]
-    /// # #[partition_key(department)]
-    /// # #[row_key(id)]
-    /// # struct Employee { department: String, id: u32 }
-    /// let design = StoredSchema::of(Employee::SCHEMA).keeping(Employee::KEEPS[0]);
-    /// assert_eq!(design.keeps, ["feed"]);
-    /// // A program without the feed is not let in beside it.
-    /// let without = StoredSchema::of(Employee::SCHEMA);
-    /// assert_eq!(evolve(&design, &without).verdict(), Verdict::NeedsAcceptance);
-    /// ```
-    #[must_use]
-    pub fn keeping(mut self, words: &[&str]) -> Self {
-        self.keeps = words.iter().map(|&word| word.to_owned()).collect();
-        self.normal()
     }
 
     /// The same design in a table of another name, as a program may open it.

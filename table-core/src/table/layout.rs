@@ -15,13 +15,13 @@ pub use record::{LAYOUTS, StoredLayout};
 pub use standing::LEASE;
 pub(crate) use standing::Standing;
 
-use crate::entity::{Declared, Entity, keeps};
+use crate::entity::{Declared, Entity};
 use crate::error::{Error, Result};
 use crate::etag::IfMatch;
 use crate::name::TableName;
 use crate::operation::OperationKind;
 use crate::pace::Pace;
-use crate::schema::StoredSchema;
+use crate::schema::{EntitySchema, StoredSchema};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::{Table, request};
@@ -77,9 +77,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         let table = self.name()?;
         let is_new = request::create_if_missing(&self.store, table).await?;
         let mut standing = None;
-        for (at, design) in E::DESIGNS.iter().enumerate() {
-            let keeps = E::KEEPS.get(at).copied().unwrap_or_default();
-            let design = StoredSchema::of(design).keeping(keeps).in_table(table.as_str());
+        for design in E::DESIGNS {
+            let design = StoredSchema::of(design).in_table(table.as_str());
             let lacks = designs::store(&self.store, table, &design, (is_new, self.now()), None).await?;
             standing = Some(Arc::new(Standing::new(design, self.now(), lacks)));
         }
@@ -120,7 +119,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// Those of the store.
     pub async fn accept_layout(&self, reason: &str) -> Result<()> {
         let table = self.name()?;
-        let design = StoredSchema::of(E::SCHEMA).keeping(keeps::<E>()).in_table(table.as_str());
+        let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
         designs::store(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
     }
 
@@ -150,11 +149,11 @@ impl<E, S: TableStore> Table<E, S> {
     /// The admission of entities of another design in a table of the same store, for handles that write these beside their own. The
     /// stored design is asked for where that of this handle is: where this one was opened.
     #[must_use]
-    pub fn admission(&self, design: StoredSchema, table: TableName) -> Admission<S>
+    pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>
     where
         S: Clone,
     {
-        let unasked = || Arc::new(Standing::unasked(design.in_table(table.as_str())));
+        let unasked = || Arc::new(Standing::unasked(StoredSchema::of(design).in_table(table.as_str())));
         let standing = self.standing.is_some().then(unasked);
         Admission { store: self.store.clone(), table, standing }
     }

@@ -86,6 +86,8 @@ pub(super) fn schema(design: &Design<'_>) -> TokenStream {
         let marker = index.marker(design.entity);
         quote!(*<#marker as __table::Index>::SCHEMA)
     });
+    let keeps = [(design.entity.has_copies(), "copies"), (design.entity.feed, "feed")];
+    let keeps = keeps.into_iter().filter_map(|(is_kept, word)| is_kept.then_some(word));
     quote! {
         const SCHEMA: &'static __table::EntitySchema = &__table::EntitySchema {
             entity: #entity,
@@ -95,6 +97,7 @@ pub(super) fn schema(design: &Design<'_>) -> TokenStream {
             row_key: &__ROW_KEY.pieces,
             properties: #properties,
             indexes: &[#(#indexes),*],
+            keeps: &[#(#keeps),*],
         };
     }
 }

@@ -39,7 +39,6 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
         }
     });
     let schemas = set.types().map(schema);
-    let keeps = set.types().map(|ty| quote!(__table::keeps::<#ty>()));
     let memberships = set.types().map(|ty| {
         quote! {
             #[automatically_derived]
@@ -69,7 +68,6 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
             #[automatically_derived]
             impl __table::Declared for #ident {
                 const DESIGNS: &'static [&'static __table::EntitySchema] = <Self as __table::EntitySet>::MEMBERS;
-                const KEEPS: &'static [&'static [&'static str]] = &[#(#keeps),*];
             }
             #write
             #(#memberships)*

@@ -20,9 +20,8 @@ pub(super) struct Given<E: 'static, S> {
 impl<E, S: TableStore + Clone> Given<E, S> {
     /// A relation beside a table of sources: nothing is asked where that was not opened.
     pub(super) fn of(relation: &'static Outgoing<E>, sources: &Table<E, S>) -> Self {
-        let design = (relation.holders)();
-        let usual = TableName::new(&design.table).ok();
-        let usual = usual.map(|name| sources.admission(design, name));
+        let usual = TableName::new(relation.holders.table).ok();
+        let usual = usual.map(|name| sources.admission(relation.holders, name));
         Self { relation, sources: sources.clone(), usual }
     }
 
@@ -33,7 +32,7 @@ impl<E, S: TableStore + Clone> Given<E, S> {
     pub(super) async fn admit(&self, table: &TableName, now: u64) -> Result<()> {
         match &self.usual {
             Some(usual) if usual.table() == table => usual.admit(now).await,
-            _ => self.sources.admission((self.relation.holders)(), table.clone()).admit(now).await,
+            _ => self.sources.admission(self.relation.holders, table.clone()).admit(now).await,
         }
     }
 }

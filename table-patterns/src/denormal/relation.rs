@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use table_core::entity::{Entity, FromEntity, keeps};
+use table_core::entity::{Entity, FromEntity};
 use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
 use table_core::row::{Row, rewrite};
-use table_core::schema::StoredSchema;
+use table_core::schema::EntitySchema;
 
 use crate::denormal::end::Is;
 use crate::denormal::fault::CopyFault;
@@ -43,7 +43,7 @@ impl Relation {
 pub struct Outgoing<E> {
     pub(super) relation: Relation,
     /// The design of the holders.
-    pub(super) holders: fn() -> StoredSchema,
+    pub(super) holders: &'static EntitySchema,
     pub(super) on_delete: OnDelete,
     /// Whether two states of the source differ in what is copied.
     pub(super) changes: fn(&E, &E) -> bool,
@@ -100,7 +100,7 @@ impl<E> Outgoing<E> {
     {
         Self {
             relation: Relation::of::<D>(),
-            holders: || StoredSchema::of(D::Holder::SCHEMA).keeping(keeps::<D::Holder>()),
+            holders: D::Holder::SCHEMA,
             on_delete: D::ON_DELETE,
             changes: |before, after| D::copied(Is::of(before)) != D::copied(Is::of(after)),
             refers: |holder, source| {

@@ -10,7 +10,6 @@ use crate::table::layout::Standing;
 /// Asks for the stored design of a table's entities, as often as a handle of theirs does: [`Table::admission`](crate::Table::admission).
 ///
 /// ```
-/// use table_core::schema::StoredSchema;
 /// use table_core::{Engine, Entity, TableName, TableStoreExt};
 /// # #[derive(Entity)]
 /// # #[entity(table = "Desk")]
@@ -25,7 +24,7 @@ use crate::table::layout::Standing;
 ///
 /// # pollster::block_on(async {
 /// let agents = Engine::in_memory().table::<Agent>().create_if_missing().await?;
-/// let tickets = agents.admission(StoredSchema::of(Ticket::SCHEMA), TableName::new("Desk")?);
+/// let tickets = agents.admission(Ticket::SCHEMA, TableName::new("Desk")?);
 /// tickets.admit(639_307_584_000_000_000).await?; // no design of `Ticket` is stored, so none is newer
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
