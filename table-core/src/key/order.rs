@@ -23,6 +23,10 @@ const LIFT: u8 = 0xF8 - 0xEE;
 /// ```
 #[must_use]
 pub fn compare(left: &str, right: &str) -> Ordering {
+    // Where one of two bytes is ASCII, lifting changes nothing: most keys are compared by words, not by bytes.
+    if left.is_ascii() || right.is_ascii() {
+        return left.cmp(right);
+    }
     match left.bytes().zip(right.bytes()).find(|(l, r)| l != r) {
         Some((l, r)) => lifted(l).cmp(&lifted(r)),
         None => left.len().cmp(&right.len()),
