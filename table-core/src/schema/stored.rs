@@ -174,7 +174,8 @@ impl StoredSchema {
     /// let design = StoredSchema::of(Employee::SCHEMA);
     /// assert_eq!(design.keeps, ["feed"]);
     /// // A program without the feed is not let in beside it.
-    /// let without = StoredSchema { keeps: Vec::new(), ..design.clone() };
+    /// let mut without = design.clone();
+    /// without.keeps.clear();
     /// assert_eq!(evolve(&design, &without).verdict(), Verdict::NeedsAcceptance);
     /// ```
     #[must_use]
