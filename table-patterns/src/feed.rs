@@ -83,6 +83,7 @@ use table_core::etag::IfMatch;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
+use table_core::pace::ticks_of;
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
@@ -259,6 +260,43 @@ impl<S: TableStore> Feed<S> {
         limit: usize,
     ) -> Result<Vec<FeedEntry>> {
         read::portion(self, table, partition_key, from, limit).await
+    }
+
+    /// The end of a partition's feed as it is now: what is committed after this call lies behind it.
+    ///
+    /// For a reader that takes what happened so far from the entities themselves. It asks for the end first: what changes while it reads the entities, the feed brings
+    /// again. Reads what was recorded in the last twenty minutes (twice the [`skew`](Self::skew)), however long the feed is.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read).
+    ///
+    /// ```
+    /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", feed)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, id: u32 }
+    /// # pollster::block_on(async {
+    /// let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
+    /// employees.insert(&Employee { department: "Sales".into(), id: 223 }).await?;
+    /// let (feed, table, sales) = (employees.feed(), employees.table().name()?, PartitionKey::new("Sales")?);
+    /// let end = feed.end(table, &sales).await?;
+    /// employees.insert(&Employee { department: "Sales".into(), id: 224 }).await?;
+    /// assert_eq!(feed.read(table, &sales, &end, 100).await?.len(), 1);
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn end(&self, table: &TableName, partition_key: &PartitionKey) -> Result<Cursor> {
+        let settled = self.settled();
+        let young = read::portion(self, table, partition_key, &settled, usize::MAX).await?;
+        Ok(young.into_iter().next_back().map_or(settled, |last| last.cursor))
+    }
+
+    /// A place in the feeds of all partitions at which every transaction is over, whatever the clocks: twice the skew ago.
+    pub(crate) fn settled(&self) -> Cursor {
+        let timestamp = self.pace.now().saturating_sub(ticks_of(self.skew).saturating_mul(2));
+        Cursor { timestamp, row_key: String::new() }
     }
 
     /// Reads a partition's feed in portions from a cursor on, each entry once or twice however small they are.

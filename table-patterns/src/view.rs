@@ -29,7 +29,7 @@
 //! - A partition's changes are applied in order, each at least once; the [cursor](crate::feed::Cursor) is moved after them, and never back. Between partitions there is no
 //!   order, and no isolation: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building), and does not answer, until it is [built](ViewTable::rebuild). A rebuild is the same work done for each row,
-//!   beside live writers and readers, resumable; it mends what a trimmed feed, another projection or another tool left wrong, sums included: a row that no entity
+//!   beside live writers and readers, resumable; what the feeds brought before it began is not applied again. It mends what a trimmed feed, another projection or another tool left wrong, sums included: a row that no entity
 //!   explains ends with 0 in its sums.
 //! - Continuations of reads hold keys, and go on behind them after a rebuild. A view whose table was deleted and made anew is building again: handles
 //!   that knew it as ready ask every ten seconds and then refuse with `IndexNotReady`, and a stored position of an earlier rebuild is refused.
@@ -42,7 +42,7 @@
 //! | [catching up](ViewTable::catch_up) | 1 range query of the registry; 1 get, 1 range query and 1 write a partition; then an entity that changed: 2 gets, and 1 get for each partition of the view |
 //! | and for all that changed together | for each partition of the view 1 get a sum that changes, and 1 transaction for as many entities as fit in 100 operations: one an entity, one a row it puts, one a sum |
 //! | an entity's first time in a partition of the view | 1 get for each partition, 2 gets more, and 1 transaction for 100 such entities of a partition |
-//! | rebuild | the same for each row of the source, 256 at a time, 1 scan of each table, and each partition of the view read once more |
+//! | rebuild | the same for each row of the source, 256 at a time, 1 scan of each table, and each partition of the view read once more; 2 range queries, 1 get and 1 write a partition with a feed |
 //!
 //! # Bounds
 //! - What one entity has in one partition of the view is one transaction: 98 rows and sums. All partitions it ever had something in stand in 32 Ki characters.
@@ -112,6 +112,7 @@
 
 mod applied;
 mod apply;
+mod ends;
 mod fault;
 mod operations;
 mod part;

@@ -13,18 +13,21 @@
 //!   was lost is put again by a [`Sweep`] (PAT-EC-8).
 //! - There is no isolation: readers see states between the steps (PAT-EC-6).
 //! - What fails too often is put aside, marked, and can be looked at and requeued; it is never dropped (PAT-EC-4). An attempt is counted on the
-//!   row where it begins. Deliveries count for nothing: what was never tried is never poison, however long it waited behind other work.
+//!   row where it begins; of rows that are begun together, and whose worker dies, the first attempt counts for each. Deliveries count for nothing: what
+//!   was never tried is never poison, however long it waited behind other work.
 //! - Workers claim rows in portions, under their `ETag`s, for as long as their lease: many workers on one partition do its work once (PAT-EC-7). A
 //!   claim is given up when it is over; then another worker may do the row a second time.
 //! - Transient faults are tried again within an attempt, others by later attempts, both with growing waits that vary (PAT-EC-5).
 //!
 //! # Cost
 //! A message is a put, a receive and a delete, and an update for each half lease that it takes. A portion of 32 rows is a range query and one
-//! transaction that claims them; a row is its steps (see [`guard`](crate::outbox::guard)) and one transaction, which deletes it and begins the next.
+//! transaction that claims them and begins the first 16; a row is its steps (see [`guard`](crate::outbox::guard)), which those of 16 rows are taken
+//! beside; one transaction deletes these and begins the next. A row that was tried before is begun and ended alone.
 //! An idle worker receives once in [`WorkerOptions::idle`].
 //!
 //! # Bounds
-//! As many workers and queues as you like (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in memory. Clocks of
+//! As many workers and queues as you like (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in memory, and works on 16 of
+//! them at one time ([`WorkerOptions::together`]), those of one source in the order of their changes. Clocks of
 //! workers should agree to within a lease, as claims end by them. A step that takes longer than the lease must
 //! [`keep`](Call::keep) it.
 //!
@@ -32,6 +35,7 @@
 //! Where all that changes is in one partition: a transaction is simpler, and isolated.
 
 mod archive;
+mod attempt;
 mod claim;
 mod fault;
 pub(crate) mod handler;

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use crate::handle::handle;
 use crate::idle;
+use crate::linger::Lingering;
 use crate::service::Service;
 use crate::shared::Shared;
 use crate::transport::Transport;
@@ -83,6 +84,7 @@ struct Connection {
 impl Connection {
     /// Brings it under TLS if it has to be, and serves its requests.
     async fn carry(self, stream: TcpStream) {
+        let stream = Lingering::new(stream, Arc::clone(&self.shared));
         match &self.shared.transport {
             Transport::Plain => self.serve(stream).await,
             #[cfg(feature = "tls")]

@@ -30,6 +30,7 @@ mod fault;
 mod handle;
 mod idle;
 mod limits;
+mod linger;
 mod metrics;
 mod observe;
 mod operation;

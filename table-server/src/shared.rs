@@ -53,6 +53,11 @@ impl Shared {
         self.ending.store(true, Ordering::Relaxed);
     }
 
+    /// Whether only one connection is open.
+    pub(crate) fn has_one_connection(&self) -> bool {
+        self.open.load(Ordering::Relaxed) == 1
+    }
+
     /// Counts a connection.
     pub(crate) fn open(self: &Arc<Self>) -> Open {
         self.open.fetch_add(1, Ordering::Relaxed);

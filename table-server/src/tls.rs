@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::{fmt, fs, io};
 
 use table_core::{Error, Result};
-use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
@@ -16,6 +15,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::server::TlsStream;
 
 use crate::fault::ServerFault;
+use crate::linger::Lingering;
 
 /// A certificate and its key, with which a server answers by HTTPS alone: HTTP/1.1 and HTTP/2, as a client chooses in its handshake.
 ///
@@ -82,7 +82,7 @@ impl Tls {
     }
 
     /// Does the handshake of a connection.
-    pub(crate) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    pub(crate) async fn accept(&self, stream: Lingering) -> io::Result<TlsStream<Lingering>> {
         self.0.accept(stream).await
     }
 }

@@ -136,7 +136,7 @@ pub(super) async fn portion<S: TableStore>(
     order::require(&feed.store, Ordered::Feed).map_err(|error| error.with_table(table.as_str()))?;
     let skew = ticks_of(feed.skew);
     // A key before this was written so long ago that its transaction is over, whatever the clocks.
-    let settled = feed.pace.now().saturating_sub(skew.saturating_mul(2));
+    let settled = feed.settled().timestamp;
     let mut pass = Pass { feed, table, partition_key, from, entries: Vec::new(), pages: 0 };
     let complete = pass.run(|entries, key| {
         // All keys up to this one were read: whatever has a Timestamp of `skew` before it is among them.

@@ -139,6 +139,12 @@ impl Pending {
         })
     }
 
+    /// What names its source in its key: those of one source have the same, and rarely those of another.
+    pub(crate) fn source(&self) -> &str {
+        let row_key = self.place.key.row_key.as_str();
+        row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key)
+    }
+
     /// The intent.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ use table_core::store::TableStore;
 use crate::converge::CONCURRENCY;
 use crate::view::View;
 use crate::view::applied::Applied;
+use crate::view::ends::Ends;
 use crate::view::fault::ViewFault;
 use crate::view::record::{BY, OF};
 use crate::view::standing::Standing;
@@ -65,6 +66,9 @@ pub struct RebuildPosition {
     /// The view that it is of; none before the first step.
     #[serde(default)]
     view: Option<String>,
+    /// The ends of the feeds when it began.
+    #[serde(default)]
+    ends: Ends,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +80,8 @@ enum Phase {
     Gone,
     /// The sums are counted again.
     Sums,
+    /// The feeds are followed from where they ended when the rebuild began.
+    Feeds,
     Done,
 }
 
@@ -190,7 +196,11 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                     position.progress.corrected += u64::try_from(corrected).unwrap_or(u64::MAX);
                     position.counted = Some(place.as_str().to_owned());
                 }
-                (page.continuation, Phase::Done)
+                (page.continuation, Phase::Feeds)
+            }
+            Phase::Feeds => {
+                self.view.follow_from(&position.ends).await?;
+                (None, Phase::Done)
             }
             Phase::Done => {
                 // Another that ended at the same time is looked at by one more step.
@@ -213,6 +223,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let id = standing.id.simple().to_string();
         if *position == RebuildPosition::default() {
             position.view = Some(id.clone());
+            // IMPORTANT: before the first row is read. What changes from here on is behind these ends.
+            position.ends = self.view.ends().await?;
         }
         if position.view.as_ref() != Some(&id) {
             return Err(Error::of(ViewFault::OtherView).with_table(V::Row::SCHEMA.table));

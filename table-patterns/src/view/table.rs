@@ -218,10 +218,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// # Errors
     /// Those of [`catch_up`](Self::catch_up); `EntityMismatch` (PAT-HET-6) for a change of an entity that no declared type explains; the cursor stays where it was, and what was applied is applied again.
     pub async fn catch_up_partition(&self, partition_key: &PartitionKey, most: usize) -> Result<CaughtUp> {
-        let key = record::cursor_key(partition_key)?;
-        let found = self.get(&key).await?;
-        let cursor = found.as_ref().map(|found| record::read_cursor(found.row.view())).transpose();
-        let cursor = cursor.map_err(|error| self.at(error, &key))?.unwrap_or_default();
+        let (cursor, etag) = self.cursor(partition_key).await?;
         let entries = self.next(partition_key, &cursor, most).await?;
         let Some(last) = entries.last() else { return Ok(CaughtUp::default()) };
         let (mut sources, mut seen) = (Vec::new(), HashSet::new());
@@ -235,9 +232,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         let applied = sources.len();
         self.apply_all(sources.into_iter().map(Applied::from)).await?;
-        let kind = upsert(record::write_cursor(&last.cursor)?, found.map(|found| found.etag));
         // IMPORTANT: after the changes. A process that has moved it has applied them, too.
-        self.submit(&key.partition_key, vec![(key.row_key, kind)]).await?;
+        self.move_cursor(partition_key, &last.cursor, etag).await?;
         Ok(CaughtUp { changes: entries.len(), applied, is_behind: entries.len() == most })
     }
 
@@ -257,11 +253,26 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// # Errors
     /// Those of the store.
     pub async fn position(&self, partition_key: &PartitionKey) -> Result<Cursor> {
+        Ok(self.cursor(partition_key).await?.0)
+    }
+
+    /// The same with the ETag of what says so.
+    pub(super) async fn cursor(&self, partition_key: &PartitionKey) -> Result<(Cursor, Option<ETag>)> {
         let key = record::cursor_key(partition_key)?;
-        match self.get(&key).await? {
-            Some(found) => record::read_cursor(found.row.view()).map_err(|error| self.at(error, &key)),
-            None => Ok(Cursor::default()),
-        }
+        let Some(found) = self.get(&key).await? else { return Ok((Cursor::default(), None)) };
+        let cursor = record::read_cursor(found.row.view()).map_err(|error| self.at(error, &key))?;
+        Ok((cursor, Some(found.etag)))
+    }
+
+    /// Says how far the feed of a partition is applied; `false` if another process has said so since the ETag.
+    pub(super) async fn move_cursor(
+        &self,
+        partition_key: &PartitionKey,
+        to: &Cursor,
+        etag: Option<ETag>,
+    ) -> Result<bool> {
+        let key = record::cursor_key(partition_key)?;
+        self.submit(&key.partition_key, vec![(key.row_key, upsert(record::write_cursor(to)?, etag))]).await
     }
 
     /// How far it is behind its source, over all partitions. Reads what is pending: a look now and then, not before each read.

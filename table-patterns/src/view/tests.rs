@@ -4,4 +4,5 @@ mod concurrent;
 mod deaths;
 mod kit;
 mod model;
+mod rebuild;
 mod verbs;

@@ -1,38 +1,39 @@
 //! Claims: a worker takes rows of an outbox in portions, so that many workers do the work once.
 //!
 //! A portion is claimed by one transaction, until the lease of the message ends. An attempt is counted where it begins: in the transaction
-//! that ends the row before. A row that waited behind a long step is free again when its claim is over, and has cost nothing.
+//! that ends the rows before. Rows that no attempt was made at are begun together, others alone. A row that waited behind a long step is free
+//! again when its claim is over, and has cost nothing.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-use table_core::error::{Error, ErrorCode, Result};
-use table_core::key::EntityKey;
-use table_core::operation::{Operation, OperationKind};
+use table_core::error::Result;
+use table_core::key::{EntityKey, PartitionKey};
+use table_core::name::TableName;
+use table_core::operation::Operation;
 use table_core::query::{Continuation, Query, Select};
 use table_core::queue::QueueStore;
 use table_core::retry::Retry;
 use table_core::store::{Committed, TableStore};
 use uuid::Uuid;
 
-use crate::outbox::message::is_unreadable;
 use crate::outbox::rows::{self, Note, Pending, Place, together};
 use crate::outbox::work::Work;
-use crate::work::fault::WorkFault;
+use crate::work::attempt::End;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
-use crate::work::steps::kept;
 use crate::work::worker::{Outcome, Worker};
 
 /// Rows that a worker reads, claims and holds in memory at once.
 const PORTION: usize = 32;
 
 /// The rows of one message, as they are worked off.
-struct Delivery<'a, 'q, S, Q> {
-    worker: &'a Worker<S, Q>,
-    held: &'a Held<'q, Q>,
+pub(super) struct Delivery<'a, 'q, S, Q> {
+    pub(super) worker: &'a Worker<S, Q>,
+    pub(super) held: &'a Held<'q, Q>,
+    /// The partition that the rows lie in.
+    table: &'a TableName,
+    partition_key: &'a PartitionKey,
     /// Tells the claims of this delivery from those of others, also where the answer to one was lost (CON-11).
     id: String,
     /// Whether the message was delivered before: its receiver may have claimed rows, and died.
@@ -45,7 +46,9 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Does the rows that a message names.
     pub(super) async fn rows(&self, held: &Held<'_, Q>, work: &Work, is_repeated: bool) -> Result<Outcome> {
         let id = Uuid::new_v4().simple().to_string();
-        let mut delivery = Delivery { worker: self, held, id, is_repeated, later: None };
+        let (table, partition_key) = work.place();
+        let mut delivery =
+            Delivery { worker: self, held, table, partition_key, id, is_repeated, later: None };
         delivery.work(work).await?;
         Ok(delivery.later.map_or(Outcome::Done, |at| Outcome::Again { at, text: None }))
     }
@@ -57,17 +60,20 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
         let mut from = None;
         loop {
             let mut race = retry.race("the rows of the outbox");
-            let (mut portion, next) = loop {
+            let (mut begun, mut portion, next) = loop {
                 let (page, next) = self.page(work, from.as_ref()).await?;
                 match self.claim(page).await? {
-                    Some(portion) => break (portion, next),
+                    Some((begun, portion)) => break (begun, portion, next),
                     None => race.lost(None).await?,
                 }
             };
-            let mut begun = portion.pop_front();
-            while let Some(pending) = begun {
-                let (pending, end) = self.attempt(pending).await?;
-                begun = self.next(&pending, end, &mut portion).await?;
+            while !begun.is_empty() {
+                let (ended, failed) = self.attempt(begun).await;
+                if let Some(error) = failed {
+                    self.next(ended, &mut VecDeque::new()).await?;
+                    return Err(error);
+                }
+                begun = self.next(ended, &mut portion).await?;
             }
             from = next;
             if from.is_none() {
@@ -82,7 +88,7 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
         work: &Work,
         from: Option<&Continuation>,
     ) -> Result<(Vec<Pending>, Option<Continuation>)> {
-        let (table, partition_key) = work.place();
+        let Self { table, partition_key, .. } = *self;
         let store = self.worker.outbox.store();
         if let Work::Row { row_key, .. } = work {
             let key = EntityKey { partition_key: partition_key.clone(), row_key: row_key.clone() };
@@ -99,7 +105,7 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
     }
 
     /// Takes the rows of a page that are free, oldest change first, and begins the first of them; `None` if another worker was faster.
-    async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<VecDeque<Pending>>> {
+    async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<(Vec<Pending>, VecDeque<Pending>)>> {
         let now = self.worker.outbox.pace().now();
         let (mut free, mut taken) = (Vec::new(), Vec::new());
         for pending in page.into_iter().filter(|pending| !pending.poisoned) {
@@ -113,139 +119,97 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
                 self.wait_until(pending.not_before);
             }
         }
-        let Some(place) = free.first().map(|pending| pending.place.clone()) else {
-            return Ok(Some(VecDeque::new()));
-        };
         free.sort_by_key(|pending| pending.version);
+        let mut free = VecDeque::from(free);
         self.held.keep().await?;
-        if let Some(first) = free.first_mut() {
-            first.attempts = first.attempts.saturating_add(1);
-        }
-        let claims = free.iter().map(|pending| self.claimed(pending, pending.attempts)).collect();
-        let Some(etags) = self.submit(&place, claims).await? else { return Ok(None) };
+        let begins = self.begins(&free);
+        free.iter_mut().take(begins).for_each(begin);
+        let claims = free.iter().map(|pending| self.claimed(pending)).collect();
+        let Some(etags) = self.submit(claims).await? else { return Ok(None) };
         for (pending, etag) in free.iter_mut().zip(etags) {
             pending.versioned(etag);
         }
-        Ok(Some(free.into()))
+        let begun = free.drain(..begins).collect();
+        Ok(Some((begun, free)))
     }
 
-    /// One attempt at a row that was begun; with the operation that ends it.
-    async fn attempt(&mut self, pending: Pending) -> Result<(Pending, Operation)> {
-        let worker = self.worker;
-        let hand = InHand { delivery: self, row: Mutex::new(pending.clone()) };
-        let outcome = if pending.attempts > worker.options.poison_after {
-            self.put_aside(&hand, &pending, pending.error.clone(), pending.attempts - 1).await?;
-            None
-        } else {
-            let taken = match pending.intent() {
-                Ok(intent) => worker.take_row(&hand, &pending, &intent).await,
-                Err(error) => Err(error),
-            };
-            match taken {
-                Err(error) if is_unreadable(&error) => {
-                    worker.count(|metrics| metrics.failures += 1);
-                    self.put_aside(&hand, &pending, Some(kept(&error)), pending.attempts).await?;
-                    None
-                }
-                taken => Some(taken),
-            }
-        };
-        let pending = hand.row.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let end = match outcome {
-            None => pending.note(Note::Poisoned),
-            Some(Ok(())) => pending.done(),
-            Some(Err(error)) if error.code() == ErrorCode::LayoutMismatch => {
-                worker.count(|metrics| metrics.left += 1);
-                // The row is free at once for a program that knows more; this one looks at it again later.
-                self.wait_until(worker.next_attempt(1));
-                pending
-                    .note(Note::Left { error: &kept(&error), attempts: pending.attempts.saturating_sub(1) })
-            }
-            Some(Err(error)) => {
-                worker.count(|metrics| metrics.failures += 1);
-                let until = worker.next_attempt(pending.attempts);
-                self.wait_until(until);
-                pending.note(Note::Failed { error: &kept(&error), until })
-            }
-        };
-        Ok((pending, end))
-    }
-
-    /// Puts a row aside as poison, with what was wrong last and how many attempts at it were begun.
-    async fn put_aside(
-        &self,
-        hand: &dyn Keep,
-        pending: &Pending,
-        error: Option<String>,
-        attempts: u32,
-    ) -> Result<()> {
-        let Place { table, key } = &pending.place;
-        let (table, partition_key, row_key) = (table.clone(), key.partition_key.clone(), key.row_key.clone());
-        let work = Work::Row { table, partition_key, row_key }.write()?;
-        let entry = self.worker.poisoned(work, error, attempts);
-        self.worker.put_aside(hand, &entry).await
-    }
-
-    /// Ends a row, and begins the next of the portion that no other worker has taken.
+    /// Ends rows, and begins the next of the portion that no other worker has taken.
     async fn next(
         &mut self,
-        ended: &Pending,
-        end: Operation,
+        ended: Vec<(Pending, End)>,
         portion: &mut VecDeque<Pending>,
-    ) -> Result<Option<Pending>> {
+    ) -> Result<Vec<Pending>> {
         // IMPORTANT: the row goes after the last step, and the message after the row: whatever is left is done again.
         self.held.keep().await?;
-        let mut end = Some(end);
-        loop {
-            let begin = portion.front().map(|next| self.claimed(next, next.attempts.saturating_add(1)));
-            let has_next = begin.is_some();
-            let operations: Vec<_> = end.iter().cloned().chain(begin).collect();
-            if operations.is_empty() {
-                return Ok(None);
+        for (_, end) in &ended {
+            end.again().into_iter().for_each(|at| self.wait_until(at));
+        }
+        let mut begun: Vec<_> = portion.drain(..self.begins(portion)).collect();
+        begun.iter_mut().for_each(begin);
+        let ends = ended.iter().map(|(pending, end)| end.operation(pending));
+        let operations: Vec<_> = ends.chain(begun.iter().map(|next| self.claimed(next))).collect();
+        if let Some(etags) = self.submit(operations).await? {
+            ended.iter().for_each(|(pending, end)| self.count(pending, end));
+            for (next, etag) in begun.iter_mut().zip(etags.into_iter().skip(ended.len())) {
+                next.versioned(etag);
             }
-            if let Some(etags) = self.submit(&ended.place, operations).await? {
-                self.count(ended, end.as_ref());
-                return Ok(portion.pop_front().map(|mut next| {
-                    next.attempts = next.attempts.saturating_add(1);
-                    next.versioned(etags.into_iter().next_back().flatten());
-                    next
-                }));
-            }
-            // Another worker has taken one of the two.
-            if let Some(end) = end.take_if(|_| has_next) {
-                match self.submit(&ended.place, vec![end.clone()]).await? {
-                    Some(_) => self.count(ended, Some(&end)),
-                    None => self.worker.count(|metrics| metrics.lost += 1),
-                }
-            } else {
-                self.worker.count(|metrics| metrics.lost += 1);
-                end = None;
-                if portion.pop_front().is_some() {
-                    // He may be ourselves, if the answer to a claim was lost.
-                    self.wait_until(self.held.until());
-                }
+            return Ok(begun);
+        }
+        // Another worker has taken one of them: each by itself.
+        for (pending, end) in &ended {
+            match self.submit(vec![end.operation(pending)]).await? {
+                Some(_) => self.count(pending, end),
+                None => self.worker.count(|metrics| metrics.lost += 1),
             }
         }
+        let mut free = Vec::with_capacity(begun.len());
+        for mut next in begun {
+            if let Some(etags) = self.submit(vec![self.claimed(&next)]).await? {
+                next.versioned(etags.into_iter().next().flatten());
+                free.push(next);
+            } else {
+                self.worker.count(|metrics| metrics.lost += 1);
+                // The other may be this delivery, if the answer to a claim was lost.
+                self.wait_until(self.held.until());
+            }
+        }
+        if free.is_empty() && !portion.is_empty() {
+            return Box::pin(self.next(Vec::new(), portion)).await;
+        }
+        Ok(free)
     }
 
-    /// The claim of a row, of which so many attempts were begun.
-    fn claimed(&self, pending: &Pending, attempts: u32) -> Operation {
-        pending.note(Note::Claimed { by: &self.id, attempts, until: self.held.until() })
+    /// How many rows of a portion are begun together: the first of them, and what follows it, if an attempt was made at none. One that
+    /// was tried before may have killed its worker, and is tried alone: it counts no attempt for others.
+    fn begins(&self, portion: &VecDeque<Pending>) -> usize {
+        let options = &self.worker.options;
+        // If a single attempt is all that a row has, it is not counted before the row is begun.
+        let most = if options.poison_after > 1 { options.together.max(1) } else { 1 };
+        let fresh = portion.iter().take(most).take_while(|pending| pending.attempts == 0).count();
+        fresh.max(1).min(portion.len())
+    }
+
+    /// The claim of a row.
+    pub(super) fn claimed(&self, pending: &Pending) -> Operation {
+        pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until: self.held.until() })
     }
 
     /// Writes rows; `None` if one of them is not as it was.
-    async fn submit(&self, place: &Place, operations: Vec<Operation>) -> Result<Option<Committed>> {
+    pub(super) async fn submit(&self, operations: Vec<Operation>) -> Result<Option<Committed>> {
+        if operations.is_empty() {
+            return Ok(Some(Committed::default()));
+        }
         let store = self.worker.outbox.store();
-        let transaction = together(&place.key.partition_key, operations, store.capabilities().limits)?;
-        match self.worker.retry(self.held, || store.submit(&place.table, transaction.clone())).await {
+        let transaction = together(self.partition_key, operations, store.capabilities().limits)?;
+        match self.worker.retry(self.held, || store.submit(self.table, transaction.clone())).await {
             Err(error) if error.is_conflict() || error.is_table_not_found() => Ok(None),
             committed => committed.map(Some),
         }
     }
 
     /// Counts a row that was ended, if it is done.
-    fn count(&self, ended: &Pending, end: Option<&Operation>) {
-        if end.is_some_and(|end| matches!(end.kind, OperationKind::Delete(_))) {
+    fn count(&self, ended: &Pending, end: &End) {
+        if matches!(end, End::Done) {
             let lag = self.worker.outbox.pace().now().saturating_sub(ended.version);
             self.worker.count(|metrics| metrics.finish(Some(Duration::from_micros(lag / 10))));
         }
@@ -256,30 +220,9 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
     }
 }
 
-/// A row that is worked on: its claim is extended together with the lease of the message.
-struct InHand<'a, 'd, 'q, S, Q> {
-    delivery: &'a Delivery<'d, 'q, S, Q>,
-    row: Mutex<Pending>,
-}
-
-impl<S: TableStore, Q: QueueStore> Keep for InHand<'_, '_, '_, S, Q> {
-    fn keep(&self) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move {
-            if !self.delivery.held.extend().await? {
-                return Ok(());
-            }
-            let row = || self.row.lock().unwrap_or_else(PoisonError::into_inner);
-            let (place, claim) = {
-                let row = row();
-                (row.place.clone(), self.delivery.claimed(&row, row.attempts))
-            };
-            let Some(etags) = self.delivery.submit(&place, vec![claim]).await? else {
-                return Err(Error::of(WorkFault::Claimed));
-            };
-            row().versioned(etags.into_iter().next().flatten());
-            Ok(())
-        })
-    }
+/// Counts an attempt.
+fn begin(pending: &mut Pending) {
+    pending.attempts = pending.attempts.saturating_add(1);
 }
 
 /// A table that was deleted has no rows to work on.

@@ -10,6 +10,7 @@ use table_core::pace::{Backoff, ticks_of};
 use table_core::queue::{Lease, QueueStore};
 use table_core::store::TableStore;
 
+use crate::converge::CONCURRENCY;
 use crate::outbox::message::Message;
 use crate::outbox::record::Outbox;
 use crate::work::handler::{Handler, Keep, OfMessage, Take};
@@ -31,6 +32,9 @@ pub struct WorkerOptions {
     pub lease: Duration,
     /// Messages of one receive, 1 to 32.
     pub batch: usize,
+    /// Intents of a message that are worked on at one time, those of one source in the order of their changes. With 1 each begins when the one
+    /// before it has ended; an intent that was tried before is always alone.
+    pub together: usize,
     /// Attempts at an intent before it is poison (PAT-EC-4). They are counted where they begin; how often a message was delivered says
     /// nothing about the work it names.
     pub poison_after: u32,
@@ -49,6 +53,7 @@ impl Default for WorkerOptions {
         Self {
             lease: Duration::from_secs(30),
             batch: 8,
+            together: CONCURRENCY,
             poison_after: 5,
             tries: 4,
             backoff: Backoff { first: Duration::from_millis(100), most: Duration::from_secs(2) },
@@ -60,7 +65,7 @@ impl Default for WorkerOptions {
 
 /// A worker on the queue of an [`Outbox`]. Many may work on one queue, in as many processes as you like (PAT-EC-7).
 ///
-/// It works on one message at a time; for more at once have more workers. Its futures are `Send` and need no particular runtime.
+/// It works on one message at a time, and on several of the intents that it names; for more at once have more workers. Its futures are `Send` and need no particular runtime.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;

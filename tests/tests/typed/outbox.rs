@@ -10,4 +10,5 @@ mod feeds;
 mod poison;
 mod reads;
 mod sweeps;
+mod together;
 mod workers;

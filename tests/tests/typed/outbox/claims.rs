@@ -17,15 +17,15 @@ use tests::faults::Control;
 
 use crate::outbox::company::{Company, Store, employees};
 
-type Tried = Arc<Mutex<BTreeMap<String, usize>>>;
+pub(super) type Tried = Arc<Mutex<BTreeMap<String, usize>>>;
 
-fn sales() -> PartitionKey {
+pub(super) fn sales() -> PartitionKey {
     PartitionKey::new("Sales").unwrap()
 }
 
 /// A job.
 #[derive(Serialize, Deserialize)]
-struct Named(String);
+pub(super) struct Named(pub(super) String);
 
 impl Message for Named {
     const NAME: &'static str = "job";
@@ -33,7 +33,7 @@ impl Message for Named {
 }
 
 /// Records calls of `job`, each in a transaction of its own, without a word to the workers.
-fn record(company: &Company, jobs: impl IntoIterator<Item = String>) {
+pub(super) fn record(company: &Company, jobs: impl IntoIterator<Item = String>) {
     let outbox = company.outbox(&Control::default());
     block_on(outbox.register(&employees(), &sales())).unwrap();
     for job in jobs {

@@ -1,0 +1,292 @@
+//! Rebuilding: what it mends, what it leaves to the feeds, what another process goes on with.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pollster::block_on;
+use table_core::TableStoreExt;
+use table_core::embedded::{Clock, EngineOptions};
+use table_core::error::{ErrorCode, Result};
+use table_core::etag::IfMatch;
+use table_core::key::PartitionKey;
+use table_core::name::TableName;
+use table_core::query::{KeyRange, Query, TextRange};
+use table_core::retry::Retry;
+use table_core::store::TableStore;
+
+use super::kit::{Company, Department, Employee, Headcount};
+use super::verbs::Ages;
+use crate::faults::Call;
+use crate::feed::{Cursor, Feed};
+use crate::view::{CaughtUp, Projection, RebuildPosition, View, ViewState, ViewTable};
+use crate::work::Pace;
+
+#[test]
+fn imp_6_a_new_view_over_old_rows_does_not_answer_until_it_is_built() {
+    let company = Company::new();
+    // From before there was a feed.
+    let table = company.engine.table::<Employee>();
+    for id in 0..25 {
+        let old =
+            Employee { department: "Sales".into(), id, name: "Old".into(), city: "London".into(), age: 36 };
+        block_on(table.insert(&old)).unwrap();
+    }
+    block_on(
+        company.engine.table::<Department>().insert(&Department { department: "Sales".into(), floor: 3 }),
+    )
+    .unwrap();
+    company.hire("Sales", 100, "Ada", "London", 36);
+    company.catch_up();
+    assert_eq!(block_on(company.view.state()).unwrap(), ViewState::Building);
+    let error = block_on(company.view.rows()).unwrap_err();
+    assert_eq!((error.code(), error.table()), (ErrorCode::IndexNotReady, Some("Headcounts")));
+
+    // A step a process, each of which knows what the one before has stored.
+    let (mut stored, mut steps) = (serde_json::to_string(&RebuildPosition::default()).unwrap(), 0);
+    loop {
+        let other = company.again();
+        let mut rebuild = other.view.rebuild().page(4).resume(serde_json::from_str(&stored).unwrap());
+        if !block_on(rebuild.step()).unwrap() {
+            break;
+        }
+        steps += 1;
+        stored = serde_json::to_string(rebuild.position()).unwrap();
+        company.change("Sales", steps % 25, |one| one.age += 1);
+    }
+    let position: RebuildPosition = serde_json::from_str(&stored).unwrap();
+    assert!(position.is_done() && position.progress().applied == 26 && steps > 10, "{position:?}");
+    assert_eq!(block_on(company.view.state()).unwrap(), ViewState::Ready);
+    company.catch_up();
+    company.assert_right("built");
+    assert!(block_on(company.again().view.rows()).is_ok());
+}
+
+#[test]
+fn imp_6_a_rebuild_mends_what_others_left_wrong() {
+    let company = Company::new();
+    for id in 0..5 {
+        company.hire("Sales", id, "Ada", "London", 36);
+    }
+    company.catch_up();
+    // A sum set by hand, entities that came and went without an entry, and one whose change was trimmed.
+    block_on(
+        company.engine.table::<Headcount>().update(Headcount::key("London", "all"), |row| row.years = 7),
+    )
+    .unwrap();
+    let table = company.engine.table::<Employee>();
+    block_on(table.delete(Employee::key("Sales", 0), IfMatch::Any)).unwrap();
+    block_on(table.update(Employee::key("Sales", 1), |one| one.city = "Paris".into())).unwrap();
+    block_on(company.engine.table::<Headcount>().delete(Headcount::key("Sales", "all"), IfMatch::Any))
+        .unwrap();
+    assert_ne!(company.stored(), Company::expected(&company.sources()));
+    let progress = block_on(company.view.rebuild().run()).unwrap();
+    assert_eq!((progress.applied, progress.removed, progress.corrected), (4, 1, 2));
+    company.assert_right("mended");
+    let progress = block_on(company.view.rebuild().run()).unwrap();
+    assert_eq!(
+        (progress.removed, progress.corrected),
+        (1, 0),
+        "the empty records of one that is gone are looked at again"
+    );
+    company.assert_right("again");
+}
+
+#[test]
+fn imp_6_another_projection_is_taken_up_by_a_rebuild() {
+    struct Only;
+    impl View for Only {
+        type Source = Employee;
+        type Row = Headcount;
+        fn project(employee: &Employee, view: &mut Projection<Headcount>) -> Result<()> {
+            view.add(Headcount::key(&employee.name, "all"), Headcount::EMPLOYEES, 1)
+        }
+    }
+    let company = Company::new();
+    company.hire("Sales", 1, "Ada", "London", 36);
+    company.hire("Sales", 2, "Ada", "Paris", 36);
+    company.catch_up();
+    let view = ViewTable::<Only, _>::new(company.engine.clone());
+    block_on(view.rebuild().run()).unwrap();
+    assert_eq!(company.stored(), [(("Ada".to_owned(), "all".to_owned()), (2, 0))].into());
+}
+
+#[test]
+fn imp_6_a_rebuild_counts_each_partition_once_and_empties_what_no_record_explains() {
+    let company = Company::new();
+    let view = ViewTable::<Ages, _>::new(company.store.clone());
+    for id in 0..60 {
+        company.hire("Sales", id, "Ada", "London", i32::try_from(id).unwrap());
+    }
+    let stray = Headcount { of: "ages".into(), row: "stray".into(), employees: 7, years: 0 };
+    block_on(company.engine.table::<Headcount>().insert(&stray)).unwrap();
+    let mut rebuild = view.rebuild().page(10);
+    while rebuild.position().progress().applied < 60 {
+        block_on(rebuild.step()).unwrap();
+    }
+    company.store.heal();
+    let progress = block_on(rebuild.run()).unwrap();
+    assert_eq!((progress.applied, progress.corrected), (60, 1), "{progress:?}");
+    // Six pages each of entities, of their sources and of records, one look at rows and one at records of the only partition, and the registry.
+    let calls = company.store.calls();
+    let queries = calls.iter().filter(|call| **call == Call::Query).count();
+    assert_eq!(queries, 21);
+    // No source is looked for by itself: at the end the cursor of the feed is, and what is stored of the view.
+    assert_eq!(calls.iter().filter(|call| **call == Call::Get).count(), 2);
+    assert!(!company.stored().contains_key(&("ages".to_owned(), "stray".to_owned())));
+    assert_eq!(company.stored().len(), 60);
+}
+
+/// Pages through the names of one city, and does something after the first page.
+fn names_around(company: &Company, between: impl FnOnce()) -> Vec<String> {
+    let rows = block_on(company.view.rows()).unwrap();
+    let page = |from: Option<&_>| {
+        let query =
+            Query { top: Some(2), ..Query::new(KeyRange::rows("London", TextRange::prefix("name_"))) };
+        block_on(company.store.query(rows.name().unwrap(), &query, from)).unwrap()
+    };
+    let mut names = Vec::new();
+    let (mut found, mut between) = (page(None), Some(between));
+    loop {
+        names.extend(found.rows.iter().map(|row| row.row_key.to_owned()));
+        between.take().into_iter().for_each(|between| between());
+        let Some(from) = found.continuation else { return names };
+        found = page(Some(&from));
+    }
+}
+
+#[test]
+fn imp_6_a_read_goes_on_behind_a_rebuild_where_it_was() {
+    let company = Company::new();
+    for id in 0..7 {
+        company.hire("Sales", id, "Ada", "London", 36);
+    }
+    block_on(company.view.rebuild().run()).unwrap();
+    let before = names_around(&company, || ());
+    let after = names_around(&company, || {
+        block_on(company.view.rebuild().run()).unwrap();
+    });
+    assert_eq!((before.len(), &before), (7, &after));
+}
+
+#[test]
+fn imp_6_a_view_that_was_made_anew_is_building_for_those_who_knew_the_old_one() {
+    let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
+    let clock = Arc::clone(&time);
+    let pace = Pace::new().clock(Clock::new(move || clock.load(Ordering::SeqCst)));
+    let company = Company::new();
+    company.hire("Sales", 1, "Ada", "London", 36);
+    let view = company.view.clone().with_retry(Retry::default().with_pace(pace));
+    let mut rebuild = view.rebuild();
+    while block_on(rebuild.step()).unwrap() {}
+    let stored = rebuild.position().clone();
+    assert!(block_on(view.rows()).is_ok());
+
+    let table = TableName::new("Headcounts").unwrap();
+    block_on(company.engine.delete_table(&table)).unwrap();
+    let anew = block_on(view.clone().create_if_missing()).unwrap();
+    time.fetch_add(110_000_000, Ordering::SeqCst);
+    assert_eq!(block_on(view.rows()).unwrap_err().code(), ErrorCode::IndexNotReady);
+    let error = block_on(anew.rebuild().resume(stored).step()).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("IMP-6")));
+    assert_eq!(block_on(anew.state()).unwrap(), ViewState::Building);
+    block_on(anew.rebuild().run()).unwrap();
+    assert_eq!(block_on(view.state()).unwrap(), ViewState::Ready);
+}
+
+fn position(company: &Company, department: &str) -> Cursor {
+    block_on(company.view.position(&PartitionKey::new(department).unwrap())).unwrap()
+}
+
+#[test]
+fn imp_6_what_a_rebuild_read_from_the_entities_is_not_followed_again() {
+    let company = Company::new();
+    for id in 0..30 {
+        company.hire("Sales", id, "Ada", "London", 36);
+        company.hire("Marketing", id, "Cy", "Paris", 30);
+    }
+    company.fire("Sales", 7);
+    block_on(company.view.rebuild().run()).unwrap();
+    company.assert_right("built");
+    assert_eq!(block_on(company.view.catch_up(1_000)).unwrap(), CaughtUp::default());
+    company.hire("Sales", 100, "Ada", "London", 36);
+    assert_eq!(block_on(company.view.catch_up(1_000)).unwrap().changes, 1);
+    company.assert_right("followed");
+}
+
+#[test]
+fn imp_6_what_changes_while_a_rebuild_reads_is_followed_after_it() {
+    let company = Company::new();
+    for id in 0..12 {
+        company.hire("Sales", id, "Ada", "London", 36);
+    }
+    let mut rebuild = company.view.rebuild().page(4);
+    let (mut changes, mut steps) = (0, 0);
+    while block_on(rebuild.step()).unwrap() {
+        // One that was read, one that is gone, one that is new, and a partition that had no feed when it began.
+        company.change("Sales", 1, |ada| ada.age += 1);
+        company.hire("Marketing", steps, "Cy", "Paris", 30);
+        (changes, steps) = (changes + 2, steps + 1);
+        if steps == 1 {
+            company.fire("Sales", 2);
+            changes += 1;
+        }
+    }
+    let caught = block_on(company.view.catch_up(1_000)).unwrap();
+    assert_eq!((caught.changes, steps > 4), (changes, true));
+    company.assert_right("followed");
+}
+
+#[test]
+fn imp_6_a_rebuild_moves_no_cursor_back_and_none_before_its_end() {
+    let company = Company::new();
+    for id in 0..12 {
+        company.hire("Sales", id, "Ada", "London", 36);
+    }
+    let mut rebuild = company.view.rebuild().page(4);
+    block_on(rebuild.step()).unwrap();
+    assert_eq!(position(&company, "Sales"), Cursor::default());
+    company.hire("Sales", 50, "Ada", "London", 36);
+    company.catch_up();
+    let caught_up = position(&company, "Sales");
+    while block_on(rebuild.step()).unwrap() {}
+    assert_eq!(position(&company, "Sales"), caught_up);
+    company.assert_right("built");
+}
+
+#[test]
+fn imp_6_of_a_long_feed_only_what_is_young_is_read_to_find_its_end() {
+    const MINUTE: u64 = 600_000_000;
+    let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
+    let clock = || {
+        let time = Arc::clone(&time);
+        Clock::new(move || time.load(Ordering::SeqCst))
+    };
+    let company = Company::on(EngineOptions::new().clock(clock()).in_memory(), |store| store);
+    let feed = Feed::with_pace(company.store.clone(), Pace::new().clock(clock()));
+    let company = Company {
+        employees: company.employees.clone().with_feed(feed.clone()),
+        view: company.view.clone().with_feed(feed.clone()),
+        ..company
+    };
+    for id in 0..2_500 {
+        company.hire("Sales", id, "Ada", "London", 60);
+    }
+    time.fetch_add(60 * MINUTE, Ordering::SeqCst);
+    let (table, sales) = (company.employees.table().name().unwrap(), PartitionKey::new("Sales").unwrap());
+    let end = |limit| {
+        company.store.heal();
+        let end = block_on(feed.end(table, &sales)).unwrap();
+        assert_eq!(company.store.calls().len(), limit);
+        end
+    };
+    let settled = end(1);
+    assert_eq!(settled.ticks(), time.load(Ordering::SeqCst) - 20 * MINUTE);
+    company.hire("Sales", 2_500, "Ada", "London", 60);
+    let young = end(1);
+    assert!(young > settled);
+
+    block_on(company.view.rebuild().run()).unwrap();
+    assert_eq!(position(&company, "Sales"), young);
+    assert_eq!(block_on(company.view.catch_up(10_000)).unwrap(), CaughtUp::default());
+    company.assert_right("built");
+}

@@ -1,0 +1,156 @@
+//! Attempts at rows: several at one time, those of one source in the order of their changes.
+
+use futures_util::future::BoxFuture;
+use futures_util::lock::Mutex;
+use futures_util::{StreamExt, stream};
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::operation::Operation;
+use table_core::queue::QueueStore;
+use table_core::store::TableStore;
+
+use crate::outbox::message::is_unreadable;
+use crate::outbox::rows::{Note, Pending, Place};
+use crate::outbox::work::Work;
+use crate::work::claim::Delivery;
+use crate::work::fault::WorkFault;
+use crate::work::handler::Keep;
+use crate::work::steps::kept;
+
+/// How an attempt at a row ended.
+pub(super) enum End {
+    /// All steps are taken.
+    Done,
+    /// It is put aside.
+    Poisoned,
+    /// It waits for a program that knows more, and for this one until an instant.
+    Left { error: String, at: u64 },
+    /// It waits until an instant.
+    Failed { error: String, until: u64 },
+}
+
+impl End {
+    /// The operation that ends the attempt.
+    pub(super) fn operation(&self, pending: &Pending) -> Operation {
+        match self {
+            Self::Done => pending.done(),
+            Self::Poisoned => pending.note(Note::Poisoned),
+            Self::Left { error, .. } => {
+                pending.note(Note::Left { error, attempts: pending.attempts.saturating_sub(1) })
+            }
+            Self::Failed { error, until } => pending.note(Note::Failed { error, until: *until }),
+        }
+    }
+
+    /// When this worker is to look at the row again.
+    pub(super) const fn again(&self) -> Option<u64> {
+        match self {
+            Self::Left { at: again, .. } | Self::Failed { until: again, .. } => Some(*again),
+            Self::Done | Self::Poisoned => None,
+        }
+    }
+}
+
+impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
+    /// One attempt at each of some rows that were begun: as they are now, and how it ended; with the first error that left one as it was.
+    pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
+        let hands = Hands { delivery: self, rows: Mutex::new(begun.clone()) };
+        let attempts = by_source(&begun).into_iter().map(|run| {
+            let hands = &hands;
+            async move {
+                let mut ends = Vec::with_capacity(run.len());
+                for (at, pending) in run {
+                    ends.push((at, hands.attempt(pending).await));
+                }
+                ends
+            }
+        });
+        let ends: Vec<_> = stream::iter(attempts).buffer_unordered(begun.len().max(1)).collect().await;
+        let mut ends: Vec<_> = ends.into_iter().flatten().collect();
+        ends.sort_by_key(|(at, _)| *at);
+        let (mut ended, mut failed) = (Vec::with_capacity(ends.len()), None);
+        for (pending, (_, end)) in hands.rows.into_inner().into_iter().zip(ends) {
+            match end {
+                Ok(end) => ended.push((pending, end)),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        (ended, failed)
+    }
+}
+
+/// Rows with their places, those of one source together.
+fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
+    let mut runs: Vec<Vec<(usize, &Pending)>> = Vec::new();
+    for (at, pending) in begun.iter().enumerate() {
+        let has_source = |run: &&mut Vec<(usize, &Pending)>| {
+            run.first().is_some_and(|(_, first)| first.source() == pending.source())
+        };
+        match runs.iter_mut().find(has_source) {
+            Some(run) => run.push((at, pending)),
+            None => runs.push(vec![(at, pending)]),
+        }
+    }
+    runs
+}
+
+/// Rows that are worked on: their claims are extended together with the lease of the message.
+struct Hands<'a, 'd, 'q, S, Q> {
+    delivery: &'a Delivery<'d, 'q, S, Q>,
+    rows: Mutex<Vec<Pending>>,
+}
+
+impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
+    /// # Errors
+    /// Those of putting it aside.
+    async fn attempt(&self, pending: &Pending) -> Result<End> {
+        let worker = self.delivery.worker;
+        if pending.attempts > worker.options.poison_after {
+            return self.put_aside(pending, pending.error.clone(), pending.attempts - 1).await;
+        }
+        let taken = match pending.intent() {
+            Ok(intent) => worker.take_row(self, pending, &intent).await,
+            Err(error) => Err(error),
+        };
+        let Err(error) = taken else { return Ok(End::Done) };
+        if error.code() == ErrorCode::LayoutMismatch {
+            worker.count(|metrics| metrics.left += 1);
+            // The row is free at once for a program that knows more; this one looks at it again later.
+            return Ok(End::Left { error: kept(&error), at: worker.next_attempt(1) });
+        }
+        worker.count(|metrics| metrics.failures += 1);
+        if is_unreadable(&error) {
+            return self.put_aside(pending, Some(kept(&error)), pending.attempts).await;
+        }
+        Ok(End::Failed { error: kept(&error), until: worker.next_attempt(pending.attempts) })
+    }
+
+    /// Puts a row aside as poison, with what was wrong last and how many attempts at it were begun.
+    async fn put_aside(&self, pending: &Pending, error: Option<String>, attempts: u32) -> Result<End> {
+        let Place { table, key } = &pending.place;
+        let (table, partition_key, row_key) = (table.clone(), key.partition_key.clone(), key.row_key.clone());
+        let work = Work::Row { table, partition_key, row_key }.write()?;
+        let worker = self.delivery.worker;
+        worker.put_aside(self, &worker.poisoned(work, error, attempts)).await?;
+        Ok(End::Poisoned)
+    }
+}
+
+impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
+    fn keep(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            // IMPORTANT: one at a time. Of two that extend the lease by one receipt the second would find it lost.
+            let mut rows = self.rows.lock().await;
+            if !self.delivery.held.extend().await? {
+                return Ok(());
+            }
+            let claims = rows.iter().map(|row| self.delivery.claimed(row)).collect();
+            let Some(etags) = self.delivery.submit(claims).await? else {
+                return Err(Error::of(WorkFault::Claimed));
+            };
+            for (row, etag) in rows.iter_mut().zip(etags) {
+                row.versioned(etag);
+            }
+            Ok(())
+        })
+    }
+}

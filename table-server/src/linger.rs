@@ -1,0 +1,160 @@
+//! A look for the next request before a connection sleeps.
+
+use std::io::{self, ErrorKind, IoSlice, Read as _};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use socket2::SockRef;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use crate::shared::Shared;
+
+/// How long it looks: about what it takes a thread to fall asleep and to be woken, so that it costs at most twice what it can save.
+const LINGER: Duration = Duration::from_micros(30);
+/// The bytes of one look. A longer request is read on as any other.
+const CHUNK: usize = 8 << 10;
+
+/// The stream of a connection. After an answer it looks for the next request for a moment, if no other connection is open: a client
+/// that sends one request after the other then does not wait for a thread to wake up, which takes longer than a request does.
+#[derive(Debug)]
+pub(crate) struct Lingering {
+    stream: TcpStream,
+    shared: Arc<Shared>,
+    /// Whether an answer went out since bytes were last read.
+    has_answered: bool,
+}
+
+impl Lingering {
+    pub(crate) const fn new(stream: TcpStream, shared: Arc<Shared>) -> Self {
+        Self { stream, shared, has_answered: false }
+    }
+
+    /// Reads what comes within the time, past the runtime, which looks at its sockets only when it would sleep.
+    fn look(&self, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let socket = SockRef::from(&self.stream);
+        let free = buffer.initialize_unfilled_to(buffer.remaining().min(CHUNK));
+        let begun = Instant::now();
+        loop {
+            match (&*socket).read(free) {
+                Ok(read) => {
+                    buffer.advance(read);
+                    return Poll::Ready(Ok(()));
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    if begun.elapsed() >= LINGER {
+                        return Poll::Pending;
+                    }
+                    std::hint::spin_loop();
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+}
+
+impl AsyncRead for Lingering {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let own = self.get_mut();
+        let has_answered = std::mem::take(&mut own.has_answered);
+        match Pin::new(&mut own.stream).poll_read(context, buffer) {
+            // The runtime wakes the connection for what comes later.
+            Poll::Pending if has_answered && own.shared.has_one_connection() => own.look(buffer),
+            read => read,
+        }
+    }
+}
+
+impl AsyncWrite for Lingering {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let own = self.get_mut();
+        own.has_answered = true;
+        Pin::new(&mut own.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let own = self.get_mut();
+        own.has_answered = true;
+        Pin::new(&mut own.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::task::Waker;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::limits::ServerLimits;
+    use crate::transport::Transport;
+
+    /// Reads what a client has sent, without a turn of the runtime in between.
+    fn read_at_once(stream: &mut Lingering) -> Poll<Vec<u8>> {
+        let mut bytes = [0; 16];
+        let mut buffer = ReadBuf::new(&mut bytes);
+        let read = Pin::new(stream).poll_read(&mut Context::from_waker(Waker::noop()), &mut buffer);
+        read.map(|read| {
+            read.unwrap();
+            buffer.filled().to_vec()
+        })
+    }
+
+    #[tokio::test]
+    async fn a_lone_client_that_has_its_answer_is_looked_at_before_the_connection_sleeps() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().await.unwrap();
+        let limits = ServerLimits::default();
+        let shared = Arc::new(Shared::new(Vec::new(), limits, Duration::ZERO, Transport::Plain));
+        let _open = shared.open();
+        let mut stream = Lingering::new(stream, Arc::clone(&shared));
+
+        stream.write_all(b"answer").await.unwrap();
+        client.write_all(b"next").unwrap();
+        assert_eq!(read_at_once(&mut stream), Poll::Ready(b"next".to_vec()));
+        assert_eq!(read_at_once(&mut stream), Poll::Pending, "nothing was answered since");
+
+        stream.write_all(b"answer").await.unwrap();
+        let other = shared.open();
+        client.write_all(b"third").unwrap();
+        assert_eq!(
+            read_at_once(&mut stream),
+            Poll::Pending,
+            "another connection may have work for the thread"
+        );
+        let mut third = [0; 5];
+        stream.read_exact(&mut third).await.unwrap();
+        assert_eq!(&third, b"third");
+        drop(other);
+
+        stream.write_all(b"answer").await.unwrap();
+        client.shutdown(std::net::Shutdown::Write).unwrap();
+        assert_eq!(read_at_once(&mut stream), Poll::Ready(Vec::new()), "the end of the stream");
+    }
+}
