@@ -37,6 +37,7 @@
 mod archive;
 mod attempt;
 mod claim;
+mod delivery;
 mod fault;
 pub(crate) mod handler;
 mod lease;

@@ -62,7 +62,7 @@ pub(crate) async fn accept(
             watcher: graceful.watcher(),
             shared: Arc::clone(&shared),
         };
-        let held = (permit, shared.open());
+        let held = (permit, shared.open.open());
         tokio::spawn(async move {
             let _held = held;
             connection.carry(stream).await;
@@ -84,7 +84,7 @@ struct Connection {
 impl Connection {
     /// Brings it under TLS if it has to be, and serves its requests.
     async fn carry(self, stream: TcpStream) {
-        let stream = Lingering::new(stream, Arc::clone(&self.shared));
+        let stream = Lingering::new(stream, self.shared.open.clone());
         match &self.shared.transport {
             Transport::Plain => self.serve(stream).await,
             #[cfg(feature = "tls")]

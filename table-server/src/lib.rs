@@ -33,6 +33,7 @@ mod limits;
 mod linger;
 mod metrics;
 mod observe;
+mod open;
 mod operation;
 mod preflight;
 mod queues;

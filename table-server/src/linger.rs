@@ -2,7 +2,6 @@
 
 use std::io::{self, ErrorKind, IoSlice, Read as _};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -10,7 +9,7 @@ use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::shared::Shared;
+use crate::open::OpenConnections;
 
 /// How long it looks: about what it takes a thread to fall asleep and to be woken, so that it costs at most twice what it can save.
 const LINGER: Duration = Duration::from_micros(30);
@@ -22,14 +21,14 @@ const CHUNK: usize = 8 << 10;
 #[derive(Debug)]
 pub(crate) struct Lingering {
     stream: TcpStream,
-    shared: Arc<Shared>,
+    open: OpenConnections,
     /// Whether an answer went out since bytes were last read.
     has_answered: bool,
 }
 
 impl Lingering {
-    pub(crate) const fn new(stream: TcpStream, shared: Arc<Shared>) -> Self {
-        Self { stream, shared, has_answered: false }
+    pub(crate) const fn new(stream: TcpStream, open: OpenConnections) -> Self {
+        Self { stream, open, has_answered: false }
     }
 
     /// Reads what comes within the time, past the runtime, which looks at its sockets only when it would sleep.
@@ -66,7 +65,7 @@ impl AsyncRead for Lingering {
         let has_answered = std::mem::take(&mut own.has_answered);
         match Pin::new(&mut own.stream).poll_read(context, buffer) {
             // The runtime wakes the connection for what comes later.
-            Poll::Pending if has_answered && own.shared.has_one_connection() => own.look(buffer),
+            Poll::Pending if has_answered && own.open.count() == 1 => own.look(buffer),
             read => read,
         }
     }
@@ -111,8 +110,6 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::limits::ServerLimits;
-    use crate::transport::Transport;
 
     /// Reads what a client has sent, without a turn of the runtime in between.
     fn read_at_once(stream: &mut Lingering) -> Poll<Vec<u8>> {
@@ -130,10 +127,9 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (stream, _) = listener.accept().await.unwrap();
-        let limits = ServerLimits::default();
-        let shared = Arc::new(Shared::new(Vec::new(), limits, Duration::ZERO, Transport::Plain));
-        let _open = shared.open();
-        let mut stream = Lingering::new(stream, Arc::clone(&shared));
+        let connections = OpenConnections::default();
+        let _own = connections.open();
+        let mut stream = Lingering::new(stream, connections.clone());
 
         stream.write_all(b"answer").await.unwrap();
         client.write_all(b"next").unwrap();
@@ -141,7 +137,7 @@ mod tests {
         assert_eq!(read_at_once(&mut stream), Poll::Pending, "nothing was answered since");
 
         stream.write_all(b"answer").await.unwrap();
-        let other = shared.open();
+        let other = connections.open();
         client.write_all(b"third").unwrap();
         assert_eq!(
             read_at_once(&mut stream),

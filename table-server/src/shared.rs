@@ -1,7 +1,7 @@
 //! What all connections of a server share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
@@ -10,6 +10,7 @@ use crate::account::Account;
 use crate::limits::ServerLimits;
 use crate::metrics::{self, Metrics, UnderWay};
 use crate::observe::Observed;
+use crate::open::OpenConnections;
 use crate::transport::Transport;
 
 /// Accounts, bounds and counts.
@@ -23,7 +24,7 @@ pub(crate) struct Shared {
     /// Whether it was asked to end.
     ending: AtomicBool,
     /// Connections that were accepted and go on.
-    open: AtomicUsize,
+    pub(crate) open: OpenConnections,
     pub(crate) connections: Arc<Semaphore>,
     pub(crate) requests: Semaphore,
 }
@@ -42,7 +43,7 @@ impl Shared {
             transport,
             metrics: Metrics::default(),
             ending: AtomicBool::new(false),
-            open: AtomicUsize::new(0),
+            open: OpenConnections::default(),
             connections: Arc::new(Semaphore::new(limits.connections)),
             requests: Semaphore::new(limits.requests),
         }
@@ -51,27 +52,6 @@ impl Shared {
     /// Is no longer ready.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether only one connection is open.
-    pub(crate) fn has_one_connection(&self) -> bool {
-        self.open.load(Ordering::Relaxed) == 1
-    }
-
-    /// Counts a connection.
-    pub(crate) fn open(self: &Arc<Self>) -> Open {
-        self.open.fetch_add(1, Ordering::Relaxed);
-        Open(Arc::clone(self))
-    }
-}
-
-/// A connection that is counted as long as this is.
-#[derive(Debug)]
-pub(crate) struct Open(Arc<Shared>);
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -83,7 +63,7 @@ impl Observed for Shared {
 
     fn metrics(&self) -> String {
         let under_way = UnderWay {
-            connections: self.open.load(Ordering::Relaxed),
+            connections: self.open.count(),
             requests: self.limits.requests.saturating_sub(self.requests.available_permits()),
         };
         metrics::write(&self.metrics, &self.accounts, under_way)

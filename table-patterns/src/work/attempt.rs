@@ -11,7 +11,7 @@ use table_core::store::TableStore;
 use crate::outbox::message::is_unreadable;
 use crate::outbox::rows::{Note, Pending, Place};
 use crate::outbox::work::Work;
-use crate::work::claim::Delivery;
+use crate::work::delivery::Delivery;
 use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
 use crate::work::steps::kept;

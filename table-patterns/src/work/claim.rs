@@ -8,39 +8,23 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use table_core::error::Result;
-use table_core::key::{EntityKey, PartitionKey};
-use table_core::name::TableName;
-use table_core::operation::Operation;
+use table_core::key::EntityKey;
 use table_core::query::{Continuation, Query, Select};
 use table_core::queue::QueueStore;
 use table_core::retry::Retry;
-use table_core::store::{Committed, TableStore};
+use table_core::store::TableStore;
 use uuid::Uuid;
 
-use crate::outbox::rows::{self, Note, Pending, Place, together};
+use crate::outbox::rows::{self, Pending, Place};
 use crate::outbox::work::Work;
 use crate::work::attempt::End;
+use crate::work::delivery::Delivery;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
 use crate::work::worker::{Outcome, Worker};
 
 /// Rows that a worker reads, claims and holds in memory at once.
 const PORTION: usize = 32;
-
-/// The rows of one message, as they are worked off.
-pub(super) struct Delivery<'a, 'q, S, Q> {
-    pub(super) worker: &'a Worker<S, Q>,
-    pub(super) held: &'a Held<'q, Q>,
-    /// The partition that the rows lie in.
-    table: &'a TableName,
-    partition_key: &'a PartitionKey,
-    /// Tells the claims of this delivery from those of others, also where the answer to one was lost (CON-11).
-    id: String,
-    /// Whether the message was delivered before: its receiver may have claimed rows, and died.
-    is_repeated: bool,
-    /// When the first of the rows is due that were left for later.
-    later: Option<u64>,
-}
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Does the rows that a message names.
@@ -149,7 +133,9 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
         let ends = ended.iter().map(|(pending, end)| end.operation(pending));
         let operations: Vec<_> = ends.chain(begun.iter().map(|next| self.claimed(next))).collect();
         if let Some(etags) = self.submit(operations).await? {
-            ended.iter().for_each(|(pending, end)| self.count(pending, end));
+            for (pending, end) in &ended {
+                self.count(pending, end);
+            }
             for (next, etag) in begun.iter_mut().zip(etags.into_iter().skip(ended.len())) {
                 next.versioned(etag);
             }
@@ -187,24 +173,6 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
         let most = if options.poison_after > 1 { options.together.max(1) } else { 1 };
         let fresh = portion.iter().take(most).take_while(|pending| pending.attempts == 0).count();
         fresh.max(1).min(portion.len())
-    }
-
-    /// The claim of a row.
-    pub(super) fn claimed(&self, pending: &Pending) -> Operation {
-        pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until: self.held.until() })
-    }
-
-    /// Writes rows; `None` if one of them is not as it was.
-    pub(super) async fn submit(&self, operations: Vec<Operation>) -> Result<Option<Committed>> {
-        if operations.is_empty() {
-            return Ok(Some(Committed::default()));
-        }
-        let store = self.worker.outbox.store();
-        let transaction = together(self.partition_key, operations, store.capabilities().limits)?;
-        match self.worker.retry(self.held, || store.submit(self.table, transaction.clone())).await {
-            Err(error) if error.is_conflict() || error.is_table_not_found() => Ok(None),
-            committed => committed.map(Some),
-        }
     }
 
     /// Counts a row that was ended, if it is done.

@@ -1,0 +1,30 @@
+//! Connections that are open.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The count of open connections. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpenConnections(Arc<AtomicUsize>);
+
+impl OpenConnections {
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Counts one more, until what is given is dropped.
+    pub(crate) fn open(&self) -> Open {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Open(self.clone())
+    }
+}
+
+/// A connection that is counted as long as this is.
+#[derive(Debug)]
+pub(crate) struct Open(OpenConnections);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
