@@ -21,8 +21,8 @@
 //!
 //! # Cost
 //! A message is a put, a receive and a delete, and an update for each half lease that it takes. A portion of 32 rows is a range query and one
-//! transaction that claims them and begins the first 16; a row is its steps (see [`guard`](crate::outbox::guard)), which those of 16 rows are taken
-//! beside; one transaction deletes these and begins the next. A row that was tried before is begun and ended alone.
+//! transaction that claims them and begins the first 16. A row is its steps (see [`guard`](crate::outbox::guard)), taken beside those of 15 others; one
+//! transaction deletes these rows and begins the next. A row that was tried before is begun and ended alone.
 //! An idle worker receives once in [`WorkerOptions::idle`].
 //!
 //! # Bounds

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
+mod upgrade;
 mod world;
 
 use std::collections::HashMap;
