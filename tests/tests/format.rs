@@ -22,9 +22,9 @@ use uuid::Uuid;
 const CONTENTS: &str = "CONTENTS.txt";
 
 /// The formats that releases have written, and the one that is written now: a fixture of each is opened.
-const FORMATS: [u32; 2] = [2, CURRENT];
+const FORMATS: [u32; 3] = [2, 3, CURRENT];
 /// The format that is written.
-const CURRENT: u32 = 3;
+const CURRENT: u32 = 4;
 
 fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))
@@ -278,6 +278,12 @@ fn write_the_fixture() {
     block_on(async {
         let table = write_base(&engine).await?;
         engine.checkpoint().await?;
+        // The journal goes on in a file that held something else.
+        for _ in 0..2 {
+            let row = everything("Sales", "000000", 0)?;
+            table.insert_or_replace(&row).await?;
+            engine.checkpoint().await?;
+        }
         // From here on only the journal knows.
         for (at, row) in ["000000", "000003", "000006"].into_iter().enumerate() {
             table.delete(Selection::point("Sales", row), IfMatch::Any).await?;

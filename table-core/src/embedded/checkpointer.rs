@@ -1,4 +1,4 @@
-//! The checkpoint thread: writes frozen rows into the base, deletes the journal they were in, and merges, slice by slice.
+//! The checkpoint thread: writes frozen rows into the base, releases the journal they were in, and merges, slice by slice.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender, TryRecvErro
 use std::time::Duration;
 
 use crate::embedded::base::{Base, BaseView, Debt, Merged, Meta};
-use crate::embedded::disk::Disk;
+use crate::embedded::disk::{Disk, fault::Task};
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::folder;
-use crate::embedded::journal::file;
+use crate::embedded::journal::{Tail, file, reuse};
 use crate::embedded::mend::Mend;
 use crate::embedded::recent::Recent;
 use crate::embedded::request::Request;
@@ -38,8 +38,8 @@ pub(crate) struct Checkpoint {
 
 /// Its outcome.
 pub(crate) enum Done {
-    /// The base holds what was frozen.
-    Checkpointed(BaseView),
+    /// The base holds what was frozen. With the next file of the journal, if there is one.
+    Checkpointed(BaseView, Option<Tail>),
     /// There is no room for what was frozen. It is tried again.
     NoRoom(Error),
     /// The base holds the same rows in other runs.
@@ -56,6 +56,8 @@ pub(crate) struct Checkpointer {
     pub(crate) folder: PathBuf,
     pub(crate) hook: Option<Hook>,
     pub(crate) threads: Threads,
+    /// The most bytes of a journal file that is used again.
+    pub(crate) room: u64,
     pub(crate) base: Base,
     pub(crate) jobs: Receiver<Job>,
     pub(crate) done: Sender<Done>,
@@ -165,20 +167,29 @@ impl Checkpointer {
             self.unmerged = None;
             self.base.merge_all();
         }
-        // IMPORTANT: after the record. A journal file is deleted only once the base has what it holds.
-        if let Err(error) = self.delete_covered() {
+        // IMPORTANT: after the record. A journal file is given up only once the base has what it holds.
+        let next = self.release_covered().unwrap_or_else(|error| {
             // Harmless: the next checkpoint, or the next open, deletes them.
-            tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not deleted");
-        }
-        self.tell(Done::Checkpointed(self.base.view()));
+            tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not released");
+            None
+        });
+        self.tell(Done::Checkpointed(self.base.view(), next));
         Ok(None)
     }
 
-    fn delete_covered(&self) -> Result<()> {
+    /// Makes the next file of the journal of the last one that the base covers, and deletes the others.
+    fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
-        let journal = self.base.meta().journal + u64::from(!Mend::KeepUncovered.is_in());
-        let covered = |name: &str| file::number(name).is_some_and(|number| number < journal);
-        folder::delete(&*self.disk, &self.folder, covered).map(drop)
+        let (disk, folder) = (&*self.disk, &*self.folder);
+        let Meta { journal, sequence, .. } = *self.base.meta();
+        let end = journal + u64::from(!Mend::KeepUncovered.is_in());
+        let is_covered = |name: &str| file::number(name).is_some_and(|number| number < end);
+        let names = disk.list(folder).map_err(|error| Task::ReadFolder(folder.into()).failed(error))?;
+        let last = names.iter().filter(|name| is_covered(name)).filter_map(|name| file::number(name)).max();
+        let next =
+            last.map(|last| reuse(disk, folder, (last, journal + 1), sequence, self.room)).transpose()?;
+        folder::delete(disk, folder, is_covered)?;
+        Ok(next)
     }
 
     /// Merges a slice of the base.

@@ -167,6 +167,7 @@ impl Engine {
             folder: folder.to_owned(),
             hook: options.hook.clone(),
             threads: options.threads.clone(),
+            room: options.recent_bytes as u64,
             base,
             jobs: job_queue,
             done,

@@ -4,9 +4,10 @@ pub(crate) mod fault;
 pub(crate) mod file;
 pub(crate) mod frame;
 pub(crate) mod reader;
+mod reuse;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::embedded::bytes::Writer;
@@ -17,6 +18,8 @@ use crate::embedded::journal::file::{FileHeader, Salt};
 use crate::embedded::journal::frame::Record;
 use crate::embedded::mend::Mend;
 use crate::error::{ErrorCode, Result};
+
+pub(crate) use reuse::reuse;
 
 /// Space is filled with zeros in pieces of this size ahead of the frames: a sync that need not record a new length, nor find
 /// blocks, takes about two thirds of the time.
@@ -30,7 +33,7 @@ pub(crate) struct Tail {
     pub(crate) salt: Salt,
     /// Where the next frame goes.
     pub(crate) end: u64,
-    /// The length of the file: zeros from `end` on.
+    /// The length of the file. From `end` on it has zeros, or what the file held when it had another number.
     pub(crate) filled: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
@@ -43,6 +46,8 @@ pub(crate) struct Journal {
     folder: PathBuf,
     hook: Option<Hook>,
     tail: Tail,
+    /// The next file, where one is there already.
+    next: Option<Tail>,
     /// Every frame below this sequence number is durable.
     durable: u64,
     group: Writer,
@@ -54,16 +59,11 @@ impl Journal {
     /// Goes on at a tail, all of which is durable.
     pub(crate) fn new(disk: Arc<dyn Disk>, folder: PathBuf, hook: Option<Hook>, tail: Tail) -> Self {
         let durable = tail.sequence;
-        Self { disk, folder, hook, tail, durable, group: Writer::default(), frames: 0 }
+        Self { disk, folder, hook, tail, next: None, durable, group: Writer::default(), frames: 0 }
     }
 
     /// Makes an empty journal file, durably.
-    pub(crate) fn create(
-        disk: &dyn Disk,
-        folder: &std::path::Path,
-        number: u64,
-        sequence: u64,
-    ) -> Result<Tail> {
+    pub(crate) fn create(disk: &dyn Disk, folder: &Path, number: u64, sequence: u64) -> Result<Tail> {
         let salt = Salt::random();
         let header = FileHeader { number, sequence, salt }.write();
         let make = || {
@@ -144,20 +144,34 @@ impl Journal {
         Ok(())
     }
 
-    /// Goes on in a new file; its number and the sequence number of its first frame.
+    /// Takes a file that the journal is to go on in.
+    pub(crate) fn prepare(&mut self, next: Tail) {
+        self.next = Some(next);
+    }
+
+    /// Gives the room of the next file back.
+    pub(crate) fn give_room_back(&mut self) {
+        if let Some(next) = self.next.take() {
+            let _ = self.disk.remove(&file::path(&self.folder, next.number));
+        }
+    }
+
+    /// Goes on in the next file; its number and the sequence number of its first frame.
     ///
     /// # Errors
     /// After `DiskFull` it goes on in the old file. What there is of the new one holds nothing, and is passed over by the next
     /// open. After anything else the journal must not be used.
     pub(crate) fn rotate(&mut self) -> Result<(u64, u64)> {
-        // IMPORTANT: the old file is durable before the new one exists: only the last file may have a torn tail.
+        // IMPORTANT: the old file is durable before the new one has a frame: only the last file with frames may have a torn tail.
         self.sync()?;
         reach(self.hook.as_ref(), Step::JournalCreate)?;
-        let next = Self::create(&*self.disk, &self.folder, self.tail.number + 1, self.tail.sequence);
-        if next.is_err() {
-            let _ = self.disk.remove(&file::path(&self.folder, self.tail.number + 1));
-        }
-        self.tail = next?;
+        let (number, sequence) = (self.tail.number + 1, self.tail.sequence);
+        self.tail = match self.next.take().filter(|next| next.number == number) {
+            Some(next) => Tail { sequence, ..next },
+            None => Self::create(&*self.disk, &self.folder, number, sequence).inspect_err(|_| {
+                let _ = self.disk.remove(&file::path(&self.folder, number));
+            })?,
+        };
         Ok((self.tail.number, self.tail.sequence))
     }
 
@@ -169,5 +183,11 @@ impl Journal {
     /// Bytes of frames in the present file.
     pub(crate) fn bytes(&self) -> u64 {
         self.tail.end
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.give_room_back();
     }
 }

@@ -22,6 +22,8 @@ pub enum Mend {
     SyncParents,
     /// The entry of a journal file is not durable when frames are written to it.
     SyncJournalEntry,
+    /// The header of a journal file that is used again is not durable when the file has its new name.
+    SyncReused,
     /// A run is not durable when the base names it.
     SyncRuns,
     /// The base is not durable when the journal that it covers is deleted.
@@ -50,7 +52,7 @@ pub enum Mend {
 
 impl Mend {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::AnswerAtClose,
         Self::TellEndOfCheckpoints,
         Self::ContainWakers,
@@ -60,6 +62,7 @@ impl Mend {
         Self::RewriteUnsynced,
         Self::SyncParents,
         Self::SyncJournalEntry,
+        Self::SyncReused,
         Self::SyncRuns,
         Self::SyncBase,
         Self::KeepUncovered,

@@ -17,7 +17,7 @@ use crate::embedded::recover::{self, Replay};
 use crate::embedded::state::State;
 use crate::error::{Error, Result};
 
-/// How often a folder is read, at most: the end of the journal may be cut by a writer while it is read.
+/// How often a folder is read, at most, whose journal stays in the same files: its end may be cut by a writer while it is read.
 const ATTEMPTS: usize = 3;
 
 impl Engine {
@@ -64,15 +64,30 @@ impl EngineOptions {
     /// `FormatTooOld`, `Corrupted`; `Io`, also where a process may not have so many files open.
     pub fn open_read_only(self, folder: impl AsRef<Path>) -> Result<Engine> {
         let folder = folder.as_ref();
-        let mut attempt = 1;
+        let (mut attempt, mut files) = (1, Vec::new());
         let replay = loop {
             match read(&self, folder) {
-                Err(_) if attempt < ATTEMPTS => attempt += 1,
-                outcome => break outcome?,
+                Ok(replay) => break replay,
+                Err(error) => {
+                    let now = journal(&*self.disk, folder).map_err(|_| error.clone())?;
+                    // A writer that has come to other files may have written over one that was being read.
+                    attempt = if now == files { attempt + 1 } else { 1 };
+                    if attempt > ATTEMPTS {
+                        return Err(error);
+                    }
+                    files = now;
+                }
             }
         };
         Ok(Engine::start_read_only(self, folder, replay.state, replay.timestamp))
     }
+}
+
+/// The numbers of the files of the journal.
+fn journal(disk: &dyn Disk, path: &Path) -> Result<Vec<u64>> {
+    let mut numbers: Vec<u64> = list(disk, path)?.iter().filter_map(|name| file::number(name)).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 fn read(options: &EngineOptions, path: &Path) -> Result<Replay> {

@@ -151,9 +151,10 @@ impl Replay {
     }
 }
 
-/// Where a file of the journal ends, and whether that end is to be mended.
+/// Where a file of the journal ends.
 pub(crate) struct End {
     tail: Tail,
+    /// Whether something other than zeros follows.
     torn: bool,
     /// The offset from which on no sync is known to have succeeded.
     unsynced: u64,
@@ -181,16 +182,12 @@ pub(crate) fn replay_all(
         }
         let is_last = at + 1 == files.len();
         match (read_file(path, number, file, sequence, replay)?, &last) {
-            // Made after the sync of the file before, which is therefore broken, not torn.
+            // Written after the sync of the file before, which is therefore broken, not torn.
             (Found::Later, Some(before)) => {
                 return Err(reader::corrupted(&file::path(path, number - 1), before.tail.end));
             }
-            (Found::Whole(end), Some(before)) if before.torn => {
-                // A full disk may leave it without anything in it, while the file before goes on.
-                if end.tail.filled > file::HEADER || !is_last {
-                    return Err(reader::corrupted(&file::path(path, number - 1), before.tail.end));
-                }
-            }
+            // IMPORTANT: the file before is the end, which may be torn and is to be mended: this one was made ahead of its first frame.
+            (Found::Whole(end), Some(_)) if end.tail.end == file::HEADER && is_last => {}
             (Found::Whole(end), _) => {
                 sequence = end.tail.sequence;
                 last = Some(end);
@@ -233,19 +230,29 @@ fn read_file(
     let path = file::path(folder, number);
     let io = |error| Task::ReadJournal(path.clone()).failed(error);
     let filled = file.len().map_err(io)?;
-    let mut bytes = vec![0; usize::try_from(filled.min(file::HEADER)).unwrap_or_default()];
-    file.read_at(0, &mut bytes).map_err(io)?;
-    let salt = match FileHeader::read(&bytes).filter(|header| header.number == number) {
-        Some(header) if header.sequence == sequence => header.salt,
-        Some(header) if header.sequence > sequence => return Ok(Found::Later),
-        // A header is durable before anything is written behind it: a longer file was whole.
-        _ if filled > file::HEADER => return Err(reader::corrupted(&path, 0)),
-        _ => return Ok(Found::Nothing),
+    let header = || {
+        let mut bytes = vec![0; usize::try_from(filled.min(file::HEADER)).unwrap_or_default()];
+        file.read_at(0, &mut bytes).map_err(io)?;
+        Ok::<_, Error>(FileHeader::read(&bytes).filter(|header| header.number == number))
     };
+    let Some(found) = header()? else {
+        // A header is durable before anything is written behind it: a longer file was whole.
+        return if filled > file::HEADER { Err(reader::corrupted(&path, 0)) } else { Ok(Found::Nothing) };
+    };
+    let salt = found.salt;
+    match reader::first(&path, &**file, salt, filled)? {
+        Some(first) if first < sequence => return Err(reader::corrupted(&path, file::HEADER)),
+        first if first.unwrap_or(found.sequence) > sequence => return Ok(Found::Later),
+        _ => {}
+    }
     let end = reader::read(&path, file, salt, sequence, |record| {
         replay.apply(record);
         Ok(())
     })?;
+    // IMPORTANT: beside a writer, the file may have become another one while it was read, and seem to end too early.
+    if header()? != Some(found) {
+        return Err(reader::corrupted(&path, 0));
+    }
     let tail = Tail { number, file: Arc::clone(file), salt, end: end.offset, filled, sequence: end.sequence };
     Ok(Found::Whole(End { tail, torn: !end.clean, unsynced: end.unsynced }))
 }

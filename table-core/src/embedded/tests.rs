@@ -14,6 +14,7 @@ mod pages;
 mod power;
 mod read_only;
 mod recovery;
+mod reuse;
 mod room;
 mod sim;
 mod statistics;

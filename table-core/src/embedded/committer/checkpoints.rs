@@ -238,11 +238,15 @@ impl Committer {
                 for answer in disk.checkpoints.waiting() {
                     let _ = answer.send(Err(error.clone()));
                 }
+                disk.journal.give_room_back();
                 disk.checkpoints.no_room = Some(error);
                 Ok(())
             }
-            Done::Checkpointed(view) => {
+            Done::Checkpointed(view, next) => {
                 disk.checkpoints.no_room = None;
+                if let Some(next) = next {
+                    disk.journal.prepare(next);
+                }
                 reach(self.hook.as_ref(), Step::CheckpointPublish)?;
                 let view = self.state.base.replace(view);
                 let frozen = self.state.frozen.take();

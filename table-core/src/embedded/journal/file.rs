@@ -10,7 +10,9 @@ use crate::embedded::mend::Mend;
 /// Bytes of a file before its first frame.
 pub(crate) const HEADER: u64 = 40;
 const MAGIC: &[u8; 8] = b"TBLJRNL\0";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+/// In files of this version, the sequence number is that of the first frame.
+const EXACT: u32 = 2;
 const SUFFIX: &str = ".journal";
 
 /// The path of a journal file.
@@ -48,7 +50,7 @@ impl Salt {
 pub(crate) struct FileHeader {
     /// Its number, as in its name.
     pub(crate) number: u64,
-    /// The sequence number of its first frame.
+    /// No frame of it has a sequence number below this one.
     pub(crate) sequence: u64,
     pub(crate) salt: Salt,
 }
@@ -73,7 +75,7 @@ impl FileHeader {
         let (number, sequence) = (reader.u64()?, reader.u64()?);
         let salt = Salt { head: reader.u32()?, record: reader.u32()? };
         let checksum = reader.u32()?;
-        let known = magic == u64::from_le_bytes(*MAGIC) && version == VERSION;
+        let known = magic == u64::from_le_bytes(*MAGIC) && (EXACT..=VERSION).contains(&version);
         (known && checksum == crc32c::crc32c(bytes.get(..36)?)).then_some(Self { number, sequence, salt })
     }
 }
@@ -88,7 +90,7 @@ mod tests {
         let header = FileHeader { number: 2, sequence: 77, salt };
         let bytes = header.write();
         let wanted =
-            *b"TBLJRNL\0\x02\0\0\0\x02\0\0\0\0\0\0\0\x4D\0\0\0\0\0\0\0\x01\x02\x03\x04\x05\x06\x07\x08";
+            *b"TBLJRNL\0\x03\0\0\0\x02\0\0\0\0\0\0\0\x4D\0\0\0\0\0\0\0\x01\x02\x03\x04\x05\x06\x07\x08";
         assert_eq!(bytes[..36], wanted);
         assert_eq!((bytes.len() as u64, FileHeader::read(&bytes)), (HEADER, Some(header)));
         for at in 0..bytes.len() {

@@ -1,4 +1,4 @@
-//! Reads a journal file frame by frame, and tells a torn tail from corruption.
+//! Reads a journal file frame by frame, and distinguishes a torn tail from corruption.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -39,6 +39,15 @@ impl Read for From<'_> {
         self.offset += count as u64;
         Ok(count)
     }
+}
+
+/// The sequence number of the frame that a file begins with, by its head.
+pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -> Result<Option<u64>> {
+    let mut head = Vec::with_capacity(HEADER);
+    let from = From { file, offset: file::HEADER.min(length), length };
+    let read = from.take(HEADER as u64).read_to_end(&mut head);
+    read.map_err(|error| Task::ReadJournal(path.into()).failed(error))?;
+    Ok(Head::read(&head, salt).map(|head| head.sequence))
 }
 
 /// Gives every good frame's record to `apply`, in order, and finds the end.
@@ -139,13 +148,10 @@ impl Rest {
             }
             rest.clean = false;
             for (place, bytes) in (start..).zip(block.windows(HEADER)) {
-                // Each frame takes bytes: a sequence number far ahead is not worth a checksum.
-                let near = |head: &Head| {
-                    let ahead = head.sequence.checked_sub(end.sequence);
-                    head.durable > end.sequence && ahead.is_some_and(|ahead| ahead < length)
-                };
-                if Head::peek(bytes).is_some_and(|head| near(&head))
-                    && let Some(head) = Head::read(bytes, salt)
+                // Each frame takes bytes: a sequence number far ahead is not worth a checksum, nor is one of what the file held before.
+                let is_near = |sequence: u64| sequence.wrapping_sub(end.sequence) < length;
+                if Head::peek(bytes).is_some_and(is_near)
+                    && let Some(head) = Head::read(bytes, salt).filter(|head| head.durable > end.sequence)
                     && let record = (From { file, offset: place + HEADER as u64, length })
                     && is_whole(record, &head, salt)?
                 {

@@ -20,10 +20,11 @@ fn folder_with(count: i32) -> (tempfile::TempDir, PathBuf) {
 }
 
 /// Where the frames of a journal begin and end.
-fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
+pub(super) fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let salt = FileHeader::read(bytes).unwrap().salt;
     let mut at = usize::try_from(HEADER).unwrap();
     let mut frames = Vec::new();
-    while let Some(head) = Head::peek(&bytes[at..]).filter(|head| head.length > 0) {
+    while let Some(head) = Head::read(&bytes[at..], salt) {
         let end = at + frame::HEADER + usize::try_from(head.length).unwrap();
         frames.push((at, end));
         at = end;
