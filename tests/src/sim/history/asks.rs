@@ -215,6 +215,8 @@ impl History {
     }
 
     fn take_answers(&mut self) -> Result<(), Wrong> {
+        // Without power nothing is read either: a write that must look at the base is not tried.
+        self.model.may_skip |= self.disk.has_lost_power();
         let (answered, waiting) =
             std::mem::take(&mut self.asked).into_iter().partition(|asked| asked.answer.is_some());
         self.asked = waiting;
