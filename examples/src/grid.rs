@@ -102,25 +102,3 @@ pub fn thousands(number: u64) -> String {
     }
     text
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_beyond_the_twelfth_are_counted_not_shown() {
-        let mut grid = Grid::new(["#N"]);
-        for n in 100..115 {
-            grid.row([n.to_string()]);
-        }
-        let text = grid.to_string();
-        assert!(text.contains("111") && !text.contains("112") && text.ends_with("and 3 more"), "{text}");
-    }
-
-    #[test]
-    fn numbers_stand_to_the_right() {
-        let mut grid = Grid::new(["#Flights", "To"]);
-        grid.row(["7", "SEA"]);
-        assert!(grid.to_string().contains("       7 "), "{grid}");
-    }
-}

@@ -15,7 +15,6 @@
 
 mod packs;
 
-use futures_util::{StreamExt, stream};
 use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{PartitionKey, RowKey};
@@ -27,8 +26,8 @@ use table_core::row::Row;
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 
-/// Requests under way at once (IMP-5).
-pub(crate) const CONCURRENCY: usize = 16;
+use crate::requests::{self, CONCURRENCY};
+
 /// Items that are settled together, and held in memory.
 const TOGETHER: usize = 256;
 
@@ -151,7 +150,7 @@ async fn write<D: Derive>(
     parts.sort_by_cached_key(place);
     let writes = parts.chunk_by(|one, next| one.place == next.place).map(|run| write_run(of, run, limits));
     let writes: Vec<_> = writes.collect();
-    let done: Vec<_> = stream::iter(writes).buffer_unordered(CONCURRENCY).collect().await;
+    let done: Vec<_> = requests::all(writes, CONCURRENCY).await;
     let (mut written, mut failed) = (0, None);
     for (rows, losers, error) in done {
         written += rows;

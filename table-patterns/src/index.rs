@@ -120,7 +120,7 @@ pub(crate) use batch::{Batch, Write};
 pub use bulk::{IndexedBulk, IndexedBulkError};
 pub use changes::{Change, ChangeKind, changes};
 pub use check::{IndexCheck, IndexReport};
-pub(crate) use commit::{Attempt, CONCURRENCY};
+pub(crate) use commit::Attempt;
 pub use eventual::{Eventual, EventualQuery};
 pub use fault::UniqueViolation;
 pub use finding::{Finding, FindingKind};

@@ -61,6 +61,7 @@ pub mod outbox;
 pub mod participant;
 pub mod periods;
 pub mod relation;
+mod requests;
 pub mod sequence;
 pub mod series;
 pub mod spread;

@@ -6,6 +6,7 @@ pub mod beside;
 pub mod compare;
 pub mod crash;
 pub mod differential;
+pub mod effort;
 pub mod employee;
 pub mod faults;
 #[cfg(feature = "fuzzing")]

@@ -36,7 +36,9 @@ fn installed() -> Option<(String, Vec<Package>)> {
     (!packages.is_empty()).then(|| (INSTALLED.to_owned(), packages))
 }
 
-fn is_index(path: &Path) -> bool {
+/// Whether a file of apt's lists is an index of packages.
+#[must_use]
+pub fn is_index(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.rsplit('_').next().is_some_and(|last| last == "Packages" || last.starts_with("Packages."))
 }
@@ -61,7 +63,10 @@ fn read(path: &Path) -> io::Result<Vec<Package>> {
 }
 
 /// Reads paragraphs of `Field: value` lines, separated by empty lines. One without a name, version or section is not a package.
-fn parse(index: impl BufRead) -> io::Result<Vec<Package>> {
+///
+/// # Errors
+/// Those of the reader.
+pub fn parse(index: impl BufRead) -> io::Result<Vec<Package>> {
     let mut packages = Vec::new();
     let mut paragraph = Paragraph::default();
     for line in index.lines() {
@@ -114,54 +119,5 @@ impl Paragraph {
             installed_size: self.installed_size,
             maintainer: self.maintainer.unwrap_or_default(),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const INDEX: &str = "\
-Package: zlib1g
-Source: zlib
-Version: 1:1.2.13.dfsg-1
-Installed-Size: 168
-Maintainer: Mark Brown <broonie@debian.org>
-Architecture: amd64
-Description: compression library - runtime
- Package: not a field, it goes on
-Section: libs
-
-Package: no-section
-Version: 1
-
-Package: rar
-Version: 2:6.20-0.1
-Section: non-free/utils";
-
-    #[test]
-    fn paragraphs_become_packages_and_the_incomplete_are_left_out() {
-        let packages = parse(INDEX.as_bytes()).unwrap();
-        let expected = Package {
-            section: "libs".into(),
-            name: "zlib1g".into(),
-            version: "1:1.2.13.dfsg-1".into(),
-            architecture: "amd64".into(),
-            installed_size: 168,
-            maintainer: "Mark Brown <broonie@debian.org>".into(),
-        };
-        assert_eq!(packages.len(), 2);
-        assert_eq!(packages[0], expected);
-        assert_eq!((packages[1].name.as_str(), packages[1].section.as_str()), ("rar", "non-free/utils"));
-    }
-
-    #[test]
-    fn an_index_is_told_by_its_name() {
-        for yes in ["deb.debian.org_debian_dists_x_main_binary-amd64_Packages.lz4", "host_Packages"] {
-            assert!(is_index(Path::new(yes)), "{yes}");
-        }
-        for no in ["deb.debian.org_debian_dists_x_InRelease", "lock", "host_Packages_old"] {
-            assert!(!is_index(Path::new(no)), "{no}");
-        }
     }
 }

@@ -63,20 +63,3 @@ pub const fn scatter(number: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_seed_alone_decides() {
-        assert_eq!(packages(100, 7), packages(100, 7));
-        assert_ne!(packages(100, 7), packages(100, 8));
-    }
-
-    #[test]
-    fn names_are_what_debian_allows() {
-        let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "+-.".contains(c);
-        assert!(packages(1_000, 1).iter().all(|package| package.name.chars().all(legal)));
-    }
-}

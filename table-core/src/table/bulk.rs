@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use futures_core::Stream;
-use futures_util::{StreamExt, stream};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, stream};
 
 pub use written::{BulkError, BulkProgress, Written};
 
@@ -203,7 +204,8 @@ impl<'a, E: ToEntity, S: TableStore> Bulk<'a, E, S> {
                 progress(BulkProgress { written: done.len(), transaction: positions.len() });
             }
         };
-        let writes = chains.into_iter().map(|chain| write_chain(store, table, chain, &committed));
+        let write = |chain| write_chain(store, table, chain, &committed).boxed();
+        let writes: Vec<BoxFuture<'_, _>> = chains.into_iter().map(write).collect();
         let outcomes: Vec<_> = stream::iter(writes).buffer_unordered(self.concurrency).collect().await;
         for (positions, error) in outcomes.into_iter().flatten() {
             if error.is_ambiguous() {
@@ -231,7 +233,7 @@ async fn write_chain<S: TableStore>(
     store: &S,
     table: &TableName,
     chain: Chain,
-    committed: &impl Fn(&[usize]),
+    committed: &(dyn Fn(&[usize]) + Sync),
 ) -> Option<(Vec<usize>, Error)> {
     for (positions, transaction) in chain {
         if let Err(error) = request::submit(store, table, transaction).await {

@@ -1,6 +1,7 @@
 //! Look-ups of typed entities: one point, or many at once.
 
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 
 use crate::entity::{FromEntity, ProjectionOf, Versioned};
 use crate::error::Result;
@@ -110,6 +111,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ) -> Result<Vec<Option<Versioned<E>>>> {
         // Collected first: an iterator need not be Send, the future should be.
         let keys: Vec<_> = keys.into_iter().collect();
-        stream::iter(keys.into_iter().map(|key| self.get(key))).buffered(CONCURRENCY).try_collect().await
+        // Boxed: what drives many futures is then compiled once for each entity, and not for each kind of key.
+        let reads: Vec<BoxFuture<'_, _>> = keys.into_iter().map(|key| self.get(key).boxed()).collect();
+        stream::iter(reads).buffered(CONCURRENCY).try_collect().await
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, RowKey};
@@ -11,8 +10,8 @@ use table_core::operation::OperationKind;
 use table_core::query::Select;
 use table_core::store::{StoredRow, TableStore};
 
-use crate::converge::CONCURRENCY;
 use crate::denormal::reference::StoredReference;
+use crate::requests::{self, CONCURRENCY};
 
 /// A holder, and all references of one source that name it.
 #[derive(Clone, Debug)]
@@ -54,7 +53,7 @@ pub(super) async fn read<S: TableStore>(
         let found = store.get(&group.table, &group.holder, &Select::All).await?;
         Ok::<_, Error>((group, found))
     });
-    stream::iter(reads).buffered(CONCURRENCY).try_collect().await
+    requests::in_order(reads, CONCURRENCY).await
 }
 
 /// The deletion of a reference that names no holder, unless another writer has renewed it.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use futures_util::{StreamExt, stream};
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::ETag;
@@ -20,6 +19,7 @@ use crate::index::batch::{Batch, Write};
 use crate::index::kept::Asked;
 use crate::index::outbox::IndexOutbox;
 use crate::index::table::Entities;
+use crate::requests;
 
 /// Partitions that are written at once (IMP-5).
 const CONCURRENCY: usize = 8;
@@ -198,7 +198,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> IndexedBulk<'_, E, S, O> {
             }
             (written, None)
         });
-        let outcomes: Vec<_> = stream::iter(writes).buffer_unordered(self.concurrency).collect().await;
+        let outcomes: Vec<_> = requests::all(writes, self.concurrency).await;
         let mut failures: Vec<_> = failure.into_iter().collect();
         let mut all: Vec<usize> = self.done.ranges().iter().cloned().flatten().collect();
         let mut unknown = Written::default();

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, RowKey};
@@ -16,9 +15,7 @@ use table_core::transaction::Transaction;
 
 use crate::index::batch::{Batch, CopyChange, ListChange, violation};
 use crate::index::list::{ListWrite, Lists, Upload};
-
-/// Point queries under way at once (IMP-5).
-pub(crate) const CONCURRENCY: usize = 16;
+use crate::requests::{self, CONCURRENCY};
 
 /// What an attempt came to, if it did not fail for good.
 pub(crate) enum Attempt {
@@ -130,7 +127,7 @@ async fn look<S: TableStore>(store: &S, table: &TableName, batch: &Batch, copies
         let found = store.get(table, &key, &Select::All).await?;
         Ok::<_, Error>((key.row_key, found))
     });
-    stream::iter(reads).buffer_unordered(CONCURRENCY).try_collect().await
+    requests::in_order(reads, CONCURRENCY).await.map(Found::from_iter)
 }
 
 /// The entities of a batch and their copies.

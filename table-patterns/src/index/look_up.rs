@@ -9,11 +9,11 @@ use table_core::query::Select;
 use table_core::selection::{Lists, Point, Selection};
 use table_core::store::TableStore;
 
-use crate::index::commit::CONCURRENCY;
 use crate::index::fault::IndexFault;
 use crate::index::list::ListForm;
 use crate::index::outbox::IndexOutbox;
 use crate::index::table::Entities;
+use crate::requests::CONCURRENCY;
 
 /// A page of the entities that a list names.
 ///

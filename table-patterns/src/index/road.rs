@@ -1,5 +1,7 @@
 //! The one way of a batch to the store: what is recorded with it, its attempts, and what is notified afterwards.
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use table_core::error::Result;
 use table_core::etag::ETag;
 use table_core::key::PartitionKey;
@@ -35,7 +37,13 @@ pub(crate) struct Way<'a, S, O> {
 
 impl<S: TableStore, O: IndexOutbox> Way<'_, S, O> {
     /// One attempt. `look` says that copies are not what the entities say.
-    pub(crate) async fn attempt(&self, batch: &Batch, look: bool) -> Result<Attempt> {
+    ///
+    /// Boxed, as is what waits for it: a write of an entity is compiled for each entity, what it waits for is not.
+    pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Attempt>> {
+        self.attempt_once(batch, look).boxed()
+    }
+
+    async fn attempt_once(&self, batch: &Batch, look: bool) -> Result<Attempt> {
         let (table, partition_key) = (self.lists.table, &batch.partition_key);
         if let Some(feed) = self.feed {
             // IMPORTANT: before the change. A partition without a feed in the registry would have no follower.

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::Entity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
@@ -15,7 +14,7 @@ use table_core::row::{Row, RowView};
 use table_core::schema::{IndexKind, IndexSchema};
 use table_core::store::{StoredRow, TableStore};
 
-use crate::converge::{self, CONCURRENCY, Derive, Part, Place, Wanted, WantedOf};
+use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::index::attempts::{Current, RACE};
 use crate::index::batch::violation;
 use crate::index::changes::{index_of, owner_of};
@@ -26,6 +25,7 @@ use crate::index::remote::{Derived, Left, RemoteChange};
 use crate::index::table::Entities;
 use crate::outbox::guard::{Guard, Origin};
 use crate::outbox::keys::guard_key;
+use crate::requests::{self, CONCURRENCY};
 use crate::work::handler::Call;
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
@@ -149,7 +149,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Entries<'_, E, S, O> {
 
     async fn stored(&self, keys: &[EntityKey], _: usize) -> Result<Vec<Target>> {
         let targets: Vec<_> = keys.iter().map(|key| self.target(key)).collect();
-        stream::iter(targets).buffered(CONCURRENCY).try_collect().await
+        requests::in_order(targets, CONCURRENCY).await
     }
 
     async fn wanted(&self, targets: Vec<Target>) -> Result<WantedOf<Self>> {

@@ -3,13 +3,14 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{FromEntity, Versioned};
 use table_core::error::Result;
 use table_core::key::order;
 use table_core::name::TableName;
 use table_core::query::{Continuation, EntityRef, Page, Query};
 use table_core::store::TableStore;
+
+use crate::requests;
 
 /// Tables that are asked at once (IMP-5).
 const CONCURRENCY: usize = 8;
@@ -76,7 +77,7 @@ impl<S: TableStore> Merge<S> {
             if self.cursors.iter().any(|cursor| cursor.head().is_none()) {
                 let store = &self.store;
                 let fills: Vec<_> = self.cursors.drain(..).map(|cursor| cursor.filled(store)).collect();
-                self.cursors = stream::iter(fills).buffered(CONCURRENCY).try_collect().await?;
+                self.cursors = requests::in_order(fills, CONCURRENCY).await?;
                 self.cursors.retain(|cursor| cursor.head().is_some());
             }
             let smaller = |least: &Cursor, other: &Cursor| compare(other.head(), least.head()).is_lt();

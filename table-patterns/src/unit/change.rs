@@ -1,6 +1,5 @@
 //! Changes of entities as they were read: what their types do not know, as slots of a series, is kept.
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
@@ -10,7 +9,8 @@ use table_core::query::Select;
 use table_core::row::{self, Row};
 use table_core::store::TableStore;
 
-use crate::index::{CONCURRENCY, IndexOutbox};
+use crate::index::IndexOutbox;
+use crate::requests::{self, CONCURRENCY};
 use crate::unit::Unit;
 use crate::unit::kept::Part;
 
@@ -64,7 +64,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
             let Some(found) = found.filter(|found| found.etag == etag) else { return Ok(None) };
             Ok::<_, Error>(Some((key.row_key, row::rewrite(found.row.view(), before.view(), after.view())?)))
         });
-        let rows: Vec<_> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;
+        let rows: Vec<_> = requests::in_order(reads, CONCURRENCY).await?;
         for (row_key, row) in rows.into_iter().flatten() {
             let entities =
                 self.batch.entities.iter_mut().map(|operation| (&operation.row_key, &mut operation.kind));

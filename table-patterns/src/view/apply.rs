@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
@@ -11,7 +10,8 @@ use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, Select};
 use table_core::store::{StoredRow, TableStore};
 
-use crate::converge::{self, CONCURRENCY, Derive, Part, Place, Wanted, WantedOf, upsert};
+use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf, upsert};
+use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::part::Change;
@@ -42,13 +42,13 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
 
     async fn stored(&self, items: &[Applied], together: usize) -> Result<Self::Stored> {
         let known: Vec<_> = items.iter().enumerate().map(|(item, entity)| self.known(item, entity)).collect();
-        let known: Vec<(Known, bool)> = stream::iter(known).buffered(CONCURRENCY).try_collect().await?;
+        let known: Vec<(Known, bool)> = requests::in_order(known, CONCURRENCY).await?;
         let (new, known): (Vec<_>, Vec<_>) = known.into_iter().partition(|(_, has_new)| *has_new);
         let mut known: Vec<_> = known.into_iter().map(|(known, _)| known).collect();
         let (placed, lost) = self.place(new.into_iter().map(|(known, _)| known).collect(), together).await?;
         known.extend(placed);
         let recorded: Vec<_> = known.into_iter().map(|known| self.recorded(known)).collect();
-        let recorded = stream::iter(recorded).buffered(CONCURRENCY).try_collect().await?;
+        let recorded = requests::in_order(recorded, CONCURRENCY).await?;
         Ok((recorded, lost, together))
     }
 
@@ -56,7 +56,7 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
         let mut wanted = Wanted { lost, ..Wanted::default() };
         let sources: Vec<_> =
             recorded.iter().map(|Recorded { known, .. }| self.projection(&known.source)).collect();
-        let sources: Vec<_> = stream::iter(sources).buffered(CONCURRENCY).try_collect().await?;
+        let sources: Vec<_> = requests::in_order(sources, CONCURRENCY).await?;
         let table = self.rows.name()?;
         let mut new = Vec::new();
         for (Recorded { mut known, shares }, mut projection) in recorded.into_iter().zip(sources) {
@@ -176,7 +176,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
             Ok::<_, Error>((known, self.submit(&partition_key, operations).await?))
         });
-        let written: Vec<_> = stream::iter(writes).buffer_unordered(CONCURRENCY).try_collect().await?;
+        let written: Vec<_> = requests::all_done(writes, CONCURRENCY).await?;
         let (mut placed, mut lost) = (Vec::new(), Vec::new());
         for (known, is_written) in written {
             if is_written {

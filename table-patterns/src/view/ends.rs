@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use table_core::error::{Error, Result};
 use table_core::key::PartitionKey;
 use table_core::store::TableStore;
 
-use crate::converge::CONCURRENCY;
 use crate::feed::Cursor;
+use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::table::ViewTable;
 
@@ -41,7 +40,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let end = feed.end(table, &partition_key).await?;
             Ok::<_, Error>((partition_key.as_str().to_owned(), end))
         });
-        let ends: Vec<_> = stream::iter(ends).buffered(CONCURRENCY).try_collect().await?;
+        let ends: Vec<_> = requests::in_order(ends, CONCURRENCY).await?;
         let young = ends.into_iter().filter(|(_, end)| *end > settled).collect();
         Ok(Ends { settled, young })
     }
@@ -59,6 +58,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
             }
         });
-        stream::iter(moves).buffer_unordered(CONCURRENCY).try_collect().await
+        requests::all_done(moves, CONCURRENCY).await.map(drop)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -11,6 +10,7 @@ use table_core::row::Row;
 use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::upsert;
+use crate::requests;
 use crate::view::View;
 use crate::view::fault::ViewFault;
 use crate::view::operations::{sum_in, sums_write};
@@ -115,10 +115,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let found = self.get(&key).await?;
             Ok::<_, Error>(found.map(|found| (key.row_key, OperationKind::Delete(IfMatch::ETag(found.etag)))))
         });
-        let gone: Vec<_> = stream::iter(gone).buffered(CONCURRENCY).try_collect().await?;
+        let gone: Vec<_> = requests::in_order(gone, CONCURRENCY).await?;
         operations.extend(gone.into_iter().flatten());
         let sums = differences.into_iter().map(|(row, more)| self.sum(place, row, more));
-        let sums: Vec<_> = stream::iter(sums).buffered(CONCURRENCY).try_collect().await?;
+        let sums: Vec<_> = requests::in_order(sums, CONCURRENCY).await?;
         operations.extend(sums);
         self.submit(place, operations).await
     }

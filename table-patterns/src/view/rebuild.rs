@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::Bound;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -15,7 +14,7 @@ use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
 use table_core::schema::{ENTITY_TYPE, KeyPiece};
 use table_core::store::TableStore;
 
-use crate::converge::CONCURRENCY;
+use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::ends::Ends;
@@ -177,7 +176,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 let sources = sources_of(&page)?;
                 let runs = sources.chunk_by(|one, next| one.partition_key == next.partition_key);
                 let gone: Vec<_> = runs.map(|run| self.gone(run)).collect();
-                let gone: Vec<Vec<_>> = stream::iter(gone).buffered(CONCURRENCY).try_collect().await?;
+                let gone: Vec<Vec<_>> = requests::in_order(gone, CONCURRENCY).await?;
                 let gone: Vec<EntityKey> = gone.into_iter().flatten().collect();
                 position.progress.removed += u64::try_from(gone.len()).unwrap_or(u64::MAX);
                 self.view.apply_all(gone.into_iter().map(Applied::from)).await?;

@@ -2,7 +2,6 @@
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
-use futures_util::{StreamExt, stream};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::operation::Operation;
 use table_core::queue::QueueStore;
@@ -11,6 +10,7 @@ use table_core::store::TableStore;
 use crate::outbox::message::is_unreadable;
 use crate::outbox::rows::{Note, Pending, Place};
 use crate::outbox::work::Work;
+use crate::requests;
 use crate::work::delivery::Delivery;
 use crate::work::fault::WorkFault;
 use crate::work::handler::Keep;
@@ -64,7 +64,7 @@ impl<S: TableStore, Q: QueueStore> Delivery<'_, '_, S, Q> {
                 ends
             }
         });
-        let ends: Vec<_> = stream::iter(attempts).buffer_unordered(begun.len().max(1)).collect().await;
+        let ends: Vec<_> = requests::all(attempts, begun.len().max(1)).await;
         let mut ends: Vec<_> = ends.into_iter().flatten().collect();
         ends.sort_by_key(|(at, _)| *at);
         let (mut ended, mut failed) = (Vec::with_capacity(ends.len()), None);

@@ -10,9 +10,9 @@ use table_core::pace::{Backoff, ticks_of};
 use table_core::queue::{Lease, QueueStore};
 use table_core::store::TableStore;
 
-use crate::converge::CONCURRENCY;
 use crate::outbox::message::Message;
 use crate::outbox::record::Outbox;
+use crate::requests::CONCURRENCY;
 use crate::work::handler::{Handler, Keep, OfMessage, Take};
 use crate::work::lease::{Held, is_lost};
 use crate::work::metrics::WorkMetrics;

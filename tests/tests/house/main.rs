@@ -1,8 +1,15 @@
 //! The house: rules of the text of the repository, held by reading its files.
 
-#![expect(clippy::expect_used, reason = "a test panics where something is not as it should be")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test panics where something is not as it should be"
+)]
 
 mod examples;
 mod files;
+mod imports;
+mod licences;
 mod prose;
+mod rules;
 mod tasks;

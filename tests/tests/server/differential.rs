@@ -14,7 +14,7 @@ fn number(name: &str, default: u64) -> u64 {
 #[test]
 fn the_server_answers_as_the_engine_does() {
     let first = number("FIRST_SEQUENCE", 0);
-    let numbers = first..first + number("SEQUENCES", 1_000);
+    let numbers = first..first + number("SEQUENCES", 500);
     let found = sequences(&Engine::in_memory(), &client(&crate::SERVER).unwrap(), numbers, |_| ());
     assert!(found.is_empty(), "the engine on the left, the server on the right\n{}", found.join("\n\n"));
 }

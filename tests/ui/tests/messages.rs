@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The cases with more than one message, and how many.
 const SEVERAL: &[(&str, usize)] = &[
@@ -29,52 +29,48 @@ const SEVERAL: &[(&str, usize)] = &[
     ("write/feed", 3),
 ];
 
-/// The messages of every case of `fail`, here and in `ui_patterns`, by `class/rule`.
-fn messages() -> BTreeMap<String, usize> {
+/// The files of the cases of `fail`, here and in `ui_patterns`, that end so.
+fn cases(ending: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let classes = ["fail", "../ui_patterns/fail"].map(|fail| fs::read_dir(folder.join(fail)).unwrap());
-    let mut messages = BTreeMap::new();
-    for class in classes.into_iter().flatten() {
-        let class = class.unwrap().path();
-        for case in fs::read_dir(&class).unwrap() {
-            let case = case.unwrap().path();
-            if case.extension().is_some_and(|extension| extension == "stderr") {
-                let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
-                let text = fs::read_to_string(&case).unwrap();
-                let errors = text.lines().filter(|line| line.starts_with("error")).count();
-                messages.insert(format!("{}/{}", name(&class), name(&case)), errors);
-            }
-        }
-    }
-    messages
+    let files = classes.into_iter().flatten().flat_map(|class| fs::read_dir(class.unwrap().path()).unwrap());
+    let files = files.map(|file| file.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|extension| extension == ending)).collect()
+}
+
+/// The name of a case: `class/rule`.
+fn name(case: &Path) -> String {
+    let [class, rule] =
+        [case.parent().unwrap(), case].map(|part| part.file_stem().unwrap().to_str().unwrap());
+    format!("{class}/{rule}")
+}
+
+/// What rustc says of every case.
+fn messages() -> BTreeMap<String, String> {
+    cases("stderr").into_iter().map(|case| (name(&case), fs::read_to_string(case).unwrap())).collect()
 }
 
 #[test]
 fn each_mistake_is_told_once() {
-    let messages = messages();
-    assert!(messages.len() > 100, "the cases were not found");
+    let (messages, marked) = (messages(), marked());
+    assert!(messages.len() > 50, "the cases were not found");
     let several: BTreeMap<_, _> =
         SEVERAL.iter().map(|(case, errors)| ((*case).to_owned(), *errors)).collect();
-    let marked = marked();
-    let told = messages.into_iter().filter(|(case, errors)| *errors != 1 && !marked.contains_key(case));
-    assert_eq!(told.collect::<BTreeMap<_, _>>(), several);
+    let told = messages.into_iter().filter(|(case, _)| !marked.contains_key(case));
+    let told = told.map(|(case, text)| (case, text.lines().filter(|line| line.starts_with("error")).count()));
+    assert_eq!(told.filter(|(_, errors)| *errors != 1).collect::<BTreeMap<_, _>>(), several);
 }
 
 /// The cases that mark the lines of their mistakes, and these: line and number.
 fn marked() -> BTreeMap<String, Vec<(usize, String)>> {
-    let fail = Path::new(env!("CARGO_MANIFEST_DIR")).join("fail");
     let mut marked = BTreeMap::new();
-    for class in fs::read_dir(fail).unwrap() {
-        for case in fs::read_dir(class.unwrap().path()).unwrap() {
-            let case = case.unwrap().path();
-            let text = fs::read_to_string(&case).unwrap();
-            let marks = (1..).zip(text.lines());
-            let marks = marks.filter_map(|(at, line)| Some((at, line.split_once("//~ ")?.1.to_owned())));
-            let marks: Vec<_> = marks.collect();
-            if !marks.is_empty() && case.extension().is_some_and(|extension| extension == "rs") {
-                let class = case.parent().and_then(Path::file_name).unwrap().to_str().unwrap();
-                marked.insert(format!("{class}/{}", case.file_stem().unwrap().to_str().unwrap()), marks);
-            }
+    for case in cases("rs") {
+        let text = fs::read_to_string(&case).unwrap();
+        let marks = (1..).zip(text.lines());
+        let marks = marks.filter_map(|(at, line)| Some((at, line.split_once("//~ ")?.1.to_owned())));
+        let marks: Vec<_> = marks.collect();
+        if !marks.is_empty() {
+            marked.insert(name(&case), marks);
         }
     }
     marked
@@ -82,13 +78,11 @@ fn marked() -> BTreeMap<String, Vec<(usize, String)>> {
 
 #[test]
 fn each_marked_mistake_is_told_once_where_it_stands() {
-    let marked = marked();
-    assert!(marked.len() > 1, "the cases were not found");
+    let (marked, messages) = (marked(), messages());
+    assert!(marked.len() > 20, "the cases were not found");
     for (case, mut marks) in marked {
-        let fail = Path::new(env!("CARGO_MANIFEST_DIR")).join("fail");
-        let text = fs::read_to_string(fail.join(format!("{case}.stderr"))).unwrap();
         let mut told: Vec<(usize, String)> = Vec::new();
-        for message in text.split("\nerror").filter(|message| !message.trim().is_empty()) {
+        for message in messages[&case].split("\nerror").filter(|message| !message.trim().is_empty()) {
             let number = message.split_once("[T").and_then(|(_, rest)| rest.get(..3)).unwrap_or("?");
             let place = message.split_once(&format!("--> fail/{case}.rs:")).map(|(_, rest)| rest);
             let line = place.and_then(|rest| rest.split(':').next()?.parse().ok()).unwrap_or(0);

@@ -15,7 +15,7 @@ use table_core::store::TableStore;
 use crate::index::attempts::{Current, RACE, read_as};
 use crate::index::batch::Batch;
 use crate::index::changes::owner_of;
-use crate::index::commit::{Attempt, CONCURRENCY};
+use crate::index::commit::Attempt;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::ListForm;
 use crate::index::outbox::IndexOutbox;
@@ -23,6 +23,7 @@ use crate::index::remote::RemoteChange;
 use crate::index::settle::has_same;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Sweep, joining};
+use crate::requests::CONCURRENCY;
 
 /// What is wrong where an entity has its entry.
 struct Wrong {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::index::IndexEntry;
@@ -12,9 +11,10 @@ use table_core::schema::{IndexKind, IndexSchema};
 use table_core::store::TableStore;
 
 use crate::index::batch::Batch;
-use crate::index::commit::{Attempt, CONCURRENCY};
+use crate::index::commit::Attempt;
 use crate::index::outbox::IndexOutbox;
 use crate::index::sweep::{Item, Sweep, joining};
+use crate::requests::{self, CONCURRENCY};
 
 /// A transaction's worth of entities, with their positions among those that are gone over.
 struct Pack {
@@ -83,8 +83,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
             }
             Ok::<_, Error>(written)
         });
-        let written: Vec<Vec<usize>> =
-            stream::iter(chains).buffer_unordered(CONCURRENCY).try_collect().await?;
+        let written: Vec<Vec<usize>> = requests::all_done(chains, CONCURRENCY).await?;
         Ok(written.into_iter().flatten().collect())
     }
 

@@ -1,6 +1,5 @@
 //! From the rows of an index to their entities: rows without an owner are found, and taken out.
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
@@ -12,12 +11,12 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::index::attempts::RACE;
 use crate::index::changes::owner_of;
-use crate::index::commit::CONCURRENCY;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, ListWrite};
 use crate::index::outbox::IndexOutbox;
 use crate::index::remote::RemoteChange;
 use crate::index::sweep::{Item, Sweep};
+use crate::requests::{self, CONCURRENCY};
 
 impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
     /// Rows of the index, several at a time: has each an owner?
@@ -28,7 +27,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Sweep<'_, E, S, O> {
                 None => Ok(Vec::new()),
             }
         });
-        let findings: Vec<Vec<Finding>> = stream::iter(rows).buffered(CONCURRENCY).try_collect().await?;
+        let findings: Vec<Vec<Finding>> = requests::in_order(rows, CONCURRENCY).await?;
         Ok(findings.into_iter().flatten().collect())
     }
 

@@ -34,13 +34,29 @@ fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     (stores, ledger.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A folder in which all hands worked, closed, and what they reported: each test damages a copy of it.
+/// A folder in which all hands worked, closed, and what they reported.
 static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let (stores, ledger) = worked(folder.path(), 30);
     drop(stores);
     (folder, ledger)
 });
+
+/// The same where all that follows from their work is done: what damages a copy of it has a short check.
+static SETTLED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
+    let (folder, stores, mut ledger) = copied(&WORKED);
+    assert_eq!(block_on(check(&stores, &mut ledger, Recovery::Whole)).unwrap(), Vec::<String>::new());
+    drop(stores);
+    (folder, ledger)
+});
+
+/// A copy of such a folder, open.
+fn copied((folder, ledger): &(tempfile::TempDir, Ledger)) -> (tempfile::TempDir, Stores, Ledger) {
+    let here = tempfile::tempdir().unwrap();
+    copy(folder.path(), here.path());
+    let stores = block_on(Stores::open(here.path(), Queues::Durable)).unwrap();
+    (here, stores, ledger.clone())
+}
 
 /// Copies the files and folders below `from`.
 fn copy(from: &std::path::Path, to: &std::path::Path) {
@@ -58,10 +74,15 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
 
 /// What the check finds after some damage.
 fn found(recovery: Recovery, damage: impl AsyncFnOnce(&Stores) -> Result<()>) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    copy(WORKED.0.path(), folder.path());
-    let mut ledger = WORKED.1.clone();
-    let stores = block_on(Stores::open(folder.path(), Queues::Durable)).unwrap();
+    found_in(&SETTLED, recovery, damage)
+}
+
+fn found_in(
+    template: &(tempfile::TempDir, Ledger),
+    recovery: Recovery,
+    damage: impl AsyncFnOnce(&Stores) -> Result<()>,
+) -> String {
+    let (_folder, stores, mut ledger) = copied(template);
     block_on(damage(&stores)).unwrap();
     match block_on(check(&stores, &mut ledger, recovery)) {
         Ok(wrong) => wrong.join("\n"),
@@ -90,9 +111,9 @@ fn nothing_is_found_where_nothing_was_damaged_and_the_ledger_goes_on() {
 #[test]
 fn pat_ec_8_lost_messages_are_found_where_no_sweep_ran_and_mended_where_one_did() {
     let lose = async |stores: &Stores| stores.outbox.queues().clear(stores.outbox.queue()).await;
-    let wrong = found(Recovery::WithoutSweep, lose);
+    let wrong = found_in(&WORKED, Recovery::WithoutSweep, lose);
     assert!(wrong.contains("Missing") && wrong.contains("Ages lacks"), "{wrong}");
-    assert_eq!(found(Recovery::Whole, lose), "");
+    assert_eq!(found_in(&WORKED, Recovery::Whole, lose), "");
 }
 
 #[test]
@@ -149,19 +170,19 @@ fn pat_large_2_a_lost_blob_and_an_orphan_are_found() {
     let wrong = found(Recovery::Whole, damage);
     assert!(wrong.starts_with("large "), "{wrong}");
     // Replaced values are orphans until they are collected.
-    let wrong = found(Recovery::WithoutCollection, async |_| Ok(()));
+    let wrong = found_in(&WORKED, Recovery::WithoutCollection, async |_| Ok(()));
     assert!(wrong.contains("no row names the blob"), "{wrong}");
 }
 
 #[test]
 fn pat_hvd_1_a_row_lost_and_a_table_made_anew_are_found() {
     let tables = async |stores: &Stores| stores.attempts(0).tables().await;
-    let wrong = found(Recovery::Whole, async |stores| {
+    let wrong = found_in(&WORKED, Recovery::Whole, async |stores| {
         let table = tables(stores).await?.pop().unwrap().0;
         stores.engine.delete_table(&table).await
     });
     assert!(wrong.starts_with("period ") && wrong.contains("None is stored"), "{wrong}");
-    let wrong = found(Recovery::Whole, async |stores| {
+    let wrong = found_in(&WORKED, Recovery::Whole, async |stores| {
         stores.engine.create_table(&TableName::new("Attempts2014010100")?).await
     });
     assert!(wrong.contains("its table is there"), "{wrong}");
@@ -247,7 +268,7 @@ fn pat_ix_4_a_lost_blob_of_a_list_an_orphan_and_another_list_in_its_place_are_fo
     });
     assert!(wrong.contains("lists: "), "{wrong}");
     // Each change of a list leaves the blob from before.
-    let wrong = found(Recovery::WithoutCollection, async |_| Ok(()));
+    let wrong = found_in(&WORKED, Recovery::WithoutCollection, async |_| Ok(()));
     assert!(wrong.contains("lists: no row names the blob"), "{wrong}");
 }
 
@@ -271,7 +292,7 @@ fn pat_ix_1_a_list_that_lost_a_member_and_one_of_nobody_are_found() {
 
 #[test]
 fn what_a_help_desk_lost_or_has_twice_is_found() {
-    let wrong = found(Recovery::WithoutCollection, async |stores| {
+    let wrong = found_in(&WORKED, Recovery::WithoutCollection, async |stores| {
         stores.worker().run_until_idle().await?;
         while stores.desk.sums.catch_up(100).await?.changes > 0 {}
         delete_first(stores, "HelpDeskMail", "mail_").await?;

@@ -13,6 +13,7 @@ use table_core::queue::QueueStore;
 use table_core::{Error, ErrorCode, PartitionKey, Result, RowKey, TableStore, Transaction};
 use table_patterns::outbox::{Intent, Message, Step};
 use table_patterns::work::{Call, Handler, Sweep, Worker, WorkerOptions};
+use tests::effort::effort;
 use tests::faults::Control;
 
 use crate::outbox::company::{Company, Store, employees};
@@ -220,5 +221,5 @@ fn run(seed: u64) {
 
 #[test]
 fn pat_ec_3_and_4_every_intent_is_done_or_put_aside_whoever_dies_or_sleeps() {
-    (0..150).for_each(run);
+    (0..effort(50)).for_each(run);
 }

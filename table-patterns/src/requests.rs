@@ -1,0 +1,40 @@
+//! Requests that are under way together (IMP-5).
+//!
+//! Their futures are boxed: what drives many of them is compiled once for each kind of answer, and not for each place that asks, each
+//! entity and each store.
+
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
+use table_core::error::Result;
+
+/// Requests under way at once, where nothing says otherwise.
+pub(crate) const CONCURRENCY: usize = 16;
+
+/// The answers of reads, in their order. The first error ends it.
+pub(crate) fn in_order<'a, T: Send + 'a>(
+    reads: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a>,
+    at_once: usize,
+) -> BoxFuture<'a, Result<Vec<T>>> {
+    stream::iter(boxed(reads)).buffered(at_once).try_collect().boxed()
+}
+
+/// What came of writes, as they end: an error of one gives up none of the others.
+pub(crate) fn all<'a, T: Send + 'a>(
+    writes: impl IntoIterator<Item: Future<Output = T> + Send + 'a>,
+    at_once: usize,
+) -> BoxFuture<'a, Vec<T>> {
+    stream::iter(boxed(writes)).buffer_unordered(at_once).collect().boxed()
+}
+
+/// The same for writes that may fail: what all of them came to, or an error.
+pub(crate) async fn all_done<'a, T: Send + 'a>(
+    writes: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a>,
+    at_once: usize,
+) -> Result<Vec<T>> {
+    let writes = all(writes, at_once);
+    writes.await.into_iter().collect()
+}
+
+fn boxed<'a, T>(futures: impl IntoIterator<Item: Future<Output = T> + Send + 'a>) -> Vec<BoxFuture<'a, T>> {
+    futures.into_iter().map(FutureExt::boxed).collect()
+}

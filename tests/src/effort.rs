@@ -1,0 +1,18 @@
+//! How many random cases a test tries.
+
+use std::sync::LazyLock;
+
+/// `count` cases, times the number in the environment's `TABLES_EFFORT`: `cargo test` tries few, a run by hand as many as are wanted.
+///
+/// # Panics
+/// If `TABLES_EFFORT` is set and not a number.
+#[must_use]
+pub fn effort(count: u64) -> u64 {
+    static TIMES: LazyLock<u64> = LazyLock::new(|| {
+        std::env::var("TABLES_EFFORT").map_or(1, |text| match text.parse() {
+            Ok(times) => times,
+            Err(error) => panic!("TABLES_EFFORT={text}: {error}"),
+        })
+    });
+    count.saturating_mul(*TIMES)
+}

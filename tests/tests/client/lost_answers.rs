@@ -1,0 +1,190 @@
+//! Faults of a lossy network that were found from outside: an increment that vanished, blobs that were deleted though entities named them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::NaiveDate;
+use object_store::memory::InMemory;
+use table_azure::testing::WireRequest;
+use table_azure::{AzureTables, Options, RetryPolicy};
+use table_core::{ETag, Entity, Error, Result, TableStoreExt};
+use table_patterns::large::{BlobRef, Large, LargeTable, whole};
+use table_patterns::series::{self, Series, SeriesTable};
+use tests::histories::{Account, Act, LossyWire, account_client};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Counts")]
+#[partition_key(employee)]
+#[row_key(day)]
+struct Counts {
+    #[digits(6)]
+    employee: u32,
+    day: NaiveDate,
+}
+
+impl Series for Counts {
+    type Value = i32;
+    const SLOTS: &'static [&'static str] = series::HOURS;
+}
+
+#[derive(Entity, Large, Clone, Debug, PartialEq)]
+#[entity(table = "Employees")]
+#[partition_key(department)]
+#[row_key(id)]
+struct Employee {
+    department: String,
+    #[digits(6)]
+    id: u32,
+    #[blob]
+    photo: Option<BlobRef>,
+}
+
+/// A client of the account whose requests fare as a script says; repetitions come after 0.4 s.
+fn client(
+    account: &Account,
+    options: Options,
+    script: impl FnMut(&WireRequest) -> Act + Send + 'static,
+) -> AzureTables {
+    let wire = Arc::new(LossyWire::new(account.clone(), Duration::ZERO, Box::new(script)));
+    let retry = RetryPolicy { base: Duration::from_millis(400), ..RetryPolicy::default() };
+    account_client(wire, options.retry(retry), 7, None).unwrap()
+}
+
+/// The first write fares so, and everything else is served.
+fn first_write(act: Act) -> impl FnMut(&WireRequest) -> Act + Send {
+    let mut first = true;
+    move |request| if request.method != "GET" && std::mem::take(&mut first) { act } else { Act::Serve }
+}
+
+fn counts(client: &AzureTables) -> SeriesTable<Counts, AzureTables> {
+    SeriesTable::new(client.table::<Counts>())
+}
+
+/// Two increments from 5, the first of which loses its first request: the answer to each, and the stored result.
+async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
+    let account = Account::default();
+    let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
+    let calm = || client(&account, Options::new(), |_| Act::Serve);
+    counts(&calm()).increment(&today, 9, 5).await.unwrap();
+
+    let (slow, day) = (counts(&client(&account, Options::new(), first_write(lost))), today.clone());
+    let first = tokio::spawn(async move { slow.increment(&day, 9, 1).await });
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    let second = counts(&calm()).increment(&today, 9, 1).await;
+    let first = first.await.unwrap();
+    let stored = counts(&calm()).get(Counts::key(1, today.day)).await.unwrap().unwrap();
+    (first, second, stored.slot(9).copied().unwrap())
+}
+
+/// The content of both was equal and recent, and so the second was taken for the first.
+#[tokio::test(start_paused = true)]
+async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
+    let (first, second, stored) = two_increments(Act::DropBefore).await;
+    assert!(first.unwrap_err().is_ambiguous());
+    assert_eq!((second.unwrap(), stored), (6, 6));
+    // It was added, and another after it: no caller can know, and none adds it again.
+    let (first, second, stored) = two_increments(Act::DropAfter).await;
+    assert!(first.unwrap_err().is_ambiguous());
+    assert_eq!((second.unwrap(), stored), (7, 7));
+}
+
+/// Ordinary trouble of the network, without another writer, is not an error.
+#[tokio::test(start_paused = true)]
+async fn con_11_and_pat_ser_3_an_increment_whose_answer_was_lost_is_told_by_its_identifier() {
+    let account = Account::default();
+    let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
+    for sum in 1..4 {
+        let act = if sum == 2 { Act::DropBefore } else { Act::DropAfter };
+        let client = client(&account, Options::new(), first_write(act));
+        assert_eq!(counts(&client).increment(&today, 9, 1).await.unwrap(), sum);
+    }
+}
+
+/// Replaces a photo by a client, and says what the call ended with; whatever it is, the entity's blob is there.
+async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> {
+    let blobs = Arc::new(InMemory::new());
+    let calm = client(account, Options::new().operation_ids(true), |_| Act::Serve);
+    let ada = Employee { department: "Sales".into(), id: 223, photo: None };
+    let etag = calm.table::<Employee>().insert(&ada).await.unwrap();
+
+    let large = LargeTable::new(photographer.table::<Employee>(), blobs.clone(), "staff");
+    let outcome = large.replace(ada, etag, [Employee::PHOTO_BLOB.content(whole("new photo"))]).await;
+
+    let stored = calm.table::<Employee>().get(Employee::key("Sales", 223)).await.unwrap().unwrap();
+    assert!(stored.photo.is_some(), "the write was applied");
+    let reader = LargeTable::new(calm.table::<Employee>(), blobs, "staff");
+    assert!(reader.open(&stored, Employee::PHOTO_BLOB).await.unwrap().is_some(), "PAT-LARGE-2");
+    outcome.map(|written| written.etag().clone())
+}
+
+/// The first attempt is applied and its answer lost, the repetition is refused, and the primary is busy when it is asked what became
+/// of it: a secondary that is configured, and behind, is not asked.
+#[tokio::test(start_paused = true)]
+async fn con_11_and_pat_large_2_a_write_that_was_made_is_not_told_by_a_stale_secondary() {
+    for ids in [false, true] {
+        let account = Account::default();
+        let (mut write, mut busy) = (first_write(Act::DropAfter), true);
+        let script = move |request: &WireRequest| {
+            let throttled = request.method == "GET" && std::mem::take(&mut busy);
+            if throttled { Act::Busy } else { write(request) }
+        };
+        let options = Options::new()
+            .operation_ids(ids)
+            .secondary_endpoint("https://contoso-secondary.table.core.windows.net");
+        let outcome = replaced(&account, client(&account, options, script)).await;
+        assert_eq!(
+            outcome.map(drop).map_err(|error| error.is_ambiguous()),
+            if ids { Ok(()) } else { Err(true) }
+        );
+    }
+}
+
+/// The machine sleeps for an hour between two attempts, which a monotonic clock does not see.
+#[tokio::test(start_paused = true)]
+async fn con_11_and_pat_large_2_a_program_that_was_suspended_does_not_take_its_write_for_anothers() {
+    for ids in [false, true] {
+        let account = Account::default();
+        let (mut write, clock) = (first_write(Act::DropAfter), account.clone());
+        let script = move |request: &WireRequest| {
+            let act = write(request);
+            if act != Act::Serve {
+                clock.jump(Duration::from_hours(1));
+            }
+            act
+        };
+        let outcome = replaced(&account, client(&account, Options::new().operation_ids(ids), script)).await;
+        let answer = outcome.map(drop).map_err(|error: Error| error.is_ambiguous());
+        assert_eq!(answer, if ids { Ok(()) } else { Err(true) });
+    }
+}
+
+/// A reader of the secondary may see old data; a writer reads current data.
+#[tokio::test(start_paused = true)]
+async fn con_2_and_rty_5_a_secondary_that_is_an_hour_behind_decides_nothing() {
+    let account = Account::default();
+    let hour = Duration::from_hours(1);
+    let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
+    let key = || Counts::key(1, today.day);
+    // Every second look at the primary fails, so that a client which may go elsewhere does.
+    let mut fails = false;
+    let wire = LossyWire::new(
+        account.clone(),
+        hour,
+        Box::new(move |request| {
+            fails = request.method == "GET" && !fails;
+            if fails { Act::Busy } else { Act::Serve }
+        }),
+    );
+    let tables = account_client(Arc::new(wire), Options::new(), 7, None).unwrap();
+    let series = counts(&tables);
+    assert_eq!(series.increment(&today, 9, 1).await.unwrap(), 1);
+    tokio::time::sleep(hour * 2).await;
+    for sum in 2..5 {
+        assert_eq!(series.increment(&today, 9, 1).await.unwrap(), sum);
+        assert_eq!(series.get(key()).await.unwrap().unwrap().slot(9), Some(&sum));
+    }
+    let old = SeriesTable::new(tables.secondary_reads().unwrap().table::<Counts>());
+    assert_eq!(old.get(key()).await.unwrap().unwrap().slot(9), Some(&1));
+    let error = old.increment(&today, 9, 1).await.unwrap_err();
+    assert_eq!((error.rule(), error.is_ambiguous()), (Some("RTY-5"), false));
+}

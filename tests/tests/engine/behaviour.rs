@@ -1,0 +1,64 @@
+//! Every scenario of the behaviour suite on every backend in this process.
+
+use table_core::TableStore;
+use table_core::embedded::Engine;
+use tests::ModelStore;
+
+/// A module of tests for one family on the backend that `super::store` opens.
+macro_rules! family {
+    ($family:ident, [$($scenario:ident,)*]) => {
+        mod $family {
+            $(#[test]
+            fn $scenario() {
+                super::store(|store| pollster::block_on(tests::suite::$family::$scenario(store)));
+            })*
+        }
+    };
+}
+
+mod model {
+    use super::*;
+
+    fn store(scenario: impl FnOnce(&ModelStore)) {
+        scenario(&ModelStore::new());
+    }
+
+    tests::for_each_scenario!(family);
+}
+
+/// The boxed adapter hands every call on as it is.
+mod boxed_model {
+    use super::*;
+
+    fn store(scenario: impl FnOnce(&table_core::DynTableStore)) {
+        let store = table_core::DynTableStore::new(ModelStore::new());
+        assert_eq!(store.to_string(), "model");
+        assert_eq!(*store.capabilities(), *ModelStore::new().capabilities());
+        scenario(&store);
+    }
+
+    tests::for_each_scenario!(family);
+}
+
+mod engine_in_memory {
+    use super::*;
+
+    fn store(scenario: impl FnOnce(&Engine)) {
+        scenario(&Engine::in_memory());
+    }
+
+    tests::for_each_scenario!(family);
+}
+
+mod engine_on_disk {
+    use super::*;
+
+    fn store(scenario: impl FnOnce(&Engine)) {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = Engine::open(folder.path()).unwrap();
+        scenario(&engine);
+        pollster::block_on(engine.close()).unwrap();
+    }
+
+    tests::for_each_scenario!(family);
+}

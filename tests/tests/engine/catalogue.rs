@@ -1,0 +1,91 @@
+//! What tables cost on the disk: creating and dropping one among thousands writes no more than among few.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use pollster::block_on;
+use table_core::embedded::{Engine, EngineOptions};
+use table_core::{Error, Result, TableEntity, TableName, TableStore, TableStoreExt};
+use tests::power::{Call, SimulatedDisk};
+
+/// Bytes that an engine has written since the last look.
+struct Written(Arc<AtomicU64>);
+
+impl Written {
+    fn take(&self) -> u64 {
+        self.0.swap(0, Ordering::Relaxed)
+    }
+}
+
+fn engine() -> (Engine, Written) {
+    let bytes = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&bytes);
+    let disk = SimulatedDisk::new().watched(move |call| {
+        if let Call::Write(_, _, length) = call {
+            count.fetch_add(*length as u64, Ordering::Relaxed);
+        }
+    });
+    let engine = EngineOptions::new().disk(Arc::new(disk)).open("/engine").unwrap();
+    (engine, Written(bytes))
+}
+
+/// The bytes written for each of so many tables: created with a row each, checkpointed, and dropped one by one.
+async fn cost(tables: u64) -> Result<(u64, u64)> {
+    let (engine, written) = engine();
+    let name = |n: u64| format!("Table{n:05}");
+    written.take();
+    for n in 0..tables {
+        let table = engine.untyped(&name(n))?.create_if_missing().await?;
+        table.insert(&TableEntity::new("p", "r")?.with("Text", "x".repeat(100))).await?;
+    }
+    let created = written.take();
+    engine.checkpoint().await?;
+    written.take();
+    for n in 0..tables {
+        engine.delete_table(&TableName::new(&name(n))?).await?;
+    }
+    let dropped = written.take();
+    engine.checkpoint().await?;
+    let statistics = engine.statistics()?;
+    assert_eq!((statistics.tables, statistics.base_bytes), (0, 0));
+    Ok((created / tables, dropped / tables))
+}
+
+#[test]
+fn a_table_among_two_thousand_is_created_and_dropped_with_a_frame_of_the_journal() {
+    let (created, dropped) = block_on(cost(2_000)).unwrap();
+    // The journal is made longer by 1 MiB at a time.
+    assert!(created < 1_024 && dropped < 1_024, "{created} and {dropped} bytes a table");
+}
+
+#[test]
+fn the_rows_of_dropped_tables_are_given_back_without_being_asked_for() {
+    let (engine, written) = engine();
+    let name = |n: u64| format!("Table{n:05}");
+    let filled = async {
+        for n in 0..40 {
+            let table = engine.untyped(&name(n))?.create_if_missing().await?;
+            for row in 0..4 {
+                table
+                    .insert(&TableEntity::new("p", row.to_string())?.with("Text", "x".repeat(30_000)))
+                    .await?;
+            }
+        }
+        engine.checkpoint().await?;
+        written.take();
+        for n in 0..40 {
+            engine.delete_table(&TableName::new(&name(n))?).await?;
+        }
+        Ok::<_, Error>(())
+    };
+    block_on(filled).unwrap();
+    let began = Instant::now();
+    // What is below the worth of a checkpoint stays until the next one.
+    while engine.statistics().unwrap().base_bytes > 2 << 20 {
+        assert!(began.elapsed() < Duration::from_mins(10), "{:?}", engine.statistics());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let written = written.take();
+    assert!(written < 12 << 20, "{written} bytes were written to give back 5 MiB");
+}

@@ -1,0 +1,107 @@
+//! Nothing acknowledged is lost when the power fails, whatever was not synced (design promise 8, CON-1, EGT-9).
+
+use tests::crash::Evidence;
+use tests::effort::effort;
+use tests::power::run::{findings, write};
+use tests::power::{Fault, SimulatedDisk};
+
+const STEPS: usize = 60;
+/// How many different disks are made of one power loss.
+const IMAGES: u64 = 6;
+
+/// Cuts at each of some syncs, until a run is through before its cut.
+///
+/// How many syncs a run has is not known before: writers share them as they meet, and checkpoints run beside them.
+fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
+    let mut last = 0;
+    for cut in cuts {
+        let disk = SimulatedDisk::new();
+        disk.set_fault(Some(Fault::PowerAtSync(cut)));
+        let (evidence, error) = write(&disk, Evidence::default(), writers, steps);
+        for seed in 0..IMAGES {
+            let image = disk.after_power_loss(cut * IMAGES + seed);
+            let wrong = findings(&image, &evidence);
+            assert!(
+                wrong.is_empty(),
+                "cut at sync {cut}, image {seed}, {writers} writers:\n{}",
+                wrong.join("\n")
+            );
+        }
+        if !disk.has_lost_power() {
+            assert!(error.is_none(), "{error:?}");
+            // What is done from here on is not part of the run.
+            disk.set_fault(None);
+            assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
+            break;
+        }
+        last = cut;
+    }
+    // No transaction of a writer shares its sync with another one of that writer.
+    assert!(last + 1 >= steps as u64, "the last cut that hit a run was at sync {last}");
+}
+
+#[test]
+fn cut_at_every_sync_of_one_writer() {
+    cut_at_syncs(1.., 1, STEPS);
+}
+
+// Where no two of eight writers meet, each transaction has a sync of its own: fewer steps bound the time. `simulate` cuts at any
+// write, in thousands of histories.
+#[test]
+fn cut_at_every_third_sync_of_eight_writers() {
+    cut_at_syncs((1..).step_by(3), 8, STEPS / 3);
+}
+
+#[test]
+fn power_fails_again_and_again_during_recovery_and_after() {
+    for seed in 0..effort(15) {
+        let mut disk = SimulatedDisk::new();
+        let mut evidence = Evidence::default();
+        for round in 0..8 {
+            disk.set_fault(Some(Fault::PowerAtSync(1 + (seed * 7 + round * 13) % 29)));
+            (evidence, _) = write(&disk, evidence, 3, STEPS);
+            disk = disk.after_power_loss(seed * 100 + round);
+            if evidence.writers() > 0 {
+                // The check opens the engine, and so recovers, on a disk of its own: the next round recovers anew.
+                let wrong = findings(&disk.after_power_loss(0), &evidence);
+                assert!(wrong.is_empty(), "seed {seed}, round {round}:\n{}", wrong.join("\n"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failing_sync_is_an_error_and_reopening_recovers() {
+    for sync in (1..60).step_by(3) {
+        let disk = SimulatedDisk::new();
+        disk.set_fault(Some(Fault::SyncFails(sync)));
+        let (evidence, error) = write(&disk, Evidence::default(), 3, STEPS);
+        let wrong = findings(&disk, &evidence);
+        assert!(wrong.is_empty(), "sync {sync} failed ({error:?}):\n{}", wrong.join("\n"));
+        let wrong = findings(&disk.after_power_loss(sync), &evidence);
+        assert!(wrong.is_empty(), "sync {sync} failed, then the power:\n{}", wrong.join("\n"));
+        let (evidence, error) = write(&disk, evidence, 3, STEPS);
+        assert!(error.is_none(), "sync {sync} had failed before: {error:?}");
+        assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_space_again_recovers() {
+    let mut refused = 0;
+    for kilobytes in (0..600).step_by(31) {
+        let disk = SimulatedDisk::new();
+        disk.set_fault(Some(Fault::FullAfter(kilobytes * 1024)));
+        let (evidence, error) = write(&disk, Evidence::default(), 3, STEPS);
+        refused += usize::from(error.is_some());
+        disk.set_fault(None);
+        if evidence.writers() > 0 {
+            let wrong = findings(&disk, &evidence);
+            assert!(wrong.is_empty(), "full after {kilobytes} KiB:\n{}", wrong.join("\n"));
+        }
+        let (evidence, error) = write(&disk, evidence, 3, STEPS);
+        assert!(error.is_none(), "full after {kilobytes} KiB, then not: {error:?}");
+        assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
+    }
+    assert!(refused > 5, "the disk was full in {refused} runs only");
+}

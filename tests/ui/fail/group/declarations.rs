@@ -1,0 +1,43 @@
+mod not_a_struct {
+    use table_core::{Entity, EntityGroup};
+
+    #[derive(Entity)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    struct Employee {
+        department: String,
+        #[digits(6)]
+        id: u32,
+        age: i32,
+    }
+
+    #[derive(EntityGroup)]
+    enum Staff { //~ T010
+        Employee(Employee),
+    }
+}
+
+mod type_twice {
+    use table_core::group::{Many, One};
+    use table_core::{Entity, EntityGroup};
+
+    #[derive(Entity)]
+    #[entity(table = "Company")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    struct Employee {
+        department: String,
+        #[digits(6)]
+        id: u32,
+        age: i32,
+    }
+
+    #[derive(EntityGroup)]
+    struct Staff {
+        boss: One<Employee>,
+        others: Many<Employee>, //~ T102
+    }
+}
+
+fn main() {}

@@ -1,0 +1,143 @@
+mod ambiguous {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(name, "_", title)] //~ T027
+    pub struct Employee {
+        department: String,
+        name: String,
+        title: String,
+    }
+}
+
+mod ambiguous_waiver_idle {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[entity(allow(ambiguous_row_key, reason = "the layout of another program"))]
+    #[partition_key(service)]
+    #[row_key(grain, "-", digits(4, number))] //~ T176
+    pub struct Reminder {
+        service: String,
+        grain: String,
+        number: u16,
+    }
+}
+
+mod digits_of_alias {
+    use table_core::Entity;
+
+    type Id = u16;
+
+    #[derive(Entity)]
+    #[partition_key(user)]
+    #[row_key(digits(6, id))]
+    pub struct Event {
+        user: String,
+        id: Id, //~ T029
+    }
+}
+
+mod hash_too_long {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(hash(crc32, 9, user))]
+    pub struct Event {
+        department: String,
+        user: String, //~ T029
+    }
+}
+
+mod hex_of_signed {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(hex(8, id))]
+    pub struct Event {
+        department: String,
+        id: i32, //~ T029
+    }
+}
+
+mod illegal_separator {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(user)]
+    #[row_key(without('/', name))]
+    pub struct Event {
+        user: String,
+        name: String, //~ T037
+    }
+}
+
+mod pattern_of_another_type {
+    use chrono::{DateTime, Utc};
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(pattern("HH:mm", at))]
+    pub struct Event {
+        department: String,
+        at: DateTime<Utc>, //~ T008
+    }
+}
+
+mod pattern_with_gap {
+    use chrono::NaiveDate;
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(pattern("yyyy-dd", day))]
+    pub struct Event {
+        department: String,
+        day: NaiveDate, //~ T008
+    }
+}
+
+mod too_long {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(user)]
+    #[row_key("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", id, "_", session)] //~ T028
+    pub struct Event {
+        user: String,
+        id: u128,
+        session: u128,
+    }
+}
+
+mod too_many_digits {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub struct Employee {
+        department: String,
+        #[digits(12)]
+        id: u32, //~ T029
+    }
+}
+
+mod unpadded_before_digit {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key(unpadded(id), "0", unpadded(other))] //~ T027
+    pub struct Event {
+        department: String,
+        id: u32,
+        other: u32,
+    }
+}
+
+fn main() {}

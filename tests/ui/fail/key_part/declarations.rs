@@ -1,0 +1,48 @@
+mod illegal_name {
+    use table_core::{Entity, KeyPart};
+
+    #[derive(KeyPart)]
+    enum Stage {
+        #[key_part("in/out")] //~ T024
+        Both,
+        None,
+    }
+
+    #[derive(Entity)]
+    #[partition_key(document)]
+    #[row_key(stage)]
+    struct Review {
+        document: String,
+        stage: Stage,
+    }
+}
+
+mod name_twice {
+    use table_core::KeyPart;
+
+    #[derive(KeyPart)]
+    enum Stage {
+        Draft,
+        #[key_part("Draft")]
+        Final, //~ T035
+    }
+}
+
+mod two_fields {
+    use table_core::KeyPart;
+
+    #[derive(KeyPart)]
+    struct Place(u32, u32); //~ T034
+}
+
+mod variant_with_fields {
+    use table_core::KeyPart;
+
+    #[derive(KeyPart)]
+    enum Stage {
+        Draft,
+        Final(u32), //~ T034
+    }
+}
+
+fn main() {}

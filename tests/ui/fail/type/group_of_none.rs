@@ -1,6 +1,0 @@
-use table_core::EntityGroup;
-
-#[derive(EntityGroup)]
-struct Nothing {}
-
-fn main() {}

@@ -1,8 +1,0 @@
-use table_patterns::large::Large;
-
-#[derive(Large)]
-enum Employee {
-    Ada,
-}
-
-fn main() {}
