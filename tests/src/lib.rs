@@ -21,6 +21,7 @@ pub mod seconds;
 pub mod served;
 pub mod sim;
 pub mod suite;
+pub mod time;
 
 pub use model::ModelStore;
 

@@ -2,12 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is not as it should be")]
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pollster::block_on;
-use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::embedded::Engine;
 use table_core::retry::Retry;
 use table_core::table::LEASE;
 use table_core::{Entity, ErrorCode, IfMatch, QueueName, Result, Table, TableStoreExt};
@@ -17,6 +16,7 @@ use table_patterns::outbox::Outbox;
 use table_patterns::series::{HOURS, Series, SeriesTable};
 use table_patterns::wide::{Wide, WideStore};
 use table_patterns::work::{Pace, Worker};
+use tests::time::Time;
 
 mod before {
     #[derive(table_core::Entity, Clone, Debug)]
@@ -129,39 +129,9 @@ mod copied {
     }
 }
 
-/// A clock that stands, and a way to wait that moves it.
-#[derive(Clone)]
-struct Time(Arc<AtomicU64>);
-
-impl Time {
-    fn new() -> Self {
-        Self(Arc::new(AtomicU64::new(639_307_584_000_000_000)))
-    }
-
-    fn pass(&self, time: Duration) {
-        self.0.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
-    }
-
-    fn clock(&self) -> Clock {
-        let time = self.0.clone();
-        Clock::new(move || time.load(Ordering::SeqCst))
-    }
-
-    fn pace(&self) -> Pace {
-        let time = self.clone();
-        Pace::new().clock(self.clock()).sleep_by(move |length| {
-            time.pass(length);
-            Box::pin(async {})
-        })
-    }
-
-    fn engine(&self) -> Engine {
-        EngineOptions::new().clock(self.clock()).in_memory()
-    }
-
-    fn table<E: Entity>(&self, store: &Engine) -> Table<E, Engine> {
-        store.table::<E>().with_retry(Retry::default().with_pace(self.pace()))
-    }
+/// The handle of a program that keeps to this time.
+fn table_at<E: Entity>(time: &Time, store: &Engine) -> Table<E, Engine> {
+    store.table::<E>().with_retry(Retry::default().with_pace(time.pace()))
 }
 
 fn refused<T>(outcome: Result<T>) -> bool {
@@ -185,9 +155,9 @@ fn a_program_that_was_never_seen_and_knows_fewer_indexes_is_not_let_in() {
 
 #[test]
 fn a_running_program_writes_on_until_its_lease_is_over_and_the_backfill_waits_for_it() {
-    let time = Time::new();
+    let time = Time::default();
     let store = time.engine();
-    let old = block_on(time.table::<before::Employee>(&store).create_if_missing()).unwrap();
+    let old = block_on(table_at::<before::Employee>(&time, &store).create_if_missing()).unwrap();
     block_on(old.insert(&before::employee(1, "ada"))).unwrap();
 
     // While the backfill waits, the older program goes on as it knows how to.
@@ -249,16 +219,16 @@ fn a_running_program_writes_on_until_its_lease_is_over_and_the_backfill_waits_fo
 #[test]
 fn what_an_older_program_does_not_know_passes_through_or_it_is_refused() {
     block_on(async {
-        let time = Time::new();
+        let time = Time::default();
         let store = time.engine();
-        let old = time.table::<before::Employee>(&store).create_if_missing().await.unwrap();
+        let old = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
         old.insert(&before::employee(1, "ada")).await.unwrap();
-        let new = time.table::<nicknamed::Employee>(&store).create_if_missing().await.unwrap();
+        let new = table_at::<nicknamed::Employee>(&time, &store).create_if_missing().await.unwrap();
         let key = || nicknamed::Employee::key("Sales", 1);
         new.update(key(), |ada| ada.nickname = Some("A".into())).await.unwrap();
         time.pass(LEASE * 2);
 
-        let restarted = time.table::<before::Employee>(&store).create_if_missing().await.unwrap();
+        let restarted = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
         for old in [old, restarted] {
             old.update(before::Employee::key("Sales", 1), |ada| ada.email.push('a')).await.unwrap();
             old.merge(&before::employee(1, "ada"), IfMatch::Any).await.unwrap();
@@ -279,17 +249,17 @@ fn what_an_older_program_does_not_know_passes_through_or_it_is_refused() {
 
 /// What a program of `before` does beside one of `New`, once that was opened.
 async fn is_refused_beside<New: Entity>() -> bool {
-    let time = Time::new();
+    let time = Time::default();
     let store = time.engine();
-    let old = time.table::<before::Employee>(&store).create_if_missing().await.unwrap();
+    let old = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
     old.insert(&before::employee(1, "ada")).await.unwrap();
-    time.table::<New>(&store).create_if_missing().await.unwrap();
+    table_at::<New>(&time, &store).create_if_missing().await.unwrap();
     time.pass(LEASE * 2);
     let mut refusals = vec![
         refused(old.insert(&before::employee(2, "grace")).await),
         refused(old.merge(&before::employee(1, "b"), IfMatch::Any).await),
         refused(old.delete(before::Employee::key("Sales", 1), IfMatch::Any).await),
-        refused(time.table::<before::Employee>(&store).create_if_missing().await),
+        refused(table_at::<before::Employee>(&time, &store).create_if_missing().await),
     ];
     let entities = table_patterns::Entities::from(old.clone());
     let mut unit = entities.transaction(before::Employee::partition("Sales")).unwrap();
@@ -430,7 +400,7 @@ mod mail_and_badges {
 #[test]
 fn workers_of_an_older_program_leave_what_a_newer_one_recorded() {
     block_on(async {
-        let time = Time::new();
+        let time = Time::default();
         let store = time.engine();
         let queue = QueueName::new("work").unwrap();
         let outbox = Outbox::with_pace(store.clone(), store.clone(), queue, time.pace());
@@ -524,7 +494,7 @@ mod desk {
 #[test]
 fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holders() {
     block_on(async {
-        let time = Time::new();
+        let time = Time::default();
         let store = time.engine();
         let queue = QueueName::new("copies").unwrap();
         let outbox = Outbox::with_pace(store.clone(), store.clone(), queue, time.pace());

@@ -2,13 +2,12 @@
 
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use pollster::block_on;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::embedded::Engine;
 use table_core::{Entity, QueueName, Result};
 use table_patterns::EntityStore;
 use table_patterns::index::Entities;
@@ -21,6 +20,7 @@ use tests::faults::{Control, Controlled, Death};
 use crate::declared::case::{Case, TENANT};
 use crate::declared::model::Model;
 use crate::declared::writer;
+use tests::time::Time;
 
 pub(crate) type Store = Controlled<Engine>;
 pub(crate) type Tickets<T> = Entities<T, Store, Outbox<Store, Store>>;
@@ -98,15 +98,14 @@ impl<T: Case> View for Totals<T> {
 pub(crate) struct World<T> {
     pub(crate) model: Model,
     engine: Engine,
-    time: Arc<AtomicU64>,
+    time: Time,
     case: PhantomData<T>,
 }
 
 impl<T: Case> World<T> {
     pub(crate) fn new() -> Self {
-        let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
-        let clock = Arc::clone(&time);
-        let engine = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst))).in_memory();
+        let time = Time::default();
+        let engine = time.engine();
         let world = Self { model: Model::default(), engine, time, case: PhantomData };
         let healthy = Control::default();
         block_on(world.outbox(&healthy).create_queues()).unwrap();
@@ -117,15 +116,11 @@ impl<T: Case> World<T> {
     }
 
     pub(crate) fn pass(&self, seconds: u64) {
-        self.time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);
+        self.time.pass(Duration::from_secs(seconds));
     }
 
     fn pace(&self) -> Pace {
-        let (clock, sleep) = (Arc::clone(&self.time), Arc::clone(&self.time));
-        Pace::new().seed(7).clock(Clock::new(move || clock.load(Ordering::SeqCst))).sleep_by(move |time| {
-            sleep.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
-            Box::pin(async {})
-        })
+        self.time.pace()
     }
 
     pub(crate) fn store(&self, control: &Control) -> Store {

@@ -1,16 +1,16 @@
 //! A desk: tickets with indexes here and in the same table elsewhere, comments beneath them, notes of two kinds, and a view.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use pollster::block_on;
-use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::embedded::Engine;
 use table_core::{Entity, EntityGroup, EntitySet, Projection, Result, TableEntity, TableStoreExt};
 use table_patterns::EntityStore;
 use table_patterns::group::{Many, One};
 use table_patterns::index::Entities;
 use table_patterns::relation::OwnerTable;
 use table_patterns::view::{self, View, ViewTable};
+use tests::time::Time;
 
 pub const TENANT: &str = "contoso";
 
@@ -157,7 +157,7 @@ pub const NUMBERS: [u32; 3] = [1, 2, 3];
 pub struct World {
     pub engine: Engine,
     pub tickets: Entities<Ticket, Engine>,
-    time: Arc<AtomicU64>,
+    time: Time,
 }
 
 impl World {
@@ -175,10 +175,9 @@ impl World {
 
     /// A store without tables.
     pub fn empty() -> Self {
-        let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
-        let clock = Arc::clone(&time);
-        let engine = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst))).in_memory();
-        Self { tickets: engine.entities(), engine, time }
+        let time = Time::default();
+        let engine = time.engine();
+        Self { tickets: engine.entities().with_pace(time.pace()), engine, time }
     }
 
     /// The same with all that lies beside tickets.
@@ -199,7 +198,7 @@ impl World {
     }
 
     pub fn pass(&self, seconds: u64) {
-        self.time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);
+        self.time.pass(Duration::from_secs(seconds));
     }
 
     /// Puts a row that no type of the desk explains.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use object_store::memory::InMemory;
 use pollster::block_on;
-use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::embedded::{Clock, Engine};
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::{PartitionKey, QueueName, TableName, TableStore, TableStoreExt};
 use table_patterns::EntityStore;
@@ -24,6 +24,7 @@ use crate::together::desk::{
     Audit, Person, TENANT, Ticket, TicketWithComments, Totals, Trail, before, person,
 };
 use crate::together::patterns::{Parts, Pattern};
+use tests::time::Time;
 
 pub type Store = Controlled<Engine>;
 pub type Work = Outbox<Store, Store>;
@@ -44,35 +45,29 @@ pub type Model = BTreeMap<u32, Known>;
 pub struct World {
     pub engine: Engine,
     pub parts: Parts,
-    time: Arc<AtomicU64>,
+    time: Time,
     blobs: Arc<InMemory>,
 }
 
 impl World {
     pub fn new(parts: Parts) -> Self {
-        let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
-        let clock = Arc::clone(&time);
-        let engine = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst))).in_memory();
+        let time = Time::default();
+        let engine = time.engine();
         let world = Self { engine, parts, time, blobs: Arc::new(InMemory::new()) };
         block_on(world.outbox(&Control::default()).create_queues()).unwrap();
         world
     }
 
     pub fn pass(&self, seconds: u64) {
-        self.time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);
+        self.time.pass(Duration::from_secs(seconds));
     }
 
     fn clock(&self) -> Clock {
-        let time = Arc::clone(&self.time);
-        Clock::new(move || time.load(Ordering::SeqCst))
+        self.time.clock()
     }
 
     pub fn pace(&self) -> Pace {
-        let sleep = Arc::clone(&self.time);
-        Pace::new().seed(7).clock(self.clock()).sleep_by(move |time| {
-            sleep.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
-            Box::pin(async {})
-        })
+        self.time.pace()
     }
 
     pub fn outbox(&self, control: &Control) -> Work {

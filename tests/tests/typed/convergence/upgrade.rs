@@ -3,18 +3,20 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use pollster::block_on;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::embedded::Engine;
 use table_core::{Entity, ErrorCode, QueueName};
 use table_patterns::index::{Entities, IndexState};
 use table_patterns::outbox::Outbox;
 use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
 use tests::effort::effort;
 use tests::faults::{Control, Controlled};
+use tests::time::Time;
 
 macro_rules! program {
     ($version:ident, $(#[$index:meta])+) => {
@@ -58,7 +60,7 @@ enum Backfill {
 
 struct World {
     engine: Engine,
-    time: Arc<AtomicU64>,
+    time: Time,
     backfill: Backfill,
     /// Whether the newer program was opened.
     is_open: Arc<AtomicBool>,
@@ -83,24 +85,19 @@ impl Running {
 
 impl World {
     fn new(backfill: Backfill) -> Self {
-        let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
-        let clock = Arc::clone(&time);
-        let engine = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst))).in_memory();
+        let time = Time::default();
+        let engine = time.engine();
         let world = Self { engine, time, backfill, is_open: Arc::default() };
         block_on(world.outbox(&Control::default()).create_queues()).unwrap();
         world
     }
 
     fn pass(&self, seconds: u64) {
-        self.time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);
+        self.time.pass(Duration::from_secs(seconds));
     }
 
     fn pace(&self) -> Pace {
-        let (clock, sleep) = (Arc::clone(&self.time), Arc::clone(&self.time));
-        Pace::new().seed(7).clock(Clock::new(move || clock.load(Ordering::SeqCst))).sleep_by(move |time| {
-            sleep.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
-            Box::pin(async {})
-        })
+        self.time.pace()
     }
 
     fn outbox(&self, control: &Control) -> Outbox<Store, Store> {

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use pollster::block_on;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::{Clock, Engine, EngineOptions};
+use table_core::embedded::Engine;
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::retry::Retry;
 use table_core::row::RowWriter;
@@ -25,6 +25,7 @@ use table_patterns::outbox::guard::GUARD_PREFIX;
 use table_patterns::view::{Projection, VIEW_PREFIX, View, ViewTable};
 use table_patterns::work::{Pace, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled};
+use tests::time::Time;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", gives(Lead), feed)]
@@ -243,7 +244,7 @@ pub(super) type Through = Outbox<Store, Queues>;
 pub(super) struct World {
     pub(super) engine: Engine,
     pub(super) answered: Answered,
-    time: Arc<AtomicU64>,
+    time: Time,
     without: Without,
 }
 
@@ -263,9 +264,8 @@ impl Process {
 
 impl World {
     pub(super) fn new(without: Without) -> Self {
-        let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
-        let clock = Arc::clone(&time);
-        let engine = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst))).in_memory();
+        let time = Time::default();
+        let engine = time.engine();
         let world = Self { engine, time, answered: Answered::default(), without };
         let alive = Process::alive();
         block_on(async {
@@ -279,15 +279,11 @@ impl World {
     }
 
     pub(super) fn pass(&self, seconds: u64) {
-        self.time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);
+        self.time.pass(Duration::from_secs(seconds));
     }
 
     fn pace(&self) -> Pace {
-        let (clock, sleep) = (Arc::clone(&self.time), Arc::clone(&self.time));
-        Pace::new().seed(7).clock(Clock::new(move || clock.load(Ordering::SeqCst))).sleep_by(move |time| {
-            sleep.fetch_add(u64::try_from(time.as_nanos() / 100).unwrap(), Ordering::SeqCst);
-            Box::pin(async {})
-        })
+        self.time.pace()
     }
 
     fn store(&self, process: &Process) -> Store {

@@ -1,0 +1,50 @@
+//! The time of a world that a test makes: it passes when the test says so, and where something waits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use table_core::Engine;
+use table_core::embedded::{Clock, EngineOptions};
+use table_patterns::work::Pace;
+
+/// A moment that all clones share, in ticks.
+#[derive(Clone, Debug)]
+pub struct Time(Arc<AtomicU64>);
+
+impl Default for Time {
+    fn default() -> Self {
+        Self(Arc::new(AtomicU64::new(639_307_584_000_000_000)))
+    }
+}
+
+impl Time {
+    /// Lets time pass.
+    pub fn pass(&self, time: Duration) {
+        let ticks = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
+        self.0.fetch_add(ticks, Ordering::SeqCst);
+    }
+
+    /// The clock that shows it.
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        let time = Arc::clone(&self.0);
+        Clock::new(move || time.load(Ordering::SeqCst))
+    }
+
+    /// A pace by this clock, for which time passes where it would wait.
+    #[must_use]
+    pub fn pace(&self) -> Pace {
+        let time = self.clone();
+        Pace::new().seed(7).clock(self.clock()).sleep_by(move |length| {
+            time.pass(length);
+            Box::pin(async {})
+        })
+    }
+
+    /// An engine in memory at this time.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        EngineOptions::new().clock(self.clock()).in_memory()
+    }
+}
