@@ -47,7 +47,7 @@ fn each_cell_of_the_table_of_patterns_names_what_shows_it() {
             let name = rest.split('`').next().unwrap();
             let there = match before.trim() {
                 "recipe" => recipes.contains(&format!("name: \"{name}\"")),
-                "suite" => root().join(format!("tests/tests/{name}.rs")).exists(),
+                "suite" => root().join(format!("tests/tests/engine/{name}.rs")).exists(),
                 _ => tests.contains(&format!("fn {name}(")),
             };
             assert!(there, "{pattern}: {name} is not there");
