@@ -1,4 +1,4 @@
-//! How many random cases a test tries.
+//! The number of random cases that a test tries.
 
 use std::sync::LazyLock;
 
