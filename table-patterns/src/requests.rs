@@ -38,3 +38,44 @@ pub(crate) async fn all_done<'a, T: Send + 'a>(
 fn boxed<'a, T>(futures: impl IntoIterator<Item: Future<Output = T> + Send + 'a>) -> Vec<BoxFuture<'a, T>> {
     futures.into_iter().map(FutureExt::boxed).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use pollster::block_on;
+    use table_core::error::{Error, ErrorCode};
+
+    use super::*;
+
+    thread_local! {
+        static POLLS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A request, counted; the second one fails.
+    async fn turn(number: usize) -> Result<usize> {
+        POLLS.set(POLLS.get() + 1);
+        if number == 1 { Err(Error::new(ErrorCode::InvalidInput, "the second")) } else { Ok(number) }
+    }
+
+    #[test]
+    fn answers_are_in_order_and_an_error_ends_the_reads() {
+        assert_eq!(block_on(in_order([0, 2, 3].map(turn), 2)).unwrap(), [0, 2, 3]);
+        POLLS.set(0);
+        assert_eq!(block_on(in_order((0..20).map(turn), 2)).unwrap_err().code(), ErrorCode::InvalidInput);
+        assert!(POLLS.get() < 20, "{} were asked", POLLS.get());
+    }
+
+    #[test]
+    fn an_error_of_one_write_gives_up_none_of_the_others() {
+        let done = AtomicUsize::new(0);
+        let writes = (0..20).map(async |number| {
+            let written = turn(number).await;
+            done.fetch_add(1, Ordering::SeqCst);
+            written
+        });
+        assert_eq!(block_on(all_done(writes, 2)).unwrap_err().code(), ErrorCode::InvalidInput);
+        assert_eq!(done.into_inner(), 20);
+    }
+}

@@ -38,7 +38,7 @@ pub(crate) struct Way<'a, S, O> {
 impl<S: TableStore, O: IndexOutbox> Way<'_, S, O> {
     /// One attempt. `look` says that copies are not what the entities say.
     ///
-    /// Boxed, as is what waits for it: a write of an entity is compiled for each entity, what it waits for is not.
+    /// Boxed: the writes that wait for it are compiled for each entity, and this is not.
     pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Attempt>> {
         self.attempt_once(batch, look).boxed()
     }
