@@ -126,6 +126,8 @@ impl Visit for State<'_> {
 #[tokio::test(start_paused = true)]
 async fn rty_2_repetitions_are_bounded_for_all_calls_together_and_tracing_tells() {
     let circuit = Circuit::default();
+    // With one dispatcher alive, a callsite that another test's thread reaches first is off for good: that thread has none.
+    let _second = tracing::Dispatch::new(circuit.clone());
     let _listening = tracing::subscriber::set_default(circuit.clone());
     let events = || circuit.0.lock().unwrap().clone();
 

@@ -82,6 +82,8 @@ impl Subscriber for Events {
 fn each_checkpoint_and_each_slice_of_a_merge_is_an_event_with_its_figures() {
     let folder = tempfile::tempdir().unwrap();
     let events = Events::default();
+    // With one dispatcher alive, a callsite that another test's thread reaches first is off for good: that thread has none.
+    let _second = tracing::Dispatch::new(events.clone());
     tracing::subscriber::with_default(events.clone(), || {
         let mut base = base::tests::base(folder.path());
         for n in 0..2 {
