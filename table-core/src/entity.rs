@@ -232,7 +232,6 @@ impl<E: PlainEntity> ToEntity for E {
     }
 }
 
-/// Written as the entity, regardless of the version that was read.
 /// A type that a stored entity can be read as: an [`Entity`], a projection of one, a bag.
 ///
 /// ```
@@ -279,9 +278,9 @@ pub trait FromEntity: Sized {
     /// A type that is read from any row, such as a set or the bag, has no others beside it.
     ///
     /// # Errors
-    /// Those of [`from_entity`](Self::from_entity); `EntityMismatch` (PAT-HET-6), with the key, for a row that no declared type explains.
-    fn read_own(entity: EntityRef<'_>) -> Result<Option<Self>> {
-        Self::from_entity(entity).map(Some)
+    /// Those of [`from_entity`](Self::from_entity), with the key; `EntityMismatch` (PAT-HET-6) for a row that no declared type explains.
+    fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<Self>>> {
+        Versioned::read(entity).map(Some)
     }
 
     /// Reads it, straight from the encoded row.

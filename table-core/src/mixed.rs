@@ -7,7 +7,7 @@
 
 mod fault;
 
-use crate::entity::{Entity, FromEntity};
+use crate::entity::{Entity, FromEntity, Versioned};
 use crate::error::{Error, Result};
 use crate::key::text::RESERVED;
 use crate::mixed::fault::MixedFault;
@@ -103,17 +103,23 @@ pub fn judge_beside<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Re
 ///
 /// # Errors
 /// Those of [`judge`], and of [`FromEntity::from_entity`] for a row of the type.
-pub(crate) fn read_own<E: Entity>(entity: EntityRef<'_>) -> Result<Option<E>> {
+#[inline]
+pub(crate) fn read_own<E: Entity>(entity: EntityRef<'_>) -> Result<Option<Versioned<E>>> {
     if is_reserved(entity.row_key) {
         return Ok(None);
     }
-    let error = match E::from_entity(entity) {
-        Ok(value) => return Ok(Some(value)),
-        Err(error) => error,
-    };
+    match E::from_entity(entity) {
+        Ok(value) => Ok(Some(Versioned::of(value, entity))),
+        Err(error) => not_read::<E>(entity, error).map(|()| None),
+    }
+}
+
+/// Whether a row that could not be read as an `E` is of another type.
+#[cold]
+fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
     match judge::<E>(entity)? {
-        Belonging::Own => Err(error),
-        Belonging::Other => Ok(None),
+        Belonging::Own => Err(error.with_key(entity.partition_key, entity.row_key)),
+        Belonging::Other => Ok(()),
     }
 }
 
@@ -121,9 +127,9 @@ pub(crate) fn read_own<E: Entity>(entity: EntityRef<'_>) -> Result<Option<E>> {
 ///
 /// # Errors
 /// Those of [`read_own`].
-pub(crate) fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<P>> {
+pub(crate) fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<P>>> {
     match judge::<E>(entity)? {
-        Belonging::Own => P::from_entity(entity).map(Some),
+        Belonging::Own => Versioned::read(entity).map(Some),
         Belonging::Other => Ok(None),
     }
 }

@@ -96,7 +96,8 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
             #[automatically_derived]
             impl #of_impl __table::FromEntity for #ty #of_where {
                 #mixed
-                fn read_own(entity: __table::EntityRef<'_>) -> __table::Result<::core::option::Option<Self>> {
+                #[inline]
+                fn read_own(entity: __table::EntityRef<'_>) -> __table::Result<::core::option::Option<__table::Versioned<Self>>> {
                     __table::read_own(entity)
                 }
                 #from_entity

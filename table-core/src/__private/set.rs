@@ -156,7 +156,8 @@ const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &Enti
 ///
 /// # Errors
 /// Those of [`FromEntity::read_own`].
-pub fn read_own<E: Entity>(entity: EntityRef<'_>) -> Result<Option<E>> {
+#[inline]
+pub fn read_own<E: Entity>(entity: EntityRef<'_>) -> Result<Option<Versioned<E>>> {
     mixed::read_own(entity)
 }
 
@@ -164,7 +165,7 @@ pub fn read_own<E: Entity>(entity: EntityRef<'_>) -> Result<Option<E>> {
 ///
 /// # Errors
 /// Those of [`FromEntity::read_own`].
-pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<P>> {
+pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<P>>> {
     mixed::read_own_as::<E, P>(entity)
 }
 

@@ -171,7 +171,7 @@ impl Base {
         let (runs, next) = writer.finish()?;
         let mut version = Version::clone(&self.version);
         for run in &runs {
-            version.add(run)?;
+            version.add(run, self.run_bytes / merge::SMALL_SEGMENTS as u64)?;
         }
         reach(self.hook.as_ref(), Step::CheckpointCommit)?;
         // IMPORTANT: rows and journal position become durable at once: replay never begins too late, and what it does twice has
@@ -239,13 +239,23 @@ struct RunsWriter<'p> {
     /// The bytes at which a run ends.
     most: u64,
     current: Option<RunWriter>,
+    /// The table of the last key.
+    table: Option<u32>,
     runs: Vec<Arc<Run>>,
     finished: bool,
 }
 
 impl<'p> RunsWriter<'p> {
     fn new(pool: &'p Arc<Pool>, next: u64, most: u64) -> Self {
-        Self { pool, numbers: next..next, most, current: None, runs: Vec::new(), finished: false }
+        Self {
+            pool,
+            numbers: next..next,
+            most,
+            current: None,
+            table: None,
+            runs: Vec::new(),
+            finished: false,
+        }
     }
 
     /// Bytes of the run that is being written.
@@ -256,6 +266,12 @@ impl<'p> RunsWriter<'p> {
     fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) -> Result<()> {
         if self.bytes() >= self.most {
             self.end_run()?;
+        }
+        // IMPORTANT: no block reaches over the place of another table. If it is dropped, such a block would be merged again and
+        // again; and what is written there later would count as mixed with what is before and behind it.
+        let table = key::table_of(key);
+        if std::mem::replace(&mut self.table, table) != table {
+            self.end_block()?;
         }
         let run = match &mut self.current {
             Some(run) => run,

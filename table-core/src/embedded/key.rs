@@ -194,7 +194,18 @@ impl KeyReader {
             self.prefix.clear();
             self.prefix.extend_from_slice(key.get(..=TABLE_BYTES + end).unwrap_or_default());
         }
-        Ok((&self.partition_key, key.get(self.prefix.len()..).unwrap_or_default()))
+        Ok(self.again(key))
+    }
+
+    /// The same of a key that is known to have the `PartitionKey` of the one before.
+    #[inline]
+    pub(crate) fn again<'k>(&self, key: &'k [u8]) -> (&str, &'k [u8]) {
+        (&self.partition_key, key.get(self.prefix.len()..).unwrap_or_default())
+    }
+
+    /// How many bytes a key has before its `RowKey`.
+    pub(crate) fn prefix(&self) -> usize {
+        self.prefix.len()
     }
 }
 

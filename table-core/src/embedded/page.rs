@@ -146,6 +146,8 @@ struct Pager<'q> {
     reader: KeyReader,
     /// Where keys are put together.
     key: Vec<u8>,
+    /// Whether all entries since the last row of the page are like it, and its partition is known from what their keys begin with.
+    is_alike: bool,
     partition_key: Option<String>,
     rows: Gather,
     bytes: usize,
@@ -171,6 +173,7 @@ impl<'q> Pager<'q> {
             bounds,
             reader: KeyReader::default(),
             key: Vec::new(),
+            is_alike: false,
             partition_key: None,
             rows: Gather::default(),
             bytes: 0,
@@ -185,6 +188,7 @@ impl<'q> Pager<'q> {
 
     #[inline]
     fn visit(&mut self, key: SplitKey<'_>, row: Option<RowView<'_>>) -> Result<ControlFlow<()>> {
+        self.is_alike &= key.is_alike;
         let mut stop =
             self.examined >= self.bounds.examined || self.examined_bytes >= self.bounds.examined_bytes;
         if self.bounds.partition {
@@ -212,8 +216,13 @@ impl<'q> Pager<'q> {
                     let likely = if self.matcher.is_some() { self.top.min(SAMPLE * 8) } else { self.top };
                     self.rows.reserve(likely.saturating_sub(SAMPLE), self.bounds.bytes);
                 }
-                let (partition_key, row_key) = self.reader.split(key.join(&mut self.key))?;
-                self.rows.push(partition_key, row_key, row, &self.query.select)?;
+                let (partition_key, row_key) = if self.is_alike {
+                    self.reader.again(key.rejoin(&mut self.key))
+                } else {
+                    self.reader.split(key.join(&mut self.key))?
+                };
+                self.rows.push(partition_key, row_key, row, &self.query.select, self.is_alike)?;
+                self.is_alike = self.reader.prefix() <= key.front();
                 self.bytes += bytes;
                 return Ok(ControlFlow::Continue(()));
             }

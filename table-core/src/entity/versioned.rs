@@ -73,34 +73,25 @@ impl<T: FromEntity> Versioned<T> {
     pub fn read(entity: EntityRef<'_>) -> Result<Self> {
         Self::read_with(entity, T::from_entity)
     }
-
-    /// Reads a stored entity of its type and keeps its version; `None` for a row that is declared [beside it](crate::mixed).
-    ///
-    /// # Errors
-    /// Those of [`FromEntity::read_own`], with the key.
-    pub fn read_own(entity: EntityRef<'_>) -> Result<Option<Self>> {
-        Self::read_own_with(entity, T::read_own)
-    }
 }
 
 impl<T> Versioned<T> {
     /// Reads what is stored in a way of its own and keeps its version.
+    #[inline]
     pub(crate) fn read_with(
         entity: EntityRef<'_>,
         read: impl FnOnce(EntityRef<'_>) -> Result<T>,
     ) -> Result<Self> {
-        let value = read(entity).map_err(|error| error.with_key(entity.partition_key, entity.row_key))?;
-        Ok(Self::new(value, entity.etag(), entity.row.timestamp()))
+        match read(entity) {
+            Ok(value) => Ok(Self::of(value, entity)),
+            Err(error) => Err(error.with_key(entity.partition_key, entity.row_key)),
+        }
     }
 
-    /// The same for what may be of another type, which is passed over.
+    /// What was read from a stored entity, with its version.
     #[inline]
-    pub(crate) fn read_own_with(
-        entity: EntityRef<'_>,
-        read: impl FnOnce(EntityRef<'_>) -> Result<Option<T>>,
-    ) -> Result<Option<Self>> {
-        let value = read(entity).map_err(|error| error.with_key(entity.partition_key, entity.row_key))?;
-        Ok(value.map(|value| Self::new(value, entity.etag(), entity.row.timestamp())))
+    pub(crate) fn of(value: T, entity: EntityRef<'_>) -> Self {
+        Self::new(value, entity.etag(), entity.row.timestamp())
     }
 }
 

@@ -29,25 +29,48 @@ pub(crate) use gather::Gather;
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     bodies: Vec<u8>,
-    /// Neighbours mostly have the same properties: their shape is kept once.
-    shapes: Vec<u8>,
     row_keys: String,
     entries: Vec<Entry>,
+    /// Neighbours mostly have the same properties: their shape is kept once.
+    shapes: Vec<u8>,
+    shape_places: Vec<Shape>,
     /// Neighbours mostly share a partition: its key is kept once.
     partition_keys: String,
+    partition_places: Vec<Range<usize>>,
     /// The `ETag`s that the backend sent, by entity; shorter than the entities, or empty, where the rest has none.
     etags: Vec<Option<ETag>>,
 }
 
-/// The positions of the parts of one entity, each in its buffer.
-#[derive(Clone, Debug)]
+/// Where the parts of one entity end, each in its buffer, behind that of the one before. Small: a page writes and reads one for each row.
+#[derive(Clone, Copy, Debug)]
 struct Entry {
+    row_key_end: usize,
+    body_end: usize,
+    /// Whose partition, and whose shape: places in their lists.
+    partition: u32,
+    shape: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Shape {
+    place: Range<usize>,
+    /// How many properties, if it is a shape.
+    count: Option<u16>,
+}
+
+/// The positions of the parts of one entity, each in its buffer.
+struct Places {
     partition_key: Range<usize>,
     row_key: Range<usize>,
     shape: Range<usize>,
-    /// How many properties, if the shape is one.
     count: Option<u16>,
     body: Range<usize>,
+}
+
+/// Where a body begins behind the end of another: where a word does. Texts among its first values are then checked by words from
+/// the first byte on, which is a twentieth of reading a page.
+const fn aligned(end: usize) -> usize {
+    end.next_multiple_of(size_of::<u64>())
 }
 
 impl Rows {
@@ -91,31 +114,31 @@ impl Rows {
     /// The same, whose `RowKey` ends at a place and is there by now, or will be.
     fn push_row(&mut self, partition_key: &str, row_key_end: usize, row: RowView<'_>) {
         let (shape, body) = row.parts();
-        let last = self.entries.last();
-        let same =
-            last.filter(|last| self.partition_keys.get(last.partition_key.clone()) == Some(partition_key));
-        let partition_key = if let Some(last) = same {
-            last.partition_key.clone()
-        } else {
+        let last = self.partition_places.last().and_then(|place| self.partition_keys.get(place.clone()));
+        if last != Some(partition_key) {
             let start = self.partition_keys.len();
             self.partition_keys.push_str(partition_key);
-            start..self.partition_keys.len()
-        };
-        let same = last.filter(|last| self.shapes.get(last.shape.clone()) == Some(shape));
-        let (shape, count) = if let Some(last) = same {
-            (last.shape.clone(), last.count)
-        } else {
+            self.partition_places.push(start..self.partition_keys.len());
+        }
+        let last = self.shape_places.last().and_then(|last| self.shapes.get(last.place.clone()));
+        if last != Some(shape) {
             let start = self.shapes.len();
             self.shapes.extend_from_slice(shape);
-            (start..self.shapes.len(), RowView::count_of(shape))
-        };
-        let row_key = last.map_or(0, |last| last.row_key.end)..row_key_end;
-        // A body begins where a word does: texts among its first values are then checked by words from the first byte on, which is
-        // a twentieth of reading a page.
-        let start = self.bodies.len().next_multiple_of(size_of::<u64>());
-        self.bodies.resize(start, 0);
+            let place = start..self.shapes.len();
+            self.shape_places.push(Shape { place, count: RowView::count_of(shape) });
+        }
+        self.push_alike(row_key_end, body);
+    }
+
+    /// The same with the partition and the shape of the last one.
+    #[inline]
+    fn push_alike(&mut self, row_key_end: usize, body: &[u8]) {
+        self.bodies.resize(aligned(self.bodies.len()), 0);
         self.bodies.extend_from_slice(body);
-        self.entries.push(Entry { partition_key, row_key, shape, count, body: start..self.bodies.len() });
+        // Each has at least a row of its own: of four thousand million rows there is no list.
+        let last = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).saturating_sub(1);
+        let (partition, shape) = (last(self.partition_places.len()), last(self.shape_places.len()));
+        self.entries.push(Entry { row_key_end, body_end: self.bodies.len(), partition, shape });
     }
 
     /// Appends an entity with only the properties asked for (SEL-2); one that it lacks is absent (SEL-3).
@@ -146,10 +169,27 @@ impl Rows {
         self.entries.is_empty()
     }
 
+    #[inline]
+    fn places(&self, index: usize) -> Option<Places> {
+        let entry = self.entries.get(index)?;
+        let (row_key, body) = match index.checked_sub(1).and_then(|before| self.entries.get(before)) {
+            Some(before) => (before.row_key_end, aligned(before.body_end)),
+            None => (0, 0),
+        };
+        let shape = self.shape_places.get(entry.shape as usize)?;
+        Some(Places {
+            partition_key: self.partition_places.get(entry.partition as usize)?.clone(),
+            row_key: row_key..entry.row_key_end,
+            shape: shape.place.clone(),
+            count: shape.count,
+            body: body..entry.body_end,
+        })
+    }
+
     /// The entity at a place, from 0 on.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<EntityRef<'_>> {
-        let Entry { partition_key, row_key, shape, count, body } = self.entries.get(index)?.clone();
+        let Places { partition_key, row_key, shape, count, body } = self.places(index)?;
         let (shape, body) = (self.shapes.get(shape)?, self.bodies.get(body)?);
         let row = RowView::counted(shape, count, body);
         let entity =

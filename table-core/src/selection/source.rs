@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::entity::FromEntity;
+use crate::entity::{FromEntity, Versioned};
 use crate::error::Result;
 use crate::index::consistency::{Consistency, InStep};
 use crate::index::{FromCopy, Index};
@@ -224,8 +224,8 @@ pub trait Reads<T>: Source {
     ///
     /// # Errors
     /// Those of [`FromEntity::read_own`].
-    fn read_own(entity: EntityRef<'_>) -> Result<Option<T>> {
-        Self::read(entity).map(Some)
+    fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
+        Versioned::read_with(entity, Self::read).map(Some)
     }
 }
 
@@ -250,7 +250,8 @@ impl<T: FromEntity> Reads<T> for Primary {
 
     const IS_MIXED: bool = T::IS_MIXED;
 
-    fn read_own(entity: EntityRef<'_>) -> Result<Option<T>> {
+    #[inline]
+    fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
         T::read_own(entity)
     }
 }

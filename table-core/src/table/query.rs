@@ -263,16 +263,10 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         while left > 0
             && let Some(page) = pages.try_next().await?
         {
-            for row in page.rows.iter() {
-                if left == 0 {
-                    break;
-                }
-                if let Some(entity) = decode::entity::<F, T>(&table, row)? {
-                    each(entity);
-                    handed += 1;
-                    left -= 1;
-                }
-            }
+            left -= decode::hand_over::<F, T>(&table, &page, left, |entity| {
+                handed += 1;
+                each(entity);
+            })?;
         }
         Ok(handed)
     }

@@ -50,7 +50,13 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     async fn get_from<P, F: Reads<P>>(&self, key: Selection<E, Point, F>) -> Result<Option<Versioned<P>>> {
         let (table, key) = (request::table_of::<F>(self.name())?, key.into_key()?);
         let found = request::get(&self.store, &table, &key, &F::select()).await?;
-        found.map(|found| request::read_from::<F, P>(&table, &key, &found)).transpose()
+        match found {
+            Some(found) => match request::read_from::<F, P>(&table, &key, &found) {
+                Ok(read) => Ok(Some(read)),
+                Err(error) => Err(error),
+            },
+            None => Ok(None),
+        }
     }
 
     /// The plan of [`get_many`](Self::get_many): a point query for each key.

@@ -56,6 +56,7 @@ pub(crate) fn read<T: FromEntity>(
 }
 
 /// Reads what a look-up found in a source.
+#[inline]
 pub(crate) fn read_from<F: Reads<T>, T>(
     table: &TableName,
     key: &EntityKey,
@@ -63,7 +64,11 @@ pub(crate) fn read_from<F: Reads<T>, T>(
 ) -> Result<Versioned<T>> {
     let row: RowView<'_> = found.row.view();
     let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row).with_etag(&found.etag);
-    Versioned::read_with(entity, F::read).map_err(|error| error.with_table(table.as_str()))
+    // Without `map_err`, which would move the entity once more.
+    match Versioned::read_with(entity, F::read) {
+        Ok(read) => Ok(read),
+        Err(error) => Err(error.with_table(table.as_str())),
+    }
 }
 
 /// The table that a source lives in: an index's own, or that of the entities.

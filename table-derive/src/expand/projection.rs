@@ -12,7 +12,7 @@ use crate::model::projection::Projection;
 /// impl FromEntity for NameOnly {
 ///     fn select() -> Select { select_of::<Employee, 1>([Projected::property(&Employee::FIRST_NAME)]) }
 ///     const IS_MIXED: bool = <Employee as FromEntity>::IS_MIXED;
-///     fn read_own(entity: EntityRef<'_>) -> Result<Option<Self>> { read_own_as::<Employee, Self>(entity) }
+///     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<Self>>> { read_own_as::<Employee, Self>(entity) }
 ///     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
 ///         let first_name = read_field::<String, _>(&Employee::FIRST_NAME, entity, &mut hint);
 ///         let first_name = first_name?;
@@ -65,7 +65,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
                     __table::select_of::<#of, #count>(names)
                 }
                 const IS_MIXED: ::core::primitive::bool = <#of as __table::FromEntity>::IS_MIXED;
-                fn read_own(#entity: __table::EntityRef<'_>) -> __table::Result<::core::option::Option<Self>> {
+                fn read_own(#entity: __table::EntityRef<'_>) -> __table::Result<::core::option::Option<__table::Versioned<Self>>> {
                     __table::read_own_as::<#of, Self>(#entity)
                 }
                 fn from_entity(#entity: __table::EntityRef<'_>) -> __table::Result<Self> {

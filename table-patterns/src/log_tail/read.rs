@@ -149,7 +149,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> LogTail<E, S, O> {
             let page = store.query(table, &query, from.as_ref()).await?;
             for entity in page.rows.iter() {
                 let in_table = |error: Error| error.with_table(table.as_str());
-                if let Some(item) = Versioned::read_own(entity).map_err(in_table)? {
+                if let Some(item) = E::read_own(entity).map_err(in_table)? {
                     found.push((stamp_of(entity, &prefix).map_err(in_table)?, item));
                 }
             }

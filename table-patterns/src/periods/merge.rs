@@ -87,7 +87,7 @@ impl<S: TableStore> Merge<S> {
             else {
                 return Ok(None);
             };
-            let read = first.head().map(Versioned::read_own).transpose();
+            let read = first.head().map(T::read_own).transpose();
             let read = read.map_err(|error| error.with_table(first.table.as_str()))?;
             first.at += 1;
             if let Some(entity) = read.flatten() {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use table_core::entity::{Entity, Versioned};
+use table_core::entity::{Entity, FromEntity};
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -145,7 +145,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 
     /// What a row of the source's table is to have in the view; `None` if it is of a type that is declared beside the source.
     pub(super) fn projected(entity: EntityRef<'_>) -> Result<Option<Projection<V::Row>>> {
-        let read = Versioned::<V::Source>::read_own(entity);
+        let read = V::Source::read_own(entity);
         let Some(entity) = read.map_err(|error| error.with_table(V::Source::SCHEMA.table))? else {
             return Ok(None);
         };

@@ -29,7 +29,7 @@ pub fn block(bytes: &[u8]) -> bool {
             );
             return false;
         };
-        assert_eq!(*key, SplitKey::new(prefix, rest), "the key of row {index}");
+        assert_eq!(key.to_vec(), SplitKey::new(prefix, rest).to_vec(), "the key of row {index}");
         let to_row = |row: &Option<RowView<'_>>| row.map(|row| row.to_row());
         assert_eq!(to_row(read), to_row(row), "row {index}");
         // Keys may be out of order, so that one is not found; what is found is a row of the block.

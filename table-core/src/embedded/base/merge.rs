@@ -22,7 +22,7 @@ const LAYERS: usize = 11;
 /// The part of the oldest layers that newer ones may amount to, as a divisor: a fifth.
 const NEWER_SHARE: u64 = 5;
 /// Neighbouring segments that are worth joining once they fit a run together.
-const SMALL_SEGMENTS: usize = 8;
+pub(super) const SMALL_SEGMENTS: usize = 8;
 /// The runs that a slice reads, at most, where it leaves little behind.
 const RUNS_READ: u64 = 4;
 
@@ -351,7 +351,7 @@ impl Base {
         // What is a little more than a run becomes a longer run, and not a short one more.
         let most = if bytes > 2 * self.run_bytes { self.run_bytes } else { 2 * self.run_bytes };
         let mut writer = RunsWriter::new(&self.pool, self.stored.next, u64::MAX);
-        let (mut last, mut read, mut table, mut joined) = (Vec::new(), 0, None, Vec::new());
+        let (mut last, mut read, mut joined) = (Vec::new(), 0, Vec::new());
         let mut full = ControlFlow::Continue(());
         for (segment, index) in segments.iter().zip(task.segments.clone()) {
             let oldest = task.layers >= segment.layers.len();
@@ -365,10 +365,6 @@ impl Base {
                 let of = key::table_of(key);
                 let lives = of.is_some_and(|table| self.stored.meta.catalog.contains(table));
                 if lives && !(oldest && row.is_none()) {
-                    // IMPORTANT: no block reaches over the place of a dropped table: it would be merged again and again.
-                    if table.replace(of) != Some(of) {
-                        writer.end_block()?;
-                    }
                     writer.push(key, row)?;
                 }
                 read += (key.len() + row.map_or(0, |row| row.bytes())) as u64;

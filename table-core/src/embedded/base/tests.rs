@@ -231,6 +231,29 @@ fn rows_in_order_are_never_merged_and_a_slice_is_all_that_one_merge_writes() {
     assert!(slices > 20, "{slices}");
 }
 
+/// Of two tables, and of two parts of one, each is loaded in order: what lies between others' rows is beside them all the same.
+#[test]
+fn rows_in_order_between_others_are_never_merged() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = [1, 2];
+    let mut base = Base::create(&place(folder.path()), meta(&tables)).unwrap();
+    let mut flush = |keys: Vec<Vec<u8>>| {
+        let row = row_of(1, 300);
+        base.flush(keys.iter().map(|key| (key.as_slice(), Some(row.view()))), meta(&tables)).unwrap();
+        assert_eq!(base.debt(), Debt::None);
+        base.version.segments().iter().map(|segment| segment.layers.len()).max()
+    };
+    // A part of a segment is free where no block is; the first two rows are in one.
+    flush(vec![key_of(1, 0)]);
+    flush(vec![key_of(1, 900), key_of(2, 0)]);
+    for n in 1..20 {
+        for (table, from) in [(1, 0), (1, 500), (2, 0)] {
+            let keys = (from + n * 20..from + n * 20 + 20).map(|n| key_of(table, n)).collect();
+            assert_eq!(flush(keys), Some(1));
+        }
+    }
+}
+
 #[test]
 fn a_table_dropped_between_two_others_is_merged_out_once_and_not_for_ever() {
     let folder = tempfile::tempdir().unwrap();

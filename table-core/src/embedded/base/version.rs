@@ -49,28 +49,9 @@ pub(super) struct Version {
     segments: Vec<Arc<Segment>>,
 }
 
-/// The first and the last key that a run has within bounds; keys beyond the bounds stand for a first or last one that only
-/// the block knows.
-type Ends = (Vec<u8>, Vec<u8>);
-
-/// The ends of a run within bounds; `None` if it has no block there.
-pub(super) fn ends(run: &Run, start: &[u8], end: Option<&[u8]>) -> Result<Option<Ends>> {
-    // Without a look at its index, which may not be in memory yet.
-    if *run.last < *start || end.is_some_and(|end| *run.first >= *end) {
-        return Ok(None);
-    }
-    let directory = run.directory()?;
-    let blocks = directory.within(start, end);
-    if blocks.is_empty() {
-        return Ok(None);
-    }
-    let first = directory.first(blocks.start).max(start);
-    let last = directory.last(blocks.end - 1);
-    let last = end.map_or(last, |end| last.min(end));
-    Ok(Some((first.to_vec(), last.to_vec())))
-}
-
+/// A run as a layer of the keys within bounds; `None` if it has no block there.
 fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
+    // Without a look at its index, which may not be in memory yet.
     if *run.last < *start || end.is_some_and(|end| *run.first >= *end) {
         return Ok(None);
     }
@@ -139,16 +120,19 @@ impl Version {
         Ok(())
     }
 
-    /// Puts a run on top of all segments that it has keys of.
-    pub(super) fn add(&mut self, run: &Arc<Run>) -> Result<()> {
-        // Rows beside all others make segments of their own: nothing there will ever have to be merged.
-        let above = |ends: Option<Ends>| ends.is_none_or(|(_, last)| *last < *run.first);
-        if self.all_layers(self.find(&run.first), above) {
-            self.cut(&run.first)?;
-        }
-        let below = |ends: Option<Ends>| ends.is_none_or(|(first, _)| *first > *run.last);
-        if self.all_layers(self.find(&run.last), below) {
-            self.cut(&successor(&run.last))?;
+    /// Puts a run on top of all segments that it has keys of. Where it has at least so many bytes, or all of its own, between the
+    /// rows that are there, they make a segment: nothing in it will ever have to be merged.
+    pub(super) fn add(&mut self, run: &Arc<Run>, least: u64) -> Result<()> {
+        for (first, behind) in self.free_parts(run, least)? {
+            // No segment is made where there are no rows.
+            let index = self.find(&first);
+            if self.has_blocks(index, &[], Some(&first)) {
+                self.cut(&first)?;
+            }
+            let index = self.find(&first);
+            if self.has_blocks(index, &behind, None) {
+                self.cut(&behind)?;
+            }
         }
         for index in self.find(&run.first)..=self.find(&run.last) {
             let Some(segment) = self.segments.get(index) else { break };
@@ -160,11 +144,38 @@ impl Version {
         Ok(())
     }
 
-    /// Whether a segment has layers, and all of them are as asked for: one whose index cannot be read is not.
-    fn all_layers(&self, index: usize, test: impl Fn(Option<Ends>) -> bool) -> bool {
+    /// The parts of a run between the rows that are there: where each begins, and a key behind it.
+    fn free_parts(&self, run: &Run, least: u64) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        let directory = run.directory()?;
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        for block in 0..directory.len() {
+            let is_free = |from: usize| self.is_free(directory.first(from), directory.last(block));
+            match parts.last_mut().filter(|part| part.end == block && is_free(part.start)) {
+                Some(part) => part.end += 1,
+                None if is_free(block) => parts.push(block..block + 1),
+                None => {}
+            }
+        }
+        parts.retain(|part| part.len() == directory.len() || directory.bytes(part.clone()) >= least);
+        let ends = |part: Range<usize>| {
+            (directory.first(part.start).to_vec(), successor(directory.last(part.end - 1)))
+        };
+        Ok(parts.into_iter().map(ends).collect())
+    }
+
+    /// Whether two keys are of one segment, which has layers, but no blocks from the first to the last.
+    fn is_free(&self, first: &[u8], last: &[u8]) -> bool {
+        let index = self.find(first);
+        let has_layers = self.segments.get(index).is_some_and(|segment| !segment.layers.is_empty());
+        has_layers && index == self.find(last) && !self.has_blocks(index, first, Some(&successor(last)))
+    }
+
+    /// Whether a segment has blocks from `start` on, up to but without `end`. Of a run whose index cannot be read it may have.
+    fn has_blocks(&self, index: usize, start: &[u8], end: Option<&[u8]>) -> bool {
         let Some(segment) = self.segments.get(index) else { return false };
-        let test = |layer: &Layer| ends(&layer.run, &segment.start, self.end(index)).is_ok_and(&test);
-        !segment.layers.is_empty() && segment.layers.iter().all(test)
+        let start = start.max(&segment.start);
+        let end = [end, self.end(index)].into_iter().flatten().min();
+        segment.layers.iter().any(|each| !matches!(layer(&each.run, start, end), Ok(None)))
     }
 
     /// Gives a segment other layers.

@@ -30,7 +30,7 @@ impl Gather {
         self.rows.entries.reserve(rows);
     }
 
-    /// Appends an entity with the properties asked for.
+    /// Appends an entity with the properties asked for. `is_alike` says that it has partition and shape of the last one.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row, or clearly no key.
@@ -41,6 +41,7 @@ impl Gather {
         row_key: &[u8],
         row: RowView<'_>,
         select: &Select,
+        is_alike: bool,
     ) -> Result<()> {
         let row_key = order::lower(row_key)?;
         // IMPORTANT: what begins here begins a character, so that two keys that are not text cannot form one together.
@@ -50,6 +51,7 @@ impl Gather {
         self.row_keys.extend_from_slice(&row_key);
         let end = self.row_keys.len();
         match select.narrow(row)? {
+            None if is_alike && !self.rows.is_empty() => self.rows.push_alike(end, row.parts().1),
             None => self.rows.push_row(partition_key, end, row),
             Some(mut narrowed) => self.rows.push_row(partition_key, end, narrowed.close(row.timestamp())),
         }
@@ -65,10 +67,11 @@ impl Gather {
             Ok(row_keys) => Ok(Rows { row_keys, ..self.rows }),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
-                let broken = self.rows.entries.iter().find(|entry| entry.row_key.end > at);
-                let row_key = broken.and_then(|entry| error.as_bytes().get(entry.row_key.clone()));
+                let broken = self.rows.entries.iter().position(|entry| entry.row_key_end > at);
+                let broken = broken.and_then(|index| self.rows.places(index));
+                let row_key = broken.as_ref().and_then(|places| error.as_bytes().get(places.row_key.clone()));
                 let partition_key =
-                    broken.and_then(|entry| self.rows.partition_keys.get(entry.partition_key.clone()));
+                    broken.and_then(|places| self.rows.partition_keys.get(places.partition_key));
                 Err(no_text(partition_key.unwrap_or_default(), row_key.unwrap_or_default())
                     .with_source(error))
             }
@@ -108,7 +111,7 @@ mod tests {
                 let (mut gather, mut rows) = (Gather::default(), Rows::default());
                 for (sample, row_key) in &samples {
                     let row = sample.row();
-                    gather.push(&sample.partition_key, &encoded(row_key), row.view(), select).unwrap();
+                    gather.push(&sample.partition_key, &encoded(row_key), row.view(), select, false).unwrap();
                     gather.reserve(room, 1 << 10);
                     rows.push_selected(EntityRef::new(&sample.partition_key, row_key, row.view()), select).unwrap();
                 }
@@ -130,9 +133,9 @@ mod tests {
         let lossy = |bytes| String::from_utf8_lossy(bytes).into_owned();
         for (first, second) in [both.split_at(1), both.split_at(2)] {
             let mut gather = Gather::default();
-            gather.push("o", b"whole", row.view(), &Select::All).unwrap();
-            gather.push("p", first, row.view(), &Select::All).unwrap();
-            let refused = gather.push("p", second, row.view(), &Select::All).unwrap_err();
+            gather.push("o", b"whole", row.view(), &Select::All, false).unwrap();
+            gather.push("p", first, row.view(), &Select::All, false).unwrap();
+            let refused = gather.push("p", second, row.view(), &Select::All, false).unwrap_err();
             assert_eq!((refused.code(), refused.key()), (ErrorCode::Corrupted, Some(("p", &*lossy(second)))));
             let refused = gather.finish().unwrap_err();
             assert_eq!((refused.code(), refused.key()), (ErrorCode::Corrupted, Some(("p", &*lossy(first)))));

@@ -63,10 +63,12 @@ impl<'b> Entries<'b> {
         let (body_end, number) = (from_le(&[e0, e1, e2, e3]), from_le(&shape));
         let key = self.keys.get(std::mem::replace(&mut self.key_end, key_end)..key_end)?;
         let body = self.bodies.get(std::mem::replace(&mut self.body_end, body_end)..body_end)?;
-        if number != self.number {
+        // The first one is never alike: it turns to its shape.
+        let is_alike = number == self.number;
+        if !is_alike {
             self.turn_to(number)?;
         }
-        Some((SplitKey::new(self.prefix, key), self.shape.row(body)))
+        Some((SplitKey::new(self.prefix, key).or_alike(is_alike), self.shape.row(body)))
     }
 }
 

@@ -15,7 +15,6 @@ pub(in super::super) struct Layers {
     oldest: Option<RunCursor>,
     /// The other layers that have entries left, with their ages; the one to come next is the last.
     newer: Vec<(RunCursor, usize)>,
-    key: Vec<u8>,
 }
 
 impl Layers {
@@ -26,7 +25,7 @@ impl Layers {
         end: Option<&[u8]>,
         keep: bool,
     ) -> Result<Self> {
-        let mut all = Self { oldest: None, newer: Vec::new(), key: Vec::new() };
+        let mut all = Self { oldest: None, newer: Vec::new() };
         let Some((oldest, newer)) = layers.split_last() else { return Ok(all) };
         for (age, layer) in newer.iter().enumerate() {
             let outside = *layer.run.last < *start || end.is_some_and(|end| *layer.run.first >= *end);
@@ -63,22 +62,33 @@ impl Layers {
         visit: &mut impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
         loop {
-            let next = self.newer.last().map(|(newer, _)| newer);
-            let within = next.filter(|newer| end.is_none_or(|end| newer.key() < end));
+            let next = self.newer.last().map(|(newer, _)| newer.key());
+            let within = next.filter(|next| end.is_none_or(|end| *next < end));
             if let Some(oldest) = &mut self.oldest
-                && oldest.visit(within.map(RunCursor::key).or(end), visit)?.is_break()
+                && oldest.visit(within.or(end), visit)?.is_break()
             {
                 return Ok(ControlFlow::Break(()));
             }
-            let Some(newer) = within else { return Ok(ControlFlow::Continue(())) };
-            if visit(SplitKey::whole(newer.key()), newer.row()?)?.is_break() {
+            let is_within = within.is_some();
+            let Some((mut newer, age)) = self.newer.pop_if(|_| is_within) else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            // Layers are often neighbours, and not mixed: up to where the next one begins the entries of one come together.
+            let other = self.newer.last().map(|(other, _)| other);
+            let oldest = self.oldest.as_ref().filter(|oldest| !oldest.is_done());
+            let until = other.into_iter().chain(oldest).map(RunCursor::key).chain(end).min();
+            let visited = if until.is_none_or(|until| newer.key() < until) {
+                newer.visit(until, visit)?
+            } else {
+                let visited = visit(SplitKey::whole(newer.key()), newer.row()?)?;
+                self.pass(newer.key())?;
+                newer.advance()?;
+                visited
+            };
+            if visited.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let mut key = std::mem::take(&mut self.key);
-            key.clear();
-            key.extend_from_slice(newer.key());
-            self.pass(&key)?;
-            self.key = key;
+            self.put(newer, age);
         }
     }
 

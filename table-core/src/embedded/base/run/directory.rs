@@ -14,8 +14,22 @@ pub(in super::super) struct Directory {
     keys: Vec<u8>,
     /// Where each of these keys ends.
     key_ends: Vec<u32>,
+    /// How many bytes all keys begin with, and the [`head`] of each block's last key behind them: few lines of memory, where the keys
+    /// are many.
+    common: usize,
+    heads: Vec<u128>,
     filter: Vec<u8>,
     entries: u64,
+}
+
+/// The first bytes of a key, as a number of the same order. Of two keys with equal heads the bytes say which is greater.
+fn head(key: &[u8]) -> u128 {
+    let padded = || {
+        let mut head = [0; size_of::<u128>()];
+        head.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
+        head
+    };
+    u128::from_be_bytes(key.first_chunk().copied().unwrap_or_else(padded))
 }
 
 impl Directory {
@@ -37,6 +51,11 @@ impl Directory {
     /// Adds what is known once all blocks are there.
     pub(super) fn complete(&mut self, filter: Vec<u8>, entries: u64) {
         (self.filter, self.entries) = (filter, entries);
+        let ends =
+            if self.len() > 0 { (self.first(0), self.last(self.len() - 1)) } else { Default::default() };
+        self.common = ends.0.iter().zip(ends.1).take_while(|(left, right)| left == right).count();
+        let last = |index| self.last(index).get(self.common..).unwrap_or_default();
+        self.heads = (0..self.len()).map(|index| head(last(index))).collect();
     }
 
     /// The bytes of the index.
@@ -112,7 +131,17 @@ impl Directory {
 
     /// The first block whose last key is not below a key; the number of blocks if there is none.
     pub(in super::super) fn search(&self, key: &[u8]) -> usize {
-        let (mut low, mut high) = (0, self.len());
+        let common = self.first(0).get(..self.common).unwrap_or_default();
+        let Some(rest) = key.strip_prefix(common) else {
+            return if key < common { 0 } else { self.len() };
+        };
+        let head = head(rest);
+        let mut low = self.heads.partition_point(|other| *other < head);
+        let rest = self.heads.get(low..).unwrap_or_default();
+        if rest.first() != Some(&head) {
+            return low;
+        }
+        let mut high = low + rest.partition_point(|other| *other == head);
         while low < high {
             let middle = usize::midpoint(low, high);
             if self.last(middle) < key { low = middle + 1 } else { high = middle }
@@ -147,6 +176,7 @@ mod tests {
         directory.push(100, b"b", b"d").unwrap();
         directory.push(200, b"f", b"f").unwrap();
         directory.push(300, b"h", b"k").unwrap();
+        directory.complete(Vec::new(), 5);
         directory
     }
 
