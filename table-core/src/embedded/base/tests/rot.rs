@@ -91,6 +91,25 @@ fn a_flipped_bit_costs_the_rows_of_its_block_at_most_and_is_never_merged_away() 
     assert!(Base::open(&place(folder.path())).unwrap().view().verify().is_whole());
 }
 
+/// Whether rows lie beside others is asked of indexes, and one that cannot be read stops no flush.
+#[test]
+fn what_is_flushed_beside_a_run_with_a_broken_index_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = row_of(1, 10);
+    put(&mut base(folder.path()), &key_of(1, 500), Some(&row));
+    let path = folder.path().join("0000000001.rows");
+    let mut broken = std::fs::read(&path).unwrap();
+    let index = broken.len() - 60;
+    broken[index] ^= 4;
+    std::fs::write(&path, &broken).unwrap();
+    let mut base = Base::open(&place(folder.path())).unwrap();
+    for n in [900, 901, 100] {
+        put(&mut base, &key_of(1, n), Some(&row));
+        assert!(base.view().get(&key_of(1, n)).unwrap().is_some());
+    }
+    assert_eq!(base.view().get(&key_of(1, 500)).unwrap_err().code(), ErrorCode::Corrupted);
+}
+
 #[test]
 fn a_merge_leaves_what_is_broken_as_it_is_and_merges_the_rest() {
     // In the header, the first block, the index.
