@@ -48,12 +48,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let options = Options::parse();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let mut exit = ExitCode::SUCCESS;
+    let folder = rustdoc(&root)?;
     for package in PACKAGES {
         if !options.packages.is_empty() && !options.packages.iter().any(|named| named == package) {
             continue;
         }
         let file = root.join("docs/api").join(package).with_extension("txt");
-        let Some(list) = public_items(&root, package)? else {
+        let Some(list) = public_items(&folder, package)? else {
             println!(
                 "{package}: not compared, since this toolchain's rustdoc does not write format {FORMAT}"
             );
@@ -75,8 +76,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 }
 
 /// One line for each public item of a package with all its features, or nothing where rustdoc writes another format.
-fn public_items(root: &Path, package: &str) -> Result<Option<String>, Box<dyn Error>> {
-    let json = rustdoc(root, package)?;
+fn public_items(folder: &Path, package: &str) -> Result<Option<String>, Box<dyn Error>> {
+    let json = folder.join(package.replace('-', "_")).with_extension("json");
     let format = serde_json::from_str::<serde_json::Value>(&fs::read_to_string(&json)?)?;
     if format.get("format_version").and_then(serde_json::Value::as_u64) != Some(FORMAT) {
         return Ok(None);
@@ -87,19 +88,21 @@ fn public_items(root: &Path, package: &str) -> Result<Option<String>, Box<dyn Er
     Ok(Some(format!("{api}")))
 }
 
-/// The JSON of a package's documentation.
-fn rustdoc(root: &Path, package: &str) -> Result<PathBuf, Box<dyn Error>> {
+/// Writes the JSON of the documentation of all packages, and gives its folder. All together, so that no dependency is compiled once for
+/// each of them with other features.
+fn rustdoc(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).args(["rustdoc", "--quiet", "--lib", "--all-features", "-p", package]);
+    command.current_dir(root).args(["doc", "--quiet", "--no-deps", "--all-features", "--lib"]);
+    command.args(["--workspace", "--exclude", "benches"]);
     command
         .env(AS_RUSTDOC, env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into()))
-        .env("RUSTDOC", env::current_exe()?);
-    command.args(["--", "-Zunstable-options", "--output-format", "json"]);
+        .env("RUSTDOC", env::current_exe()?)
+        .env("RUSTDOCFLAGS", "-Zunstable-options --output-format json");
     if !command.status()?.success() {
-        return Err(format!("cargo rustdoc failed for {package}").into());
+        return Err("cargo doc failed".into());
     }
-    Ok(target.join("doc").join(package.replace('-', "_")).with_extension("json"))
+    Ok(target.join("doc"))
 }
 
 /// The lines that only one of the two has.
