@@ -88,12 +88,13 @@ fn public_items(folder: &Path, package: &str) -> Result<Option<String>, Box<dyn 
     Ok(Some(format!("{api}")))
 }
 
-/// Writes the JSON of the documentation of all packages, and gives its folder. All packages of the workspace together, so that no dependency is
-/// compiled anew with other features.
+/// Writes the JSON of the documentation of all packages, and gives its folder. All together, as the gate documents them: so no dependency
+/// is compiled anew with other features.
 fn rustdoc(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).args(["doc", "--quiet", "--no-deps", "--all-features", "--lib", "--workspace"]);
+    command.current_dir(root).args(["doc", "--quiet", "--no-deps", "--all-features", "--lib"]);
+    command.args(["--workspace", "--exclude", "benches"]);
     command
         .env(AS_RUSTDOC, env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into()))
         .env("RUSTDOC", env::current_exe()?)
