@@ -246,7 +246,7 @@ fn rows_in_order_between_others_are_never_merged() {
     flush(vec![key_of(1, 0)]);
     flush(vec![key_of(1, 900), key_of(2, 0)]);
     for n in 1..20 {
-        let keys = |table, from| (from + n * 20..from + n * 20 + 20).map(move |n| key_of(table, n));
+        let keys = |table: u32, from: u16| (from + n * 20..from + n * 20 + 20).map(move |n| key_of(table, n));
         assert_eq!(flush(keys(1, 0).collect()), Some(1));
         // Two parts of one run.
         assert_eq!(flush(keys(1, 500).chain(keys(2, 0)).collect()), Some(1));
