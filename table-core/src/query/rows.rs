@@ -135,7 +135,7 @@ impl Rows {
     fn push_alike(&mut self, row_key_end: usize, body: &[u8]) {
         self.bodies.resize(aligned(self.bodies.len()), 0);
         self.bodies.extend_from_slice(body);
-        // Each has at least a row of its own: of four thousand million rows there is no list.
+        // Below 2^32: each of them has a row, and so many rows fit no memory.
         let last = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).saturating_sub(1);
         let (partition, shape) = (last(self.partition_places.len()), last(self.shape_places.len()));
         self.entries.push(Entry { row_key_end, body_end: self.bodies.len(), partition, shape });

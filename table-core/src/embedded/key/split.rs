@@ -15,8 +15,8 @@ impl<'k> SplitKey<'k> {
         Self { front, rest, is_alike: false }
     }
 
-    /// The same, with what is known of the entry before.
-    pub(crate) const fn or_alike(self, is_alike: bool) -> Self {
+    /// The same, where the entry before is like it.
+    pub(crate) const fn alike_if(self, is_alike: bool) -> Self {
         Self { is_alike, ..self }
     }
 

@@ -68,7 +68,7 @@ impl<'b> Entries<'b> {
         if !is_alike {
             self.turn_to(number)?;
         }
-        Some((SplitKey::new(self.prefix, key).or_alike(is_alike), self.shape.row(body)))
+        Some((SplitKey::new(self.prefix, key).alike_if(is_alike), self.shape.row(body)))
     }
 }
 
