@@ -124,10 +124,15 @@ mod tests {
             let Ok(layout) = Layout::read(&block) else { return Ok(()) };
             let from = from.index(layout.len().max(1));
             let Ok(mut entries) = layout.entries(&block, from..layout.len()) else { return Ok(()) };
+            let mut before = None;
             for index in from..layout.len() {
                 let (found, entry) = (alone(layout, &block, index), entries.next().unwrap());
                 prop_assert_eq!(entry.is_ok(), found.is_some());
                 let Ok((key, row)) = entry else { return Ok(()) };
+                // Pages take the partition and the shape of what is alike without another look.
+                let parts = (key.front(), row.map(|row| row.parts().0.to_vec()));
+                prop_assert!(!key.is_alike || before.as_ref() == Some(&parts));
+                before = Some(parts);
                 prop_assert_eq!(Some((key.to_vec(), row.map(RowView::to_vec))), found);
             }
             prop_assert!(entries.next().is_none());

@@ -169,7 +169,32 @@ impl Directory {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// Keys with long beginnings in common, equal heads among them, and short ones.
+        #[test]
+        fn a_search_finds_the_first_block_that_does_not_end_below_a_key(
+            front in 0..20_usize,
+            keys in prop::collection::btree_set(prop::collection::vec(0..3_u8, 0..19), 1..30),
+            probe in prop::collection::vec(0..3_u8, 0..22),
+            below in any::<bool>(),
+        ) {
+            let key = |rest: &[u8]| [&[7; 20][..front], rest].concat();
+            let keys: Vec<_> = keys.iter().map(|rest| key(rest)).collect();
+            let mut directory = Directory::at(0);
+            for block in keys.chunks(2) {
+                directory.push(10, &block[0], &block[block.len() - 1]).unwrap();
+            }
+            directory.complete(Vec::new(), keys.len() as u64);
+            for probe in keys.iter().cloned().chain([key(&probe), probe, vec![if below { 0 } else { 9 }; 9]]) {
+                let wanted = keys.chunks(2).position(|block| block[block.len() - 1] >= probe);
+                prop_assert_eq!(directory.search(&probe), wanted.unwrap_or(directory.len()));
+            }
+        }
+    }
 
     fn directory() -> Directory {
         let mut directory = Directory::at(24);
