@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{env, fs};
@@ -40,10 +41,7 @@ const AS_RUSTDOC: &str = "PUBLIC_API_AS_RUSTDOC";
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     if let Some(rustdoc) = env::var_os(AS_RUSTDOC) {
-        // The JSON is an unstable output. Set for rustdoc alone, the variable that allows it does not rebuild the dependencies.
-        let status =
-            Command::new(rustdoc).args(env::args_os().skip(1)).env("RUSTC_BOOTSTRAP", "1").status()?;
-        return Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        return as_rustdoc(&rustdoc);
     }
     let options = Options::parse();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
@@ -93,8 +91,7 @@ fn public_items(folder: &Path, package: &str) -> Result<Option<String>, Box<dyn 
 fn rustdoc(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).args(["doc", "--quiet", "--no-deps", "--all-features", "--lib"]);
-    command.args(["--workspace", "--exclude", "benches"]);
+    command.current_dir(root).args(["doc", "--quiet", "--workspace", "--no-deps", "--all-features", "--lib"]);
     command
         .env(AS_RUSTDOC, env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into()))
         .env("RUSTDOC", env::current_exe()?)
@@ -103,6 +100,18 @@ fn rustdoc(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
         return Err("cargo doc failed".into());
     }
     Ok(target.join("doc"))
+}
+
+/// Runs rustdoc as cargo asked for it, and passes over the packages without a list.
+fn as_rustdoc(rustdoc: &OsStr) -> Result<ExitCode, Box<dyn Error>> {
+    let arguments: Vec<OsString> = env::args_os().skip(1).collect();
+    let name = arguments.iter().skip_while(|argument| *argument != "--crate-name").nth(1);
+    if name.is_some_and(|name| !PACKAGES.iter().any(|package| *name == *package.replace('-', "_"))) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    // The JSON is an unstable output. Set for rustdoc alone, the variable that allows it does not rebuild the dependencies.
+    let status = Command::new(rustdoc).args(arguments).env("RUSTC_BOOTSTRAP", "1").status()?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The lines that only one of the two has.
