@@ -6,8 +6,10 @@
 
 pub mod bulk;
 mod check;
+#[cfg(feature = "services")]
 pub mod patterns;
 pub mod process;
+#[cfg(feature = "services")]
 pub mod server;
 mod workload;
 

@@ -1,28 +1,47 @@
 //! Behaviour, crash and model tests of the workspace, as a library that every backend is run against.
 
-pub mod ask;
-pub mod azurite;
-pub mod beside;
-pub mod compare;
 pub mod crash;
-pub mod differential;
-pub mod effort;
-pub mod employee;
-pub mod faults;
 #[cfg(feature = "fuzzing")]
 pub mod fuzz;
-pub mod histories;
-pub mod model;
-pub mod npm;
 pub mod power;
-pub mod random;
-pub mod rules;
-pub mod seconds;
-pub mod served;
 pub mod sim;
+
+#[cfg(feature = "services")]
+pub mod ask;
+#[cfg(feature = "services")]
+pub mod azurite;
+#[cfg(feature = "services")]
+pub mod beside;
+#[cfg(feature = "services")]
+pub mod compare;
+#[cfg(feature = "services")]
+pub mod differential;
+#[cfg(feature = "services")]
+pub mod effort;
+#[cfg(feature = "services")]
+pub mod employee;
+#[cfg(feature = "services")]
+pub mod faults;
+#[cfg(feature = "services")]
+pub mod histories;
+#[cfg(feature = "services")]
+pub mod model;
+#[cfg(feature = "services")]
+pub mod npm;
+#[cfg(feature = "services")]
+pub mod random;
+#[cfg(feature = "services")]
+pub mod rules;
+#[cfg(feature = "services")]
+pub mod seconds;
+#[cfg(feature = "services")]
+pub mod served;
+#[cfg(feature = "services")]
 pub mod suite;
+#[cfg(feature = "services")]
 pub mod time;
 
+#[cfg(feature = "services")]
 pub use model::ModelStore;
 
 /// The README's program, compiled and run with the other examples of this package.
