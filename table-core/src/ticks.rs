@@ -23,6 +23,7 @@ const PER_DAY: u64 = 86_400 * PER_SECOND;
 /// # Ok::<(), chrono::ParseError>(())
 /// ```
 #[must_use]
+#[inline]
 pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
     // chrono keeps a leap second as nanoseconds of 1_000_000_000 and more; ticks have none (TICK-1): it counts on.
     let whole = instant.timestamp().checked_mul(PER_SECOND.cast_signed())?;

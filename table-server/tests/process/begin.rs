@@ -1,25 +1,26 @@
 //! A server that has just been started.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
 
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 
 use crate::wire::{Asked, status};
 
-/// An address that is free, for a client that does not wait for the server's first line and has to know its port.
+/// An address where nothing listens, for a client that does not wait for the server's first line and has to know its port.
 ///
 /// The port is below those that systems hand out: another test's server that asked for any port would be given this one, and so might the
-/// client's own end of a connection.
-fn free_address() -> SocketAddr {
+/// client's own end of a connection. It is looked for by connecting, not by listening: a process that another test starts has the
+/// listeners of this one until it becomes its program, and would take the client's connections, and reset them.
+fn unused_address() -> SocketAddr {
     let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
     let mut addresses = (first..32_000).map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
-    addresses.find(|address| TcpListener::bind(address).is_ok()).unwrap()
+    addresses.find(|address| TcpStream::connect(address).is_err()).unwrap()
 }
 
 #[test]
 fn a_client_that_asks_from_the_start_on_is_answered() {
-    let address = free_address();
+    let address = unused_address();
     let mut command = Command::new(env!("CARGO_BIN_EXE_table-server"));
     command.args(["--memory", "--queue-port", "0", "--blob-port", "0"]);
     command.args(["--table-port", &address.port().to_string()]);
