@@ -10,6 +10,7 @@ use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, Select};
+use table_core::retry::Race;
 use table_core::row::Row;
 use table_core::store::{self, TableStore};
 
@@ -33,6 +34,9 @@ pub(crate) struct Current<E> {
     pub(crate) etag: ETag,
     pub(crate) ticks: u64,
 }
+
+/// The version of an entity that was written, and the properties that it has by its copies.
+pub(crate) type Written = (Option<ETag>, Option<Row>);
 
 /// What is to be written, given what is there; `None` if more must be known of it than was given.
 pub(crate) type Decided = Result<Option<Write>>;
@@ -91,46 +95,31 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         reads: bool,
         first: Option<Current<E>>,
         mut decide: impl FnMut(Option<Current<E>>) -> Decided,
-    ) -> Result<(Option<ETag>, Option<Row>)> {
+    ) -> Result<Written> {
         let keeps = self.keeps_copies();
         // Copies are kept of all that is stored.
         let mut first = first.filter(|_| !keeps);
-        let mut together = true;
-        let mut look = false;
-        let mut race = self.retry.race(RACE);
+        let mut attempts = Attempts {
+            handle: self,
+            key,
+            reads,
+            keeps,
+            stored: None,
+            together: true,
+            look: false,
+            race: self.retry.race(RACE),
+        };
         loop {
             let decided = match first.take() {
                 Some(first) => decide(Some(first))?,
                 None => None,
             };
-            let (write, stored) = if let Some(write) = decided {
-                (write, None)
-            } else {
-                let current = if reads { self.current(key).await? } else { None };
-                let stored = current.as_ref().filter(|_| keeps).and_then(|current| current.stored.clone());
-                (decide(current)?.ok_or_else(undecided)?, stored)
+            let write = match decided {
+                Some(write) => write,
+                None => decide(attempts.read().await?)?.ok_or_else(undecided)?,
             };
-            let (batch, kept) = self.kept(write, stored, &mut together).await?;
-            let others = batch.entities.len() > 1;
-            // Which of the indexes are whole is known of one type alone: copies of others are looked at.
-            let attempt = match self.attempt(&batch, look || others).await {
-                // What was read for copies has changed since.
-                Err(error) if keeps && error.is_conflict() => Attempt::Index(error),
-                Err(error) if others && is_too_much(&error) => {
-                    together = false;
-                    continue;
-                }
-                attempt => attempt?,
-            };
-            match attempt {
-                Attempt::Done(etags) => return Ok((etags.into_iter().next().flatten(), kept)),
-                Attempt::Entity(error) if !reads => return Err(error),
-                // The first look is at once: what failed may be no race.
-                Attempt::Index(_) if !look && !keeps => look = true,
-                Attempt::Entity(error) | Attempt::Index(error) => {
-                    look |= keeps;
-                    race.lost(error).await.map_err(|error| self.here(error, key))?;
-                }
+            if let Some(written) = attempts.write(write).await? {
+                return Ok(written);
             }
         }
     }
@@ -233,6 +222,59 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     pub(crate) async fn write_blind(&self, key: EntityKey, kind: OperationKind) -> Result<Option<ETag>> {
         let write = self.write_of(key.clone(), kind, None, None)?;
         self.write(&key, false, None, |_| Ok(Some(write.clone()))).await
+    }
+}
+
+/// The attempts of one write. Apart from what decides, for each of which all of it would be compiled once more.
+struct Attempts<'a, E: 'static, S, O> {
+    handle: &'a Entities<E, S, O>,
+    key: &'a EntityKey,
+    /// Whether the decision needs what is there.
+    reads: bool,
+    keeps: bool,
+    /// All that was stored, for copies.
+    stored: Option<Row>,
+    /// Whether other entities are written in the same transaction.
+    together: bool,
+    /// Whether copies are looked at.
+    look: bool,
+    race: Race<'a>,
+}
+
+impl<E: Entity, S: TableStore, O: IndexOutbox> Attempts<'_, E, S, O> {
+    /// What is there, if the decision needs it.
+    async fn read(&mut self) -> Result<Option<Current<E>>> {
+        let current = if self.reads { self.handle.current(self.key).await? } else { None };
+        self.stored = current.as_ref().filter(|_| self.keeps).and_then(|current| current.stored.clone());
+        Ok(current)
+    }
+
+    /// Writes what was decided, with the indexes; `None` if that is to be decided again.
+    async fn write(&mut self, write: Write) -> Result<Option<Written>> {
+        let (batch, kept) = self.handle.kept(write, self.stored.take(), &mut self.together).await?;
+        let others = batch.entities.len() > 1;
+        // Which of the indexes are whole is known of one type alone: copies of others are looked at.
+        let attempt = match self.handle.attempt(&batch, self.look || others).await {
+            // What was read for copies has changed since.
+            Err(error) if self.keeps && error.is_conflict() => Attempt::Index(error),
+            Err(error) if others && is_too_much(&error) => {
+                self.together = false;
+                return Ok(None);
+            }
+            attempt => attempt?,
+        };
+        match attempt {
+            Attempt::Done(etags) => return Ok(Some((etags.into_iter().next().flatten(), kept))),
+            Attempt::Entity(error) if !self.reads => return Err(error),
+            // The first look is at once: what failed may be no race.
+            Attempt::Index(_) if !self.look && !self.keeps => self.look = true,
+            Attempt::Entity(error) | Attempt::Index(error) => {
+                self.look |= self.keeps;
+                let lost = self.race.lost(error).await;
+                lost.map_err(|error| self.handle.here(error, self.key))?;
+            }
+        }
+        Ok(None)
     }
 }
 
