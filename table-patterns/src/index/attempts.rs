@@ -96,14 +96,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         first: Option<Current<E>>,
         mut decide: impl FnMut(Option<Current<E>>) -> Decided,
     ) -> Result<Written> {
-        let keeps = self.keeps_copies();
         // Copies are kept of all that is stored.
-        let mut first = first.filter(|_| !keeps);
+        let mut first = first.filter(|_| !self.keeps_copies());
         let mut attempts = Attempts {
             handle: self,
             key,
             reads,
-            keeps,
             stored: None,
             together: true,
             look: false,
@@ -231,7 +229,6 @@ struct Attempts<'a, E: 'static, S, O> {
     key: &'a EntityKey,
     /// Whether the decision needs what is there.
     reads: bool,
-    keeps: bool,
     /// All that was stored, for copies.
     stored: Option<Row>,
     /// Whether other entities are written in the same transaction.
@@ -245,18 +242,19 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Attempts<'_, E, S, O> {
     /// What is there, if the decision needs it.
     async fn read(&mut self) -> Result<Option<Current<E>>> {
         let current = if self.reads { self.handle.current(self.key).await? } else { None };
-        self.stored = current.as_ref().filter(|_| self.keeps).and_then(|current| current.stored.clone());
+        let keeps = self.handle.keeps_copies();
+        self.stored = current.as_ref().filter(|_| keeps).and_then(|current| current.stored.clone());
         Ok(current)
     }
 
     /// Writes what was decided, with the indexes; `None` if that is to be decided again.
     async fn write(&mut self, write: Write) -> Result<Option<Written>> {
         let (batch, kept) = self.handle.kept(write, self.stored.take(), &mut self.together).await?;
-        let others = batch.entities.len() > 1;
+        let (keeps, others) = (self.handle.keeps_copies(), batch.entities.len() > 1);
         // Which of the indexes are whole is known of one type alone: copies of others are looked at.
         let attempt = match self.handle.attempt(&batch, self.look || others).await {
             // What was read for copies has changed since.
-            Err(error) if self.keeps && error.is_conflict() => Attempt::Index(error),
+            Err(error) if keeps && error.is_conflict() => Attempt::Index(error),
             Err(error) if others && is_too_much(&error) => {
                 self.together = false;
                 return Ok(None);
@@ -267,9 +265,9 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Attempts<'_, E, S, O> {
             Attempt::Done(etags) => return Ok(Some((etags.into_iter().next().flatten(), kept))),
             Attempt::Entity(error) if !self.reads => return Err(error),
             // The first look is at once: what failed may be no race.
-            Attempt::Index(_) if !self.look && !self.keeps => self.look = true,
+            Attempt::Index(_) if !self.look && !keeps => self.look = true,
             Attempt::Entity(error) | Attempt::Index(error) => {
-                self.look |= self.keeps;
+                self.look |= keeps;
                 let lost = self.race.lost(error).await;
                 lost.map_err(|error| self.handle.here(error, self.key))?;
             }
