@@ -21,10 +21,20 @@ const WRITERS: u64 = 32;
 /// Rows of a transaction.
 const ROWS: u32 = 10;
 
+/// Where the rows of a transaction lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Rows {
+    /// In one partition, as those of ours have to.
+    OfOnePartition,
+    /// Anywhere in the table.
+    Anywhere,
+}
+
 /// What a process is to do, as its argument.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Work {
     kind: String,
+    rows: Rows,
     folder: PathBuf,
     cache: usize,
     entities: u32,
@@ -61,9 +71,10 @@ pub struct Figures {
 
 impl Work {
     /// The work on a contender's folder.
-    pub fn new(large: &Large, kind: Kind, time: Duration) -> Outcome<Self> {
+    pub fn new(large: &Large, kind: Kind, rows: Rows, time: Duration) -> Outcome<Self> {
         Ok(Self {
             kind: kind.word().to_owned(),
+            rows,
             folder: large.to_update(kind)?,
             cache: large.cache(),
             entities: large.entities,
@@ -153,7 +164,7 @@ fn update<T: Send>(
         let write = |thread| -> Outcome<Vec<u32>> {
             let (mut random, mut waits) = (Random::new(seed + thread), Vec::new());
             while !running.over.load(Ordering::Relaxed) {
-                let readings = changed(&mut random, partitions);
+                let readings = changed(&mut random, partitions, work.rows);
                 let start = Instant::now();
                 store.replace(readings)?;
                 waits.push(u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX));
@@ -173,18 +184,21 @@ fn update<T: Send>(
     })
 }
 
-/// Different rows of one partition, with new values.
-fn changed(random: &mut Random, partitions: u32) -> Vec<Reading> {
+/// Different rows with new values.
+fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     let partition = random.below(partitions);
     let mut indices: Vec<u32> = Vec::new();
     while indices.len() < ROWS as usize {
-        let index = random.below(PARTITION);
+        let index = match rows {
+            Rows::OfOnePartition => partition * PARTITION + random.below(PARTITION),
+            Rows::Anywhere => random.below(partitions * PARTITION),
+        };
         if !indices.contains(&index) {
             indices.push(index);
         }
     }
     let change = |index: u32| {
-        let mut reading = Reading::at(partition * PARTITION + index);
+        let mut reading = Reading::at(index);
         reading.total = i64::from(random.below(u32::MAX));
         reading.value = f64::from(random.below(u32::MAX));
         reading

@@ -69,7 +69,7 @@ pub trait Store: Sync {
     /// Fills it, which is empty, with the first so many readings.
     fn load(&self, entities: u32) -> Outcome<()>;
 
-    /// Inserts or replaces readings of one partition, all or none; durable when it returns.
+    /// Inserts or replaces readings, all or none; durable when it returns. Those of ours are of one partition.
     fn replace(&self, readings: Vec<Reading>) -> Outcome<()>;
 
     /// Something to read with, from one thread.

@@ -1,4 +1,6 @@
-//! Random updates without a break: 32 writers, each with durable transactions of ten rows of one partition, anywhere in the table.
+//! Random updates without a break: 32 writers, each with durable transactions of ten rows. Those of ours are of one partition, as they have
+//! to be; those of the others lie anywhere, as applications of theirs have them. What the others do where all ten are of one partition,
+//! which spares them pages, is shown beside it.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +10,7 @@ use crate::folder::settle;
 use crate::large::Large;
 use crate::peer::store::Kind;
 use crate::report::{Report, Target, short};
-use crate::sustained::{Figures, Work};
+use crate::sustained::{Figures, Rows, Work};
 
 /// A contender and what came of it; the last is how long it took to open after a kill, up to the first entity.
 struct Measured(Kind, Figures, Duration);
@@ -17,8 +19,8 @@ struct Measured(Kind, Figures, Duration);
 pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     let mut all = Vec::new();
     for kind in Kind::ALL {
-        settle()?;
-        let figures = Work::new(large, kind, large.options.sustained)?.measured()?;
+        let rows = if kind == Kind::Tables { Rows::OfOnePartition } else { Rows::Anywhere };
+        let figures = updated(large, kind, rows)?;
         let reopened = reopen(large, kind)?;
         let measured = Measured(kind, figures, reopened);
         note(large, report, &measured);
@@ -44,6 +46,11 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
         };
         rates(report, "page of 1,000 beside these writers", *kind, ours.pages, theirs.pages, target);
     }
+    for Measured(kind, ..) in others {
+        let theirs = updated(large, *kind, Rows::OfOnePartition)?;
+        let work = format!("{work}, all of one partition");
+        rates(report, &work, *kind, ours.rows, theirs.rows, Target::Shown);
+    }
     bound(report, "longest write of these", ours.longest, 250.0, "ms");
     bound(report, "99.9 % of these writes", ours.most, 60.0, "ms");
     bound(report, "seconds without a commit, of which none", f64::from(ours.idle_seconds), 0.5, "");
@@ -55,9 +62,15 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
+/// Updates a contender without a break.
+fn updated(large: &Large, kind: Kind, rows: Rows) -> Outcome<Figures> {
+    settle()?;
+    Work::new(large, kind, rows, large.options.sustained)?.measured()
+}
+
 /// Kills a contender amid its updates; how long it takes to open, up to the first entity.
 fn reopen(large: &Large, kind: Kind) -> Outcome<Duration> {
-    let work = Work::new(large, kind, Duration::from_hours(1))?;
+    let work = Work::new(large, kind, Rows::OfOnePartition, Duration::from_hours(1))?;
     work.killed(large.options.sustained / 12)?;
     let (folder, start) = (large.filled(kind)?, Instant::now());
     let store = kind.open(&folder, large.cache())?;
