@@ -7,7 +7,7 @@
 
 mod fault;
 
-use crate::entity::{Entity, FromEntity, Versioned};
+use crate::entity::{Entity, FromEntity, Versioned, put};
 use crate::error::{Error, Result};
 use crate::key::text::RESERVED;
 use crate::mixed::fault::MixedFault;
@@ -104,19 +104,41 @@ pub fn judge_beside<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Re
 /// # Errors
 /// Those of [`judge`], and of [`FromEntity::from_entity`] for a row of the type.
 #[inline]
-pub(crate) fn read_own<E: Entity>(entity: EntityRef<'_>) -> Result<Option<Versioned<E>>> {
+pub(crate) fn read_own<T: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
+    let Some(not_read) = T::NOT_READ else { return Versioned::read(entity).map(Some) };
     if is_reserved(entity.row_key) {
         return Ok(None);
     }
-    match E::from_entity(entity) {
+    match T::from_entity(entity) {
         Ok(value) => Ok(Some(Versioned::of(value, entity))),
-        Err(error) => not_read::<E>(entity, error).map(|()| None),
+        Err(error) => not_read(entity, error).map(|()| None),
+    }
+}
+
+/// The same over the one read before it, if there is one; `false` for what is declared beside it.
+///
+/// # Errors
+/// Those of [`read_own`].
+#[inline]
+pub(crate) fn read_own_again<T: FromEntity>(
+    place: &mut Option<Versioned<T>>,
+    entity: EntityRef<'_>,
+) -> Result<bool> {
+    let (Some(not_read), Some(last)) = (T::NOT_READ, &mut *place) else {
+        return put(place, T::read_own(entity));
+    };
+    if is_reserved(entity.row_key) {
+        return Ok(false);
+    }
+    match last.read_again(entity) {
+        Ok(()) => Ok(true),
+        Err(error) => not_read(entity, error).map(|()| false),
     }
 }
 
 /// Whether a row that could not be read as an `E` is of another type.
 #[cold]
-fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
+pub(crate) fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
     match judge::<E>(entity)? {
         Belonging::Own => Err(error.with_key(entity.partition_key, entity.row_key)),
         Belonging::Other => Ok(()),

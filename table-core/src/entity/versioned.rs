@@ -73,6 +73,29 @@ impl<T: FromEntity> Versioned<T> {
     pub fn read(entity: EntityRef<'_>) -> Result<Self> {
         Self::read_with(entity, T::from_entity)
     }
+
+    /// Reads another one over this one: an error has no key yet, and leaves parts of both.
+    #[inline]
+    pub(crate) fn read_again(&mut self, entity: EntityRef<'_>) -> Result<()> {
+        self.value.read_again(entity)?;
+        self.etag = entity.etag();
+        self.timestamp = entity.row.timestamp();
+        Ok(())
+    }
+}
+
+/// Puts what was read in place of the one before it; `false` if nothing was.
+#[inline]
+pub(crate) fn put<T>(place: &mut Option<Versioned<T>>, read: Result<Option<Versioned<T>>>) -> Result<bool> {
+    // Without `?`: an entity is moved once.
+    match read {
+        Ok(Some(entity)) => {
+            *place = Some(entity);
+            Ok(true)
+        }
+        Ok(None) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 impl<T> Versioned<T> {

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::entity::{FromEntity, Versioned};
+use crate::entity::{FromEntity, Versioned, put};
 use crate::error::Result;
 use crate::index::consistency::{Consistency, InStep};
 use crate::index::{FromCopy, Index};
+use crate::mixed;
 use crate::query::{EntityRef, Select};
 use crate::schema::IndexSchema;
 
@@ -227,6 +228,14 @@ pub trait Reads<T>: Source {
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
         Versioned::read_with(entity, Self::read).map(Some)
     }
+
+    /// The same over the one read before it, if there is one; `false` for a row that is passed over. The place is then, and after an
+    /// error, to be read over once more and shown to nobody.
+    #[doc(hidden)]
+    #[inline]
+    fn read_own_again(place: &mut Option<Versioned<T>>, entity: EntityRef<'_>) -> Result<bool> {
+        put(place, Self::read_own(entity))
+    }
 }
 
 impl<I: Index, T: FromCopy<I>> Reads<T> for Copies<I> {
@@ -253,5 +262,10 @@ impl<T: FromEntity> Reads<T> for Primary {
     #[inline]
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
         T::read_own(entity)
+    }
+
+    #[inline]
+    fn read_own_again(place: &mut Option<Versioned<T>>, entity: EntityRef<'_>) -> Result<bool> {
+        mixed::read_own_again(place, entity)
     }
 }

@@ -31,6 +31,30 @@ pub(super) fn hand_over<F: Reads<T>, T>(
     Ok(handed)
 }
 
+/// Lends the entities of a page one by one, each read into the place of the one before, at most so many; gives how many.
+pub(super) fn lend<F: Reads<T>, T>(
+    table: &TableName,
+    page: &Page,
+    most: usize,
+    mut each: impl FnMut(&Versioned<T>),
+) -> Result<usize> {
+    let (mut handed, mut place) = (0, None);
+    for row in page.rows.iter() {
+        if handed == most {
+            break;
+        }
+        match F::read_own_again(&mut place, row) {
+            Ok(true) => {
+                place.iter().for_each(&mut each);
+                handed += 1;
+            }
+            Ok(false) => {}
+            Err(error) => return Err(error.with_table(table.as_str())),
+        }
+    }
+    Ok(handed)
+}
+
 /// Decodes a page.
 pub(super) fn items<F: Reads<T>, T>(table: &TableName, page: &Page) -> Result<Vec<Versioned<T>>> {
     let mut items = Vec::with_capacity(page.rows.len());
