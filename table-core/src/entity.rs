@@ -300,10 +300,11 @@ pub trait FromEntity: Sized {
     /// `EntityMismatch` if a property is missing or of another type, or the key is not of its design.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self>;
 
-    /// The same over the one read before it, whose memory is used again. After an error it holds parts of both.
+    /// The same over the one read before it, whose memory is used again, as are its values of the `PartitionKey` where that is the same.
+    /// After an error it holds parts of both.
     #[doc(hidden)]
     #[inline]
-    fn read_again(&mut self, entity: EntityRef<'_>) -> Result<()> {
+    fn read_again(&mut self, entity: EntityRef<'_>, _is_same_partition: bool) -> Result<()> {
         *self = Self::from_entity(entity)?;
         Ok(())
     }

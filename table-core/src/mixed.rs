@@ -123,6 +123,7 @@ pub(crate) fn read_own<T: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Ve
 pub(crate) fn read_own_again<T: FromEntity>(
     place: &mut Option<Versioned<T>>,
     entity: EntityRef<'_>,
+    is_same_partition: bool,
 ) -> Result<bool> {
     let (Some(not_read), Some(last)) = (T::NOT_READ, &mut *place) else {
         return put(place, T::read_own(entity));
@@ -130,7 +131,7 @@ pub(crate) fn read_own_again<T: FromEntity>(
     if is_reserved(entity.row_key) {
         return Ok(false);
     }
-    match last.read_again(entity) {
+    match last.read_again(entity, is_same_partition) {
         Ok(()) => Ok(true),
         Err(error) => not_read(entity, error).map(|()| false),
     }

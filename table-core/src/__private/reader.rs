@@ -21,6 +21,8 @@ pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 pub struct EntityReader<'a> {
     row_key: &'a str,
     key: Splitter<'a>,
+    /// Whether the parts of the key are there from the entity read before.
+    is_known: bool,
     /// The properties.
     pub search: Search<'a>,
 }
@@ -31,14 +33,23 @@ impl<'a> EntityReader<'a> {
     #[must_use]
     pub const fn new(entity: EntityRef<'a>, partition_key: &'a [Piece]) -> Self {
         let key = Splitter::new(partition_key, entity.partition_key);
-        Self { row_key: entity.row_key, key, search: Search::new(entity.row) }
+        Self { row_key: entity.row_key, key, is_known: false, search: Search::new(entity.row) }
+    }
+
+    /// The same over another entity, which may be of the same partition.
+    #[inline]
+    #[must_use]
+    pub const fn again(entity: EntityRef<'a>, partition_key: &'a [Piece], is_same_partition: bool) -> Self {
+        let mut reader = Self::new(entity, partition_key);
+        reader.is_known = is_same_partition;
+        reader
     }
 
     /// Goes on with the `RowKey`; `false` if the `PartitionKey` is longer than its parts.
     #[inline]
     pub fn row_key(&mut self, row_key: &'a [Piece]) -> bool {
         let partition_key = std::mem::replace(&mut self.key, Splitter::new(row_key, self.row_key));
-        self.search.keep(partition_key.finish()).is_some()
+        std::mem::take(&mut self.is_known) || self.search.keep(partition_key.finish()).is_some()
     }
 
     /// Goes on with the properties; `false` if a key is not of the design. All that are read are those of the shape, in its
@@ -61,6 +72,9 @@ impl<'a> EntityReader<'a> {
     /// The same over a value that is there.
     #[inline]
     pub fn part_again<T>(&mut self, field: &'static str, value: &mut T, decode: DecodeAgain<T>) -> bool {
+        if self.is_known {
+            return true;
+        }
         let Some(text) = self.text() else { return false };
         self.search.keep(of_field(field, decode(text, value))).is_some()
     }

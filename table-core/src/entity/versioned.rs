@@ -76,8 +76,8 @@ impl<T: FromEntity> Versioned<T> {
 
     /// Reads another one over this one: an error has no key yet, and leaves parts of both.
     #[inline]
-    pub(crate) fn read_again(&mut self, entity: EntityRef<'_>) -> Result<()> {
-        self.value.read_again(entity)?;
+    pub(crate) fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
+        self.value.read_again(entity, is_same_partition)?;
         self.etag = entity.etag();
         self.timestamp = entity.row.timestamp();
         Ok(())

@@ -233,7 +233,11 @@ pub trait Reads<T>: Source {
     /// error, to be read over once more and shown to nobody.
     #[doc(hidden)]
     #[inline]
-    fn read_own_again(place: &mut Option<Versioned<T>>, entity: EntityRef<'_>) -> Result<bool> {
+    fn read_own_again(
+        place: &mut Option<Versioned<T>>,
+        entity: EntityRef<'_>,
+        _is_same_partition: bool,
+    ) -> Result<bool> {
         put(place, Self::read_own(entity))
     }
 }
@@ -265,7 +269,11 @@ impl<T: FromEntity> Reads<T> for Primary {
     }
 
     #[inline]
-    fn read_own_again(place: &mut Option<Versioned<T>>, entity: EntityRef<'_>) -> Result<bool> {
-        mixed::read_own_again(place, entity)
+    fn read_own_again(
+        place: &mut Option<Versioned<T>>,
+        entity: EntityRef<'_>,
+        is_same_partition: bool,
+    ) -> Result<bool> {
+        mixed::read_own_again(place, entity, is_same_partition)
     }
 }

@@ -38,17 +38,20 @@ pub(super) fn lend<F: Reads<T>, T>(
     most: usize,
     mut each: impl FnMut(&Versioned<T>),
 ) -> Result<usize> {
-    let (mut handed, mut place) = (0, None);
+    let (mut handed, mut place, mut partition) = (0, None, None);
     for row in page.rows.iter() {
         if handed == most {
             break;
         }
-        match F::read_own_again(&mut place, row) {
+        // By address: a page has the key of neighbours once.
+        let is_same_partition = partition.is_some_and(|last| std::ptr::eq(last, row.partition_key));
+        match F::read_own_again(&mut place, row, is_same_partition) {
             Ok(true) => {
+                partition = Some(row.partition_key);
                 place.iter().for_each(&mut each);
                 handed += 1;
             }
-            Ok(false) => {}
+            Ok(false) => partition = None,
             Err(error) => return Err(error.with_table(table.as_str())),
         }
     }

@@ -13,8 +13,8 @@ use crate::model::key::Key;
 use crate::model::property::Property;
 
 /// ```text
-/// fn read_again(&mut self, entity: EntityRef<'_>) -> Result<()> {
-///     let reader = &mut EntityReader::new(entity, &__PARTITION_KEY.forms);
+/// fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
+///     let reader = &mut EntityReader::again(entity, &__PARTITION_KEY.forms, is_same_partition);
 ///     let is_read = reader.part_again("department", &mut self.department, <<String as KeyPart>::Codec as KeyCodec<String>>::decode_again)
 ///         && reader.row_key(&__ROW_KEY.forms)
 ///         && … the same of the RowKey …
@@ -30,7 +30,9 @@ pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     if !design.entity.fields.iter().any(|field| has_memory(field.ty)) || !is_plain(design) {
         return None;
     }
-    let (entity, reader, shape) = (local("entity"), local("reader"), schema::shape(design.entity));
+    let (entity, reader) = (local("entity"), local("reader"));
+    let (is_same, is_read) = (local("is_same_partition"), local("is_read"));
+    let shape = schema::shape(design.entity);
     let partition_forms = key::forms(&design.partition_constant());
     let row_forms = key::forms(&design.constant("ROW_KEY"));
     let (partition_key, row_key) = (parts(design, design.partition_key), parts(design, design.row_key));
@@ -38,11 +40,15 @@ pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     let properties = design.entity.properties().map(|(field, property)| read_property(field, property));
     Some(quote! {
         #[inline]
-        fn read_again(&mut self, #entity: __table::EntityRef<'_>) -> __table::Result<()> {
-            let #reader = &mut __table::EntityReader::new(#entity, #partition_forms);
-            let is_read = #(#partition_key &&)* #reader.row_key(#row_forms) #(&& #row_key)*
+        fn read_again(
+            &mut self,
+            #entity: __table::EntityRef<'_>,
+            #is_same: ::core::primitive::bool,
+        ) -> __table::Result<()> {
+            let #reader = &mut __table::EntityReader::again(#entity, #partition_forms, #is_same);
+            let #is_read = #(#partition_key &&)* #reader.row_key(#row_forms) #(&& #row_key)*
                 && #reader.properties(#shape) #kind #(&& #properties)*;
-            #reader.end(is_read)
+            #reader.end(#is_read)
         }
     })
 }
