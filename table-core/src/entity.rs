@@ -1,11 +1,12 @@
 //! Typed entities: the traits that `#[derive(Entity)]` implements, and the result of a read.
 
 mod index;
+mod own;
 mod versioned;
 
 pub use index::{IndexEntry, IndexOf};
+pub(crate) use own::{put, read_own_again};
 pub use versioned::Versioned;
-pub(crate) use versioned::put;
 
 use std::any::Any;
 
@@ -13,7 +14,6 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::limits::Limits;
-use crate::mixed;
 use crate::query::{EntityRef, Select};
 use crate::row::Row;
 use crate::schema::EntitySchema;
@@ -291,7 +291,7 @@ pub trait FromEntity: Sized {
     /// Those of [`from_entity`](Self::from_entity), with the key; `EntityMismatch` (PAT-HET-6) for a row that no declared type explains.
     #[inline]
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<Self>>> {
-        mixed::read_own(entity)
+        own::read_own(entity)
     }
 
     /// Reads it, straight from the encoded row.
@@ -305,8 +305,14 @@ pub trait FromEntity: Sized {
     #[doc(hidden)]
     #[inline]
     fn read_again(&mut self, entity: EntityRef<'_>, _is_same_partition: bool) -> Result<()> {
-        *self = Self::from_entity(entity)?;
-        Ok(())
+        // Without `?`: an entity is moved once.
+        match Self::from_entity(entity) {
+            Ok(value) => {
+                *self = value;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

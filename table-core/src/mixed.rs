@@ -7,7 +7,7 @@
 
 mod fault;
 
-use crate::entity::{Entity, FromEntity, Versioned, put};
+use crate::entity::{Entity, FromEntity, Versioned};
 use crate::error::{Error, Result};
 use crate::key::text::RESERVED;
 use crate::mixed::fault::MixedFault;
@@ -98,46 +98,10 @@ pub fn judge_beside<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Re
     }
 }
 
-/// Reads a row as its type if it is of that type; `None` for what is declared beside it. A row that can be read is of the type: keys
-/// and kinds tell types apart (PAT-HET-1), so that most rows are judged by reading them.
-///
-/// # Errors
-/// Those of [`judge`], and of [`FromEntity::from_entity`] for a row of the type.
-#[inline]
-pub(crate) fn read_own<T: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
-    let Some(not_read) = T::NOT_READ else { return Versioned::read(entity).map(Some) };
-    if is_reserved(entity.row_key) {
-        return Ok(None);
-    }
-    match T::from_entity(entity) {
-        Ok(value) => Ok(Some(Versioned::of(value, entity))),
-        Err(error) => not_read(entity, error).map(|()| None),
-    }
-}
-
-/// The same over the one read before it, if there is one; `false` for what is declared beside it.
-///
-/// # Errors
-/// Those of [`read_own`].
-#[inline]
-pub(crate) fn read_own_again<T: FromEntity>(
-    place: &mut Option<Versioned<T>>,
-    entity: EntityRef<'_>,
-    is_same_partition: bool,
-) -> Result<bool> {
-    let (Some(not_read), Some(last)) = (T::NOT_READ, &mut *place) else {
-        return put(place, T::read_own(entity));
-    };
-    if is_reserved(entity.row_key) {
-        return Ok(false);
-    }
-    match last.read_again(entity, is_same_partition) {
-        Ok(()) => Ok(true),
-        Err(error) => not_read(entity, error).map(|()| false),
-    }
-}
-
 /// Whether a row that could not be read as an `E` is of another type.
+///
+/// # Errors
+/// Those of [`judge`], and the reason for a row of the type.
 #[cold]
 pub(crate) fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
     match judge::<E>(entity)? {
@@ -146,10 +110,10 @@ pub(crate) fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result
     }
 }
 
-/// The same as a projection of `E`, which can be read from more than its rows: they are judged first.
+/// Reads a row as a projection of `E`, which can be read from more than its rows: they are judged first.
 ///
 /// # Errors
-/// Those of [`read_own`].
+/// Those of [`judge`], and of [`FromEntity::from_entity`] for a row of the type.
 pub(crate) fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<P>>> {
     match judge::<E>(entity)? {
         Belonging::Own => Versioned::read(entity).map(Some),

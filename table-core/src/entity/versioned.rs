@@ -84,20 +84,6 @@ impl<T: FromEntity> Versioned<T> {
     }
 }
 
-/// Puts what was read in place of the one before it; `false` if nothing was.
-#[inline]
-pub(crate) fn put<T>(place: &mut Option<Versioned<T>>, read: Result<Option<Versioned<T>>>) -> Result<bool> {
-    // Without `?`: an entity is moved once.
-    match read {
-        Ok(Some(entity)) => {
-            *place = Some(entity);
-            Ok(true)
-        }
-        Ok(None) => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
 impl<T> Versioned<T> {
     /// Reads what is stored in a way of its own and keeps its version.
     #[inline]

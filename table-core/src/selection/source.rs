@@ -3,11 +3,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::entity::{FromEntity, Versioned, put};
+use crate::entity::{FromEntity, Versioned, put, read_own_again};
 use crate::error::Result;
 use crate::index::consistency::{Consistency, InStep};
 use crate::index::{FromCopy, Index};
-use crate::mixed;
 use crate::query::{EntityRef, Select};
 use crate::schema::IndexSchema;
 
@@ -229,8 +228,8 @@ pub trait Reads<T>: Source {
         Versioned::read_with(entity, Self::read).map(Some)
     }
 
-    /// The same over the one read before it, if there is one; `false` for a row that is passed over. The place is then, and after an
-    /// error, to be read over once more and shown to nobody.
+    /// The same over the one read before it, if there is one; `false` for a row that is passed over. The place is not shown then, nor
+    /// after an error: it holds parts of two entities.
     #[doc(hidden)]
     #[inline]
     fn read_own_again(
@@ -274,6 +273,6 @@ impl<T: FromEntity> Reads<T> for Primary {
         entity: EntityRef<'_>,
         is_same_partition: bool,
     ) -> Result<bool> {
-        mixed::read_own_again(place, entity, is_same_partition)
+        read_own_again(place, entity, is_same_partition)
     }
 }
