@@ -37,11 +37,11 @@ pub use property::{
     Encode, debug, encoded, entered, of_field, of_its_key, property_schema, put, put_literal, read_field,
     stub, written,
 };
-pub use reader::{Decode, EntityReader};
+pub use reader::{Decode, DecodeAgain, EntityReader};
 pub use require::{require_ambiguous, require_key, require_sound, require_told};
 pub use rows::RowsOf;
 pub use set::{
-    beside, read_member, read_own, read_own_as, require_members, require_one_partition, require_under,
+    beside, not_read, read_member, read_own_as, require_members, require_one_partition, require_under,
     select_of, write_kind,
 };
 pub use text::{KeyText, partition, point};
@@ -53,8 +53,8 @@ pub use table_derive::{access_at, access_ceiling, access_list};
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, Operand, Plain, Projected};
 pub use crate::entity::{
-    AnyRelations, Declared, DeclaresNothing, Entity, FromEntity, PlainEntity, ProjectionOf, ToEntity,
-    Versioned,
+    AnyRelations, Declared, DeclaresNothing, Entity, FromEntity, NotRead, PlainEntity, ProjectionOf,
+    ToEntity, Versioned,
 };
 pub use crate::error::Result;
 pub use crate::etag::ETag;

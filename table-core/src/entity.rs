@@ -1,9 +1,11 @@
 //! Typed entities: the traits that `#[derive(Entity)]` implements, and the result of a read.
 
 mod index;
+mod own;
 mod versioned;
 
 pub use index::{IndexEntry, IndexOf};
+pub(crate) use own::{put, read_own_again};
 pub use versioned::Versioned;
 
 use std::any::Any;
@@ -232,6 +234,10 @@ impl<E: PlainEntity> ToEntity for E {
     }
 }
 
+/// Whether a row that could not be read for this reason is one to be passed over; else the error is given back.
+#[doc(hidden)]
+pub type NotRead = fn(EntityRef<'_>, Error) -> Result<()>;
+
 /// A type that a stored entity can be read as: an [`Entity`], a projection of one, a bag.
 ///
 /// ```
@@ -267,6 +273,10 @@ pub trait FromEntity: Sized {
     /// Whether rows of declared others may lie among its rows, which [`read_own`](Self::read_own) passes over.
     const IS_MIXED: bool = false;
 
+    /// What judges a row that cannot be read: of an entity. `None` of a type that every row is read as, or that judges before it reads.
+    #[doc(hidden)]
+    const NOT_READ: Option<NotRead> = None;
+
     /// The properties it needs (DQ-13).
     #[must_use]
     fn select() -> Select {
@@ -279,8 +289,9 @@ pub trait FromEntity: Sized {
     ///
     /// # Errors
     /// Those of [`from_entity`](Self::from_entity), with the key; `EntityMismatch` (PAT-HET-6) for a row that no declared type explains.
+    #[inline]
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<Self>>> {
-        Versioned::read(entity).map(Some)
+        own::read_own(entity)
     }
 
     /// Reads it, straight from the encoded row.
@@ -288,6 +299,21 @@ pub trait FromEntity: Sized {
     /// # Errors
     /// `EntityMismatch` if a property is missing or of another type, or the key is not of its design.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self>;
+
+    /// The same over the one read before it, whose memory is used again, as are its values of the `PartitionKey` where that is the same.
+    /// After an error it holds parts of both.
+    #[doc(hidden)]
+    #[inline]
+    fn read_again(&mut self, entity: EntityRef<'_>, _is_same_partition: bool) -> Result<()> {
+        // Without `?`: an entity is moved once.
+        match Self::from_entity(entity) {
+            Ok(value) => {
+                *self = value;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
 }
 
 /// A type that entities `E` can be read as in place of `E`: a projection, a set that `E` is a member of, the bag. So that

@@ -98,35 +98,22 @@ pub fn judge_beside<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Re
     }
 }
 
-/// Reads a row as its type if it is of that type; `None` for what is declared beside it. A row that can be read is of the type: keys
-/// and kinds tell types apart (PAT-HET-1), so that most rows are judged by reading them.
+/// Whether a row that could not be read as an `E` is of another type.
 ///
 /// # Errors
-/// Those of [`judge`], and of [`FromEntity::from_entity`] for a row of the type.
-#[inline]
-pub(crate) fn read_own<E: Entity>(entity: EntityRef<'_>) -> Result<Option<Versioned<E>>> {
-    if is_reserved(entity.row_key) {
-        return Ok(None);
-    }
-    match E::from_entity(entity) {
-        Ok(value) => Ok(Some(Versioned::of(value, entity))),
-        Err(error) => not_read::<E>(entity, error).map(|()| None),
-    }
-}
-
-/// Whether a row that could not be read as an `E` is of another type.
+/// Those of [`judge`], and the reason for a row of the type.
 #[cold]
-fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
+pub(crate) fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
     match judge::<E>(entity)? {
         Belonging::Own => Err(error.with_key(entity.partition_key, entity.row_key)),
         Belonging::Other => Ok(()),
     }
 }
 
-/// The same as a projection of `E`, which can be read from more than its rows: they are judged first.
+/// Reads a row as a projection of `E`, which can be read from more than its rows: they are judged first.
 ///
 /// # Errors
-/// Those of [`read_own`].
+/// Those of [`judge`], and of [`FromEntity::from_entity`] for a row of the type.
 pub(crate) fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<P>>> {
     match judge::<E>(entity)? {
         Belonging::Own => Versioned::read(entity).map(Some),

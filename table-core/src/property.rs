@@ -5,6 +5,8 @@ mod fault;
 mod json;
 mod rest;
 mod search;
+#[cfg(test)]
+mod tests;
 mod types;
 mod wide;
 
@@ -101,6 +103,13 @@ pub trait Property: Sized {
         None
     }
 
+    /// The same over a value that is there, whose memory is used again; `false` is to be asked by [`from_value`](Self::from_value).
+    #[doc(hidden)]
+    #[inline]
+    fn next_again(&mut self, row: &mut Reader<'_>, name: &str) -> bool {
+        Self::from_next(row, name).map(|value| *self = value).is_some()
+    }
+
     /// Reads the next property of a row; `None` if it cannot, and the search keeps the error. For generated code: a function of
     /// this trait, so that a type that cannot be a property is reported once.
     #[doc(hidden)]
@@ -110,6 +119,13 @@ pub trait Property: Sized {
             Some(value) => Some(value),
             None => read_anywhere(search, name),
         }
+    }
+
+    /// The same over a value that is there; `false` if it cannot.
+    #[doc(hidden)]
+    #[inline]
+    fn read_again(&mut self, search: &mut Search<'_>, name: &'static str) -> bool {
+        self.next_again(&mut search.row, name) || anywhere_again(self, search, name)
     }
 
     /// The stored value, for a comparison in a filter; `None` if nothing is stored.
@@ -157,6 +173,12 @@ pub fn read<T: Property>(row: RowView<'_>, name: &str, hint: &mut usize) -> Resu
 fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
     let read = read(search.row.row(), name, &mut search.row.next);
     search.keep(read)
+}
+
+/// The same over a value that is there.
+#[inline(never)]
+fn anywhere_again<T: Property>(value: &mut T, search: &mut Search<'_>, name: &'static str) -> bool {
+    read_anywhere(search, name).map(|read| *value = read).is_some()
 }
 
 fn mismatch(wanted: EdmType, found: Option<ValueRef<'_>>) -> Error {

@@ -11,6 +11,7 @@
 //!
 //! the whole expansion is in `snapshots/`.
 
+mod again;
 mod aliases;
 mod columns;
 mod group;
@@ -60,6 +61,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let encode_key = writing::encode_key(&design);
     let to_row = writing::to_row(entity);
     let from_entity = reading::from_entity(&design);
+    let read_again = again::read_again(&design);
     let columns = columns::columns(entity);
     let key_columns = columns::key_columns(&design);
     let selections = selections::selections(&design);
@@ -96,11 +98,9 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
             #[automatically_derived]
             impl #of_impl __table::FromEntity for #ty #of_where {
                 #mixed
-                #[inline]
-                fn read_own(entity: __table::EntityRef<'_>) -> __table::Result<::core::option::Option<__table::Versioned<Self>>> {
-                    __table::read_own(entity)
-                }
+                const NOT_READ: ::core::option::Option<__table::NotRead> = __table::Some(__table::not_read::<Self>);
                 #from_entity
+                #read_again
             }
             #ends
             #proof

@@ -124,13 +124,13 @@ impl Reader for &Table<Reading, Engine> {
     }
 
     fn page(&mut self, site: &str, see: See<'_>) -> Outcome<()> {
-        block_on(self.query(Reading::partition(site)).for_each(|reading| see(&reading)))?;
+        block_on(self.query(Reading::partition(site)).for_each(|reading| see(reading)))?;
         Ok(())
     }
 
     fn filter(&mut self, site: &str, level: i32, see: See<'_>) -> Outcome<()> {
         let query = self.query(Reading::partition(site)).filter(Reading::LEVEL.eq(level));
-        block_on(query.for_each(|reading| see(&reading)))?;
+        block_on(query.for_each(|reading| see(reading)))?;
         Ok(())
     }
 }

@@ -21,8 +21,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let scan = earthquakes.scan("weekly report of strong earthquakes").max_rows(10_000);
     let scan = scan.filter(Earthquake::MAGNITUDE.ge(5.5));
     let plan = scan.plan()?;
-    let mut found = Vec::new();
-    scan.for_each(|event| found.push(event.into_value())).await?;
+    let found = scan.collect().await?;
     let cut_short = earthquakes.scan("a bound that is too low").max_rows(100).collect().await;
 
     let mut expected: Vec<Earthquake> =

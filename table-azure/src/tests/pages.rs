@@ -232,7 +232,7 @@ fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
     let members = table_core::Table::<Member, _>::new(server.client(Options::new()), table());
     let (mut seen, mut expected) = (Vec::new(), expected.into_iter());
     // Busy in its thread, as a program that works on an entity: nothing polls the stream.
-    let work = |_| {
+    let work = |_: &_| {
         let (began, wanted) = (std::time::Instant::now(), expected.next().unwrap());
         while server.received().len() < wanted && began.elapsed() < BOUND {
             std::thread::yield_now();

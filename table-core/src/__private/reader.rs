@@ -12,12 +12,17 @@ use super::property::{Encode, of_field};
 /// The `decode` of a codec, a pointer for the same reason as [`Encode`].
 pub type Decode<T> = fn(&str) -> Result<T>;
 
+/// The `decode_again` of a codec.
+pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
+
 /// What is read next, and what was wrong. An expansion asks with `let … else { return reader.fail() }`, because each `?` costs the
 /// compiler.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,
     key: Splitter<'a>,
+    /// Whether the parts of the key are there from the entity read before.
+    is_known: bool,
     /// The properties.
     pub search: Search<'a>,
 }
@@ -28,14 +33,23 @@ impl<'a> EntityReader<'a> {
     #[must_use]
     pub const fn new(entity: EntityRef<'a>, partition_key: &'a [Piece]) -> Self {
         let key = Splitter::new(partition_key, entity.partition_key);
-        Self { row_key: entity.row_key, key, search: Search::new(entity.row) }
+        Self { row_key: entity.row_key, key, is_known: false, search: Search::new(entity.row) }
     }
 
-    /// Goes on with the `RowKey`.
+    /// The same over another entity, which may be of the same partition.
     #[inline]
-    pub fn row_key(&mut self, row_key: &'a [Piece]) {
+    #[must_use]
+    pub const fn again(entity: EntityRef<'a>, partition_key: &'a [Piece], is_same_partition: bool) -> Self {
+        let mut reader = Self::new(entity, partition_key);
+        reader.is_known = is_same_partition;
+        reader
+    }
+
+    /// Goes on with the `RowKey`; `false` if the `PartitionKey` is longer than its parts.
+    #[inline]
+    pub fn row_key(&mut self, row_key: &'a [Piece]) -> bool {
         let partition_key = std::mem::replace(&mut self.key, Splitter::new(row_key, self.row_key));
-        self.search.keep(partition_key.finish());
+        std::mem::take(&mut self.is_known) || self.search.keep(partition_key.finish()).is_some()
     }
 
     /// Goes on with the properties; `false` if a key is not of the design. All that are read are those of the shape, in its
@@ -53,6 +67,16 @@ impl<'a> EntityReader<'a> {
     pub fn part<T>(&mut self, field: &'static str, decode: Decode<T>) -> Option<T> {
         let text = self.text()?;
         self.search.keep(of_field(field, decode(text)))
+    }
+
+    /// The same over a value that is there.
+    #[inline]
+    pub fn part_again<T>(&mut self, field: &'static str, value: &mut T, decode: DecodeAgain<T>) -> bool {
+        if self.is_known {
+            return true;
+        }
+        let Some(text) = self.text() else { return false };
+        self.search.keep(of_field(field, decode(text, value))).is_some()
     }
 
     /// The text of the next part of the key.
@@ -141,6 +165,15 @@ impl<'a> EntityReader<'a> {
     /// Whether a check of a field passed: that of its bucket.
     pub fn is_right(&mut self, field: &'static str, check: Result<()>) -> bool {
         self.search.keep(of_field(field, check)).is_some()
+    }
+
+    /// The end of an entity that was read over another one.
+    ///
+    /// # Errors
+    /// What was wrong, unless all was read.
+    #[inline]
+    pub fn end(&mut self, is_read: bool) -> Result<()> {
+        if is_read { Ok(()) } else { self.fail() }
     }
 
     /// What was wrong.

@@ -1,7 +1,7 @@
 //! Runtime of sets and groups: checks of their members, and the type of a row.
 
 use crate::entity::{Entity, FromEntity, Versioned};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mixed;
 use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
@@ -152,16 +152,16 @@ const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &Enti
     }
 }
 
-/// Reads a row of the entity's own; `None` for one that is declared beside it (`read_own`).
+/// Whether a row that could not be read as an `E` is one that is declared beside it (`NOT_READ`).
 ///
 /// # Errors
 /// Those of [`FromEntity::read_own`].
-#[inline]
-pub fn read_own<E: Entity>(entity: EntityRef<'_>) -> Result<Option<Versioned<E>>> {
-    mixed::read_own(entity)
+#[cold]
+pub fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
+    mixed::not_read::<E>(entity, error)
 }
 
-/// The same as a projection of the entity `E` (`read_own`).
+/// Reads a row as a projection of the entity `E`; `None` for one that is declared beside it (`read_own`).
 ///
 /// # Errors
 /// Those of [`FromEntity::read_own`].

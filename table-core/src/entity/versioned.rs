@@ -73,6 +73,15 @@ impl<T: FromEntity> Versioned<T> {
     pub fn read(entity: EntityRef<'_>) -> Result<Self> {
         Self::read_with(entity, T::from_entity)
     }
+
+    /// Reads another one over this one: an error has no key yet, and leaves parts of both.
+    #[inline]
+    pub(crate) fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
+        self.value.read_again(entity, is_same_partition)?;
+        self.etag = entity.etag();
+        self.timestamp = entity.row.timestamp();
+        Ok(())
+    }
 }
 
 impl<T> Versioned<T> {

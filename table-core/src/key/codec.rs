@@ -218,6 +218,13 @@ pub trait KeyCodec<T> {
     /// # Errors
     /// `EntityMismatch` if the text is not one that `encode` writes.
     fn decode(text: &str) -> Result<T>;
+
+    /// The same over a value that is there, whose memory may be used again. After an error the value is any.
+    #[doc(hidden)]
+    fn decode_again(text: &str, value: &mut T) -> Result<()> {
+        *value = Self::decode(text)?;
+        Ok(())
+    }
 }
 
 /// A codec of texts: it can write a `str` without owning it, and character by character, so that the text of a prefix is a

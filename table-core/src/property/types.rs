@@ -13,7 +13,7 @@ use crate::ticks;
 use crate::value::{EdmType, ValueRef, edm_ticks};
 
 macro_rules! property {
-    ($($type:ty, $edm:ident, |$this:ident, $name:ident| $to:expr, { $($pattern:pat => $from:expr),+ }, $(|$row:ident, $next:ident| $stored:expr)?;)*) => {$(
+    ($($type:ty, $edm:ident, |$this:ident, $name:ident| $to:expr, { $($pattern:pat => $from:expr),+ }, $(|$row:ident, $next:ident| $stored:expr $(, over $over:path)?)?;)*) => {$(
         impl Property for $type {
             const EDM: EdmType = EdmType::$edm;
 
@@ -37,13 +37,20 @@ macro_rules! property {
                 fn from_next($row: &mut Reader<'_>, $next: &str) -> Option<Self> {
                     $stored
                 }
+
+                $(
+                    #[inline]
+                    fn next_again(&mut self, $row: &mut Reader<'_>, $next: &str) -> bool {
+                        $over(self, $row, $next)
+                    }
+                )?
             )?
         }
     )*};
 }
 
 property! {
-    String, String, |this, name| this, { ValueRef::String(text) => Ok(text.to_owned()) }, |row, name| row.text(name).map(str::to_owned);
+    String, String, |this, name| this, { ValueRef::String(text) => Ok(text.to_owned()) }, |row, name| row.text(name).map(str::to_owned), over text_over;
     bool, Boolean, |this, name| *this, { ValueRef::Boolean(flag) => Ok(flag) }, |row, name| match row.fixed(name, Self::EDM)? {
         [flag @ (0 | 1)] => Some(flag == 1),
         _ => None,
@@ -70,10 +77,28 @@ property! {
         ValueRef::Int32(number) => Ok(f64::from(number))
     }, |row, name| row.fixed(name, Self::EDM).map(f64::from_le_bytes);
     Uuid, Guid, |this, name| *this, { ValueRef::Guid(guid) => Ok(guid) }, |row, name| row.fixed(name, Self::EDM).map(Uuid::from_bytes);
-    Vec<u8>, Binary, |this, name| this, { ValueRef::Binary(bytes) => Ok(bytes.to_vec()) }, |row, name| row.bytes(name, Self::EDM).map(<[u8]>::to_vec);
+    Vec<u8>, Binary, |this, name| this, { ValueRef::Binary(bytes) => Ok(bytes.to_vec()) }, |row, name| row.bytes(name, Self::EDM).map(<[u8]>::to_vec), over bytes_over;
     DateTime<Utc>, DateTime, |this, name| edm_ticks(name, *this)?, {
         ValueRef::DateTime(count) => ticks::to_datetime(count).ok_or_else(|| Error::of(PropertyFault::Tick(count)))
     }, |row, name| row.fixed(name, Self::EDM).map(u64::from_le_bytes).and_then(ticks::to_datetime);
+}
+
+/// Reads a text into the memory of another one.
+#[inline]
+fn text_over(value: &mut String, row: &mut Reader<'_>, name: &str) -> bool {
+    let Some(text) = row.text(name) else { return false };
+    value.clear();
+    value.push_str(text);
+    true
+}
+
+/// The same of bytes.
+#[inline]
+fn bytes_over(value: &mut Vec<u8>, row: &mut Reader<'_>, name: &str) -> bool {
+    let Some(bytes) = row.bytes(name, EdmType::Binary) else { return false };
+    value.clear();
+    value.extend_from_slice(bytes);
+    true
 }
 
 fn narrow<N: Copy + Display, T: TryFrom<N>>(number: N) -> Result<T> {
@@ -110,6 +135,14 @@ impl<T: Property> Property for Option<T> {
     #[inline]
     fn from_next(row: &mut Reader<'_>, name: &str) -> Option<Self> {
         T::from_next(row, name).map(Some)
+    }
+
+    #[inline]
+    fn next_again(&mut self, row: &mut Reader<'_>, name: &str) -> bool {
+        match self {
+            Some(value) => value.next_again(row, name),
+            None => Self::from_next(row, name).map(|value| *self = value).is_some(),
+        }
     }
 }
 

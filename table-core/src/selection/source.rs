@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::entity::{FromEntity, Versioned};
+use crate::entity::{FromEntity, Versioned, put, read_own_again};
 use crate::error::Result;
 use crate::index::consistency::{Consistency, InStep};
 use crate::index::{FromCopy, Index};
@@ -227,6 +227,18 @@ pub trait Reads<T>: Source {
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
         Versioned::read_with(entity, Self::read).map(Some)
     }
+
+    /// The same over the one read before it, if there is one; `false` for a row that is passed over. The place is not shown then, nor
+    /// after an error: it holds parts of two entities.
+    #[doc(hidden)]
+    #[inline]
+    fn read_own_again(
+        place: &mut Option<Versioned<T>>,
+        entity: EntityRef<'_>,
+        _is_same_partition: bool,
+    ) -> Result<bool> {
+        put(place, Self::read_own(entity))
+    }
 }
 
 impl<I: Index, T: FromCopy<I>> Reads<T> for Copies<I> {
@@ -253,5 +265,14 @@ impl<T: FromEntity> Reads<T> for Primary {
     #[inline]
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
         T::read_own(entity)
+    }
+
+    #[inline]
+    fn read_own_again(
+        place: &mut Option<Versioned<T>>,
+        entity: EntityRef<'_>,
+        is_same_partition: bool,
+    ) -> Result<bool> {
+        read_own_again(place, entity, is_same_partition)
     }
 }

@@ -31,6 +31,33 @@ pub(super) fn hand_over<F: Reads<T>, T>(
     Ok(handed)
 }
 
+/// Lends the entities of a page one by one, each read into the place of the one before, at most so many; gives how many.
+pub(super) fn lend<F: Reads<T>, T>(
+    table: &TableName,
+    page: &Page,
+    most: usize,
+    mut each: impl FnMut(&Versioned<T>),
+) -> Result<usize> {
+    let (mut handed, mut place, mut partition) = (0, None, None);
+    for row in page.rows.iter() {
+        if handed == most {
+            break;
+        }
+        // By address: a page has the key of neighbours once.
+        let is_same_partition = partition.is_some_and(|last| std::ptr::eq(last, row.partition_key));
+        match F::read_own_again(&mut place, row, is_same_partition) {
+            Ok(true) => {
+                partition = Some(row.partition_key);
+                place.iter().for_each(&mut each);
+                handed += 1;
+            }
+            Ok(false) => partition = None,
+            Err(error) => return Err(error.with_table(table.as_str())),
+        }
+    }
+    Ok(handed)
+}
+
 /// Decodes a page.
 pub(super) fn items<F: Reads<T>, T>(table: &TableName, page: &Page) -> Result<Vec<Versioned<T>>> {
     let mut items = Vec::with_capacity(page.rows.len());

@@ -11,6 +11,7 @@ use crate::column::Condition;
 use crate::entity::{FromEntity, ProjectionOf, Versioned};
 use crate::error::{Error, Result};
 use crate::filter::{Filter, Term};
+use crate::name::TableName;
 use crate::query::{Continuation, EntityRef, KeyRange, Page, Plan, QueryClass, Select};
 use crate::schema::IndexSchema;
 use crate::selection::{Paged, Primary, Reads, Selection, Source};
@@ -230,9 +231,11 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self.source.pages(&self.paging).map(entities).try_flatten().take(limit)
     }
 
-    /// Hands each entity to `each`, page after page, at most [`limit`](Self::limit); gives how many.
+    /// Lends each entity to `each`, page after page, at most [`limit`](Self::limit); gives how many.
     ///
-    /// One page is held at a time and one entity is decoded at a time, so that this is the way with the least memory and time.
+    /// One page is held at a time and one entity is decoded at a time, into the memory of the one before it, so that this is the way
+    /// with the least memory and time. To keep an entity, clone it, or take it from [`collect`](Self::collect) or
+    /// [`stream`](Self::stream).
     ///
     /// ```
     /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
@@ -252,23 +255,30 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     ///
     /// # Errors
     /// Those of [`page`](Self::page); what was handed over before has been.
-    pub async fn for_each(self, mut each: impl FnMut(Versioned<T>)) -> Result<u64>
+    pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64>
     where
         F: Reads<T>,
     {
+        let mut lent = 0;
+        let mut each = |entity: &Versioned<T>| {
+            lent += 1;
+            each(entity);
+        };
+        self.each_page(|table, page, left| decode::lend::<F, T>(table, page, left, &mut each)).await?;
+        Ok(lent)
+    }
+
+    /// Hands each page to `read` with the number of entities left; it gives how many it took.
+    async fn each_page(self, mut read: impl FnMut(&TableName, &Page, usize) -> Result<usize>) -> Result<()> {
         let table = self.source.table()?.clone();
         let mut left = self.paging.limit.unwrap_or(usize::MAX);
-        let mut handed = 0;
         let mut pages = std::pin::pin!(self.source.pages(&self.paging));
         while left > 0
             && let Some(page) = pages.try_next().await?
         {
-            left -= decode::hand_over::<F, T>(&table, &page, left, |entity| {
-                handed += 1;
-                each(entity);
-            })?;
+            left -= read(&table, &page, left)?;
         }
-        Ok(handed)
+        Ok(())
     }
 
     /// All entities with their versions.
@@ -280,7 +290,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         F: Reads<T>,
     {
         let mut all = Vec::new();
-        self.for_each(|entity| all.push(entity)).await?;
+        let mut take = |entity| all.push(entity);
+        self.each_page(|table, page, left| decode::hand_over::<F, T>(table, page, left, &mut take)).await?;
         Ok(all)
     }
 
@@ -293,7 +304,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         F: Reads<T>,
     {
         let mut all = Vec::new();
-        self.for_each(|entity| all.push(entity.into_value())).await?;
+        let mut take = |entity: Versioned<T>| all.push(entity.into_value());
+        self.each_page(|table, page, left| decode::hand_over::<F, T>(table, page, left, &mut take)).await?;
         Ok(all)
     }
 

@@ -130,7 +130,7 @@ impl<E, S> TableScan<E, S> {
     }
 
     #[doc(hidden)]
-    pub fn for_each(self, _: impl FnMut(Versioned<E>)) -> Pending<Result<u64>>
+    pub fn for_each(self, _: impl FnMut(&Versioned<E>)) -> Pending<Result<u64>>
     where
         Self: Bounded,
     {
@@ -170,6 +170,13 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     /// The entities one after another. Where the bound is exceeded the stream ends with an error that says so; it is never
     /// cut silently.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T> {
+        self.pages()
+            .map_ok(|(table, page)| stream::iter(decode::each::<Primary, T>(table, page)))
+            .try_flatten()
+    }
+
+    /// The pages within the bound, with the table that they are of.
+    fn pages(self) -> impl Stream<Item = Result<(TableName, Page)>> + use<E, S, T> {
         let Self { source, mut paging, reason, max_rows, .. } = self;
         tracing::debug!(reason = reason.as_str(), max_rows, "table scan");
         // One more than allowed is enough to know that there are more.
@@ -177,28 +184,29 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         (paging.top, paging.limit) = (Some(PAGE_ENTITIES.min(enough)), Some(enough));
         let table = source.table.clone();
         let mut read = 0;
-        source
-            .pages(&paging)
-            .map(move |page| {
-                let (table, page) = (table.as_ref().map_err(Clone::clone)?, page?);
-                count(&mut read, &page, max_rows).map_err(|rows| exceeded(table, &reason, rows, max_rows))?;
-                Ok(stream::iter(decode::each::<Primary, T>(table.clone(), page)))
-            })
-            .try_flatten()
+        source.pages(&paging).map(move |page| {
+            let (table, page) = (table.as_ref().map_err(Clone::clone)?, page?);
+            count(&mut read, &page, max_rows).map_err(|rows| exceeded(table, &reason, rows, max_rows))?;
+            Ok((table.clone(), page))
+        })
     }
 
-    /// Runs the scan and hands each entity to `each`; gives how many.
+    /// Runs the scan and lends each entity to `each`; gives how many. To keep one, clone it, or take it from
+    /// [`collect`](Self::collect) or [`stream`](Self::stream).
     ///
     /// # Errors
     /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) were read; what was handed over before has been.
-    pub async fn for_each(self, mut each: impl FnMut(Versioned<T>)) -> Result<u64> {
-        let mut handed = 0;
-        let mut entities = std::pin::pin!(self.stream());
-        while let Some(entity) = entities.try_next().await? {
+    pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64> {
+        let mut lent = 0;
+        let mut each = |entity: &Versioned<T>| {
+            lent += 1;
             each(entity);
-            handed += 1;
+        };
+        let mut pages = std::pin::pin!(self.pages());
+        while let Some((table, page)) = pages.try_next().await? {
+            decode::lend::<Primary, T>(&table, &page, usize::MAX, &mut each)?;
         }
-        Ok(handed)
+        Ok(lent)
     }
 
     /// Runs the scan and collects what it finds.

@@ -11,6 +11,7 @@ mod generations;
 mod generics;
 mod indexes;
 mod layout;
+mod lent;
 mod levels;
 mod lock;
 mod outbox;

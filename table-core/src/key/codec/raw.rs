@@ -51,6 +51,14 @@ pub(super) fn push(value: &str, out: &mut String) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a stored text that `push` would have refused.
+fn check(text: &str) -> Result<()> {
+    if first_illegal(text).is_some() || is_too_long(text) {
+        return Err(mismatch(text, "text"));
+    }
+    Ok(())
+}
+
 impl KeyCodec<String> for Text {
     const NAME: &'static str = "text";
     const FORM: Form =
@@ -66,15 +74,50 @@ impl KeyCodec<String> for Text {
     }
 
     fn decode(text: &str) -> Result<String> {
-        if first_illegal(text).is_some() || is_too_long(text) {
-            return Err(mismatch(text, "text"));
-        }
+        check(text)?;
         Ok(text.to_owned())
+    }
+
+    fn decode_again(text: &str, value: &mut String) -> Result<()> {
+        check(text)?;
+        value.clear();
+        value.push_str(text);
+        Ok(())
     }
 }
 
 impl TextCodec for Text {
     fn encode_str(value: &str, out: &mut String) -> Result<()> {
         push(value, out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::key::codec::tests::awkward_text;
+
+    proptest! {
+        #[test]
+        fn what_is_read_over_another_text_is_what_is_read_anew(texts in prop::collection::vec(awkward_text(), 1..8)) {
+            let mut place = "before".to_owned();
+            for text in &texts {
+                match (Text::decode(text), Text::decode_again(text, &mut place)) {
+                    (Ok(fresh), Ok(())) => prop_assert_eq!(&fresh, &place),
+                    (fresh, again) => prop_assert_eq!(fresh.unwrap_err().to_string(), again.unwrap_err().to_string()),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_shorter_text_keeps_the_memory() {
+        let mut place = "a long text".to_owned();
+        let memory = place.as_ptr();
+        Text::decode_again("short", &mut place).unwrap();
+        assert_eq!((place.as_str(), place.as_ptr()), ("short", memory));
+        assert!(Text::decode_again(&"x".repeat(513), &mut place).is_err());
     }
 }

@@ -63,7 +63,10 @@ fn every_way_to_run_a_query_passes_over_the_others() {
         assert_eq!(query().top(1).limit(3).collect().await.unwrap(), tickets());
         let found = query().filter(Ticket::AMOUNT.ge(2)).first().await;
         assert_eq!(found.unwrap().unwrap().number, 2);
-        assert_eq!(query().for_each(drop).await.unwrap(), 3);
+        let mut lent = Vec::new();
+        assert_eq!(query().for_each(|ticket| lent.push(ticket.value().clone())).await.unwrap(), 3);
+        assert_eq!(lent, tickets());
+        assert_eq!(query().limit(2).for_each(|_| ()).await.unwrap(), 2);
         // One request, though a comment lies between each two: a page holds more than is wanted.
         assert!(!query().limit(2).plan().unwrap().to_string().contains("$top=2"));
     });
@@ -89,6 +92,10 @@ fn scans_give_the_rows_of_their_type() {
         assert_eq!(handle.scan("a test").max_rows(1_000).collect().await.unwrap(), tickets());
         let scan = engine.table::<Ticket>().scan("a test").max_rows(1_000);
         assert_eq!(scan.collect().await.unwrap(), tickets());
+        let mut lent = Vec::new();
+        let scan = engine.table::<Ticket>().scan("a test").max_rows(1_000);
+        assert_eq!(scan.for_each(|ticket| lent.push(ticket.value().clone())).await.unwrap(), 3);
+        assert_eq!(lent, tickets());
         let scan = engine.table::<Comment>().scan("a test").max_rows(1_000);
         assert_eq!(scan.collect().await.unwrap(), comments());
     });

@@ -1,0 +1,103 @@
+//! Reading a stored entity over another one, whose strings keep their memory.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{GenericArgument, PathArguments, Type};
+
+use crate::expand::key::{self, Design};
+use crate::expand::schema;
+use crate::expand::writing::local;
+use crate::model::Field;
+use crate::model::key::Key;
+use crate::model::property::Property;
+
+/// ```text
+/// fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
+///     let reader = &mut EntityReader::again(entity, &__PARTITION_KEY.forms, is_same_partition);
+///     let is_read = reader.part_again("department", &mut self.department, <<String as KeyPart>::Codec as KeyCodec<String>>::decode_again)
+///         && reader.row_key(&__ROW_KEY.forms)
+///         && … the same of the RowKey …
+///         && reader.properties(__SHAPE)
+///         && <i32 as Property>::read_again(&mut self.age, &mut reader.search, "Age");
+///     reader.end(is_read)
+/// }
+/// ```
+///
+/// Only where it pays, and only of designs that `from_entity` reads without comparing one place with another: each function costs the
+/// compiler, and what is provided reads a new value.
+pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
+    if !design.entity.fields.iter().any(|field| has_memory(field.ty)) || !is_plain(design) {
+        return None;
+    }
+    let (entity, reader) = (local("entity"), local("reader"));
+    let (is_same, is_read) = (local("is_same_partition"), local("is_read"));
+    let shape = schema::shape(design.entity);
+    let partition_forms = key::forms(&design.partition_constant());
+    let row_forms = key::forms(&design.constant("ROW_KEY"));
+    let (partition_key, row_key) = (parts(design, design.partition_key), parts(design, design.row_key));
+    let kind = design.entity.kind.as_ref().map(|kind| quote!(&& #reader.is_kind(#kind)));
+    let properties = design.entity.properties().map(|(field, property)| read_property(field, property));
+    Some(quote! {
+        #[inline]
+        fn read_again(
+            &mut self,
+            #entity: __table::EntityRef<'_>,
+            #is_same: ::core::primitive::bool,
+        ) -> __table::Result<()> {
+            let #reader = &mut __table::EntityReader::again(#entity, #partition_forms, #is_same);
+            let #is_read = #(#partition_key &&)* #reader.row_key(#row_forms) #(&& #row_key)*
+                && #reader.properties(#shape) #kind #(&& #properties)*;
+            #reader.end(#is_read)
+        }
+    })
+}
+
+/// `reader.part_again("id", &mut self.id, <Digits<6> as KeyCodec<u32>>::decode_again)`, of each part.
+fn parts(design: &Design<'_>, key: &Key) -> Vec<TokenStream> {
+    let reader = local("reader");
+    let fields = key.parts().filter_map(|part| design.field(part));
+    let read = fields.map(|field| {
+        let (name, ident, decode) = (&field.name, field.field.ident, field.item("decode_again"));
+        let value = quote!(&mut self.#ident);
+        quote_spanned!(field.ty.span()=> #reader.part_again(#name, #value, #decode))
+    });
+    read.collect()
+}
+
+/// `<i32 as Property>::read_again(&mut self.age, &mut reader.search, "Age")`
+fn read_property(field: &Field<'_>, property: &Property) -> TokenStream {
+    let (name, ident, ty, reader) = (&property.name, field.ident, field.ty, local("reader"));
+    quote!(<#ty as __table::Property>::read_again(&mut self.#ident, &mut #reader.search, #name))
+}
+
+/// Whether each field is read from one place, and is a part of a key or a property by itself.
+fn is_plain(design: &Design<'_>) -> bool {
+    let entity = design.entity;
+    let keys = [design.partition_key, design.row_key];
+    let parts: Vec<_> = keys.iter().flat_map(|key| key.parts()).collect();
+    let is_one = |field: usize| parts.iter().filter(|part| part.field == field).count() == 1;
+    let are_parts_plain = parts.iter().all(|part| {
+        let is_property = entity.fields.get(part.field).is_none_or(|field| field.property.is_some());
+        part.codec.gives_back() && !is_property && is_one(part.field)
+    });
+    let are_properties_plain = entity.properties().all(|(_, property)| !property.json && !property.chunks);
+    are_parts_plain && are_properties_plain && entity.rest().is_none() && !entity.has_unread_key()
+}
+
+/// Whether a type is written as one whose memory is used again: `String`, `Vec<u8>`, or `Option` of them.
+fn has_memory(ty: &Type) -> bool {
+    let path = match ty {
+        Type::Group(group) => return has_memory(&group.elem),
+        Type::Path(path) => &path.path,
+        _ => return false,
+    };
+    let Some(last) = path.segments.last() else { return false };
+    if last.ident == "Option"
+        && let PathArguments::AngleBracketed(arguments) = &last.arguments
+        && let Some(GenericArgument::Type(inner)) = arguments.args.first()
+    {
+        return has_memory(inner);
+    }
+    last.ident == "String" || last.ident == "Vec"
+}
