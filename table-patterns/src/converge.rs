@@ -149,7 +149,6 @@ async fn write<D: Derive>(
         |part: &Part<D::What>| (part.place.table.folded().to_owned(), part.place.partition_key.clone());
     parts.sort_by_cached_key(place);
     let writes = parts.chunk_by(|one, next| one.place == next.place).map(|run| write_run(of, run, limits));
-    let writes: Vec<_> = writes.collect();
     let done: Vec<_> = requests::all(writes, CONCURRENCY).await;
     let (mut written, mut failed) = (0, None);
     for (rows, losers, error) in done {

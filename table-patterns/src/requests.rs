@@ -3,6 +3,9 @@
 //! Their futures are boxed: what drives many of them is compiled once for each kind of answer, and not for each place that asks, each
 //! entity and each store.
 
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use table_core::error::Result;
@@ -12,15 +15,38 @@ pub(crate) const CONCURRENCY: usize = 16;
 
 /// The answers of reads, in their order. The first error ends it.
 pub(crate) fn in_order<'a, T: Send + 'a>(
-    reads: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a>,
+    reads: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
 ) -> BoxFuture<'a, Result<Vec<T>>> {
-    stream::iter(boxed(reads)).buffered(at_once).try_collect().boxed()
+    let (mut to_ask, mut answers) = (Some(boxed(reads)), Vec::new());
+    let mut rest: Option<BoxFuture<'a, Result<Vec<T>>>> = None;
+    // A store in this process answers at once: nothing is queued before one read has to wait.
+    let work = move |context: &mut Context<'_>| {
+        while let Some(mut reads) = to_ask.take() {
+            let Some(mut read) = reads.next() else { break };
+            match read.poll_unpin(context) {
+                Poll::Ready(answer) => {
+                    answers.push(answer?);
+                    to_ask = Some(reads);
+                }
+                Poll::Pending => {
+                    let reads = stream::iter(std::iter::once(read).chain(reads));
+                    rest = Some(reads.buffered(at_once).try_collect().boxed());
+                }
+            }
+        }
+        let rest = rest.as_mut().map_or(Poll::Ready(Ok(Vec::new())), |rest| rest.poll_unpin(context));
+        rest.map_ok(|more| {
+            answers.extend(more);
+            std::mem::take(&mut answers)
+        })
+    };
+    poll_fn(work).boxed()
 }
 
 /// What came of writes, as they end: an error of one gives up none of the others.
 pub(crate) fn all<'a, T: Send + 'a>(
-    writes: impl IntoIterator<Item: Future<Output = T> + Send + 'a>,
+    writes: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
 ) -> BoxFuture<'a, Vec<T>> {
     stream::iter(boxed(writes)).buffer_unordered(at_once).collect().boxed()
@@ -28,21 +54,26 @@ pub(crate) fn all<'a, T: Send + 'a>(
 
 /// The same for writes that may fail: what all of them came to, or an error.
 pub(crate) async fn all_done<'a, T: Send + 'a>(
-    writes: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a>,
+    writes: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
 ) -> Result<Vec<T>> {
     let writes = all(writes, at_once);
     writes.await.into_iter().collect()
 }
 
-fn boxed<'a, T>(futures: impl IntoIterator<Item: Future<Output = T> + Send + 'a>) -> Vec<BoxFuture<'a, T>> {
-    futures.into_iter().map(FutureExt::boxed).collect()
+/// Each is made when its turn comes, so that no more are in memory than are under way.
+fn boxed<'a, T>(
+    futures: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
+) -> Box<dyn Iterator<Item = BoxFuture<'a, T>> + Send + 'a> {
+    Box::new(futures.into_iter().map(FutureExt::boxed))
 }
 
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+    use std::pin::pin;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Waker;
 
     use pollster::block_on;
     use table_core::error::{Error, ErrorCode};
@@ -65,6 +96,28 @@ mod tests {
         POLLS.set(0);
         assert_eq!(block_on(in_order((0..20).map(turn), 2)).unwrap_err().code(), ErrorCode::InvalidInput);
         assert!(POLLS.get() < 20, "{} were asked", POLLS.get());
+    }
+
+    #[test]
+    fn reads_that_wait_are_under_way_together_and_their_answers_in_order() {
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        // The first ones are answered at once.
+        let reads = (0..20).map(async |number: usize| {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            for _ in 0..number.saturating_sub(4) % 3 {
+                futures_util::pending!();
+            }
+            now.fetch_sub(1, Ordering::SeqCst);
+            Ok(number)
+        });
+        let mut read = pin!(in_order(reads, 3));
+        let answers = loop {
+            if let Poll::Ready(answers) = read.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                break answers.unwrap();
+            }
+        };
+        assert!(answers.into_iter().eq(0..20));
+        assert_eq!(most.into_inner(), 3);
     }
 
     #[test]

@@ -148,7 +148,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Entries<'_, E, S, O> {
     const RACE: &'static str = RACE;
 
     async fn stored(&self, keys: &[EntityKey], _: usize) -> Result<Vec<Target>> {
-        let targets: Vec<_> = keys.iter().map(|key| self.target(key)).collect();
+        let targets = keys.iter().map(|key| self.target(key));
         requests::in_order(targets, CONCURRENCY).await
     }
 

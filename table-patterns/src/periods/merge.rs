@@ -76,7 +76,7 @@ impl<S: TableStore> Merge<S> {
         loop {
             if self.cursors.iter().any(|cursor| cursor.head().is_none()) {
                 let store = &self.store;
-                let fills: Vec<_> = self.cursors.drain(..).map(|cursor| cursor.filled(store)).collect();
+                let fills = std::mem::take(&mut self.cursors).into_iter().map(|cursor| cursor.filled(store));
                 self.cursors = requests::in_order(fills, CONCURRENCY).await?;
                 self.cursors.retain(|cursor| cursor.head().is_some());
             }

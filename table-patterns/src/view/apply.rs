@@ -41,21 +41,20 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
     const RACE: &'static str = "the same rows of the view";
 
     async fn stored(&self, items: &[Applied], together: usize) -> Result<Self::Stored> {
-        let known: Vec<_> = items.iter().enumerate().map(|(item, entity)| self.known(item, entity)).collect();
+        let known = items.iter().enumerate().map(|(item, entity)| self.known(item, entity));
         let known: Vec<(Known, bool)> = requests::in_order(known, CONCURRENCY).await?;
         let (new, known): (Vec<_>, Vec<_>) = known.into_iter().partition(|(_, has_new)| *has_new);
         let mut known: Vec<_> = known.into_iter().map(|(known, _)| known).collect();
         let (placed, lost) = self.place(new.into_iter().map(|(known, _)| known).collect(), together).await?;
         known.extend(placed);
-        let recorded: Vec<_> = known.into_iter().map(|known| self.recorded(known)).collect();
+        let recorded = known.into_iter().map(|known| self.recorded(known));
         let recorded = requests::in_order(recorded, CONCURRENCY).await?;
         Ok((recorded, lost, together))
     }
 
     async fn wanted(&self, (recorded, lost, together): Self::Stored) -> Result<WantedOf<Self>> {
         let mut wanted = Wanted { lost, ..Wanted::default() };
-        let sources: Vec<_> =
-            recorded.iter().map(|Recorded { known, .. }| self.projection(&known.source)).collect();
+        let sources = recorded.iter().map(|Recorded { known, .. }| self.projection(&known.source));
         let sources: Vec<_> = requests::in_order(sources, CONCURRENCY).await?;
         let table = self.rows.name()?;
         let mut new = Vec::new();

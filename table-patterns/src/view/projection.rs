@@ -52,11 +52,19 @@ impl<R: PlainEntity> Projection<R> {
     /// `InvalidInput` if the row is put as well; `OutOfRangeInput` if the entity adds more than an `i64` in all.
     pub fn add(&mut self, row: Selection<R, Point>, column: Column<R, i64>, amount: i64) -> Result<()> {
         let key = row.into_key()?;
-        let place = self.places.entry(key.partition_key.clone()).or_default();
+        // Texts are copied for the first sum of a row alone: an entity often adds to several of one.
+        let place = match self.places.get_mut(&key.partition_key) {
+            Some(place) => place,
+            None => self.places.entry(key.partition_key.clone()).or_default(),
+        };
         if place.rows.contains_key(&key.row_key) {
             return Err(twice(&key));
         }
-        let sum = place.sums.entry(key.row_key.clone()).or_default().entry(column.name()).or_default();
+        let sums = match place.sums.get_mut(&key.row_key) {
+            Some(sums) => sums,
+            None => place.sums.entry(key.row_key.clone()).or_default(),
+        };
+        let sum = sums.entry(column.name()).or_default();
         *sum = sum.checked_add(amount).ok_or_else(|| {
             Error::of(ViewFault::EntitySum)
                 .with_property(column.name())

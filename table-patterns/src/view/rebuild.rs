@@ -175,7 +175,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 let page = self.read(self.view.rows.name()?, everywhere(OF), keys_only()).await?;
                 let sources = sources_of(&page)?;
                 let runs = sources.chunk_by(|one, next| one.partition_key == next.partition_key);
-                let gone: Vec<_> = runs.map(|run| self.gone(run)).collect();
+                let gone = runs.map(|run| self.gone(run));
                 let gone: Vec<Vec<_>> = requests::in_order(gone, CONCURRENCY).await?;
                 let gone: Vec<EntityKey> = gone.into_iter().flatten().collect();
                 position.progress.removed += u64::try_from(gone.len()).unwrap_or(u64::MAX);

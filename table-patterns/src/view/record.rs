@@ -1,7 +1,6 @@
 //! Bookkeeping rows of a view: contributions of entities, and positions in feeds.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -44,7 +43,7 @@ pub(super) fn cursor_key(partition_key: &PartitionKey) -> Result<EntityKey> {
 
 /// Where the places of a source entity stand.
 pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
-    let row_key = format!("{OF}{}", source.row_key);
+    let row_key = [OF, source.row_key.as_str()].concat();
     if row_key.encode_utf16().count() > limits::KEY_UNITS_PORTABLE {
         let most = limits::KEY_UNITS_PORTABLE - OF.encode_utf16().count();
         return Err(
@@ -61,11 +60,8 @@ pub(super) fn share_key(place: &PartitionKey, source: &EntityKey) -> Result<Enti
         hash.update(text.as_bytes());
         hash.update([0]);
     }
-    let mut text = BY.to_owned();
-    for byte in hash.finalize().iter().take(16) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(text)? })
+    let half = hash.finalize().first_chunk().copied().map_or(0, u128::from_be_bytes);
+    Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{BY}{half:032x}"))? })
 }
 
 impl Share {
