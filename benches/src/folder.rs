@@ -27,6 +27,12 @@ impl Folder {
         Ok(Self { path, keep })
     }
 
+    /// A folder in it that goes before it, whatever is kept.
+    #[must_use]
+    pub fn inside(&self, name: &str) -> Self {
+        Self { path: self.join(name), keep: false }
+    }
+
     /// A place in it.
     #[must_use]
     pub fn join(&self, name: &str) -> PathBuf {

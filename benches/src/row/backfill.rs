@@ -70,8 +70,8 @@ pub(crate) fn build(
     entities: u32,
     durability: Durability,
 ) -> Outcome<Figure> {
-    let folder = stage.folder.join(&format!("backfill-{name}"));
-    let engine = Engine::builder().durability(durability).open(folder)?;
+    let folder = stage.folder.inside(&format!("backfill-{name}"));
+    let engine = Engine::builder().durability(durability).open(folder.join("engine"))?;
     Tables::of(&engine)?.load(entities)?;
     settle()?;
     let indexed = block_on(engine.entities::<Indexed>().create_if_missing())?;

@@ -124,10 +124,15 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     async fn recorded(&self, known: Known) -> Result<Recorded> {
+        // A share is written after its place is recorded: the first places of an entity, recorded just now, have none.
+        let are_first = known.etag.is_none();
         let mut shares = Vec::with_capacity(known.places.0.len());
         for place in &known.places.0 {
             let place = PartitionKey::new(place)?;
-            let share = self.get(&record::share_key(&place, &known.source)?).await?;
+            let share = match are_first {
+                true => None,
+                false => self.get(&record::share_key(&place, &known.source)?).await?,
+            };
             shares.push((place, share));
         }
         Ok(Recorded { known, shares })

@@ -18,8 +18,24 @@ use super::kit::{Company, Department, Employee, Headcount};
 use super::verbs::Ages;
 use crate::faults::Call;
 use crate::feed::{Cursor, Feed};
+use crate::view::applied::Applied;
 use crate::view::{CaughtUp, Projection, RebuildPosition, View, ViewState, ViewTable};
 use crate::work::Pace;
+
+#[test]
+fn shares_are_looked_up_of_entities_that_have_some() {
+    let company = Company::new();
+    company.hire("Sales", 1, "Ada", "London", 36);
+    let gets = || {
+        company.store.heal();
+        let source = Employee::key("Sales", 1).into_key().unwrap();
+        let places = ["London", "Sales"].map(str::to_owned).into();
+        block_on(company.view.apply_all([Applied { source, places }])).unwrap();
+        company.store.calls().into_iter().filter(|call| matches!(call, Call::Get)).count()
+    };
+    // Its places, the entity, and the sums of London and of Sales; then what it has in both instead of those.
+    assert_eq!((gets(), gets()), (4, 4));
+}
 
 #[test]
 fn imp_6_a_new_view_over_old_rows_does_not_answer_until_it_is_built() {
