@@ -145,9 +145,10 @@ async fn write<D: Derive>(
     limits: (usize, usize),
     lost: &mut Vec<usize>,
 ) -> Result<usize> {
-    let place =
-        |part: &Part<D::What>| (part.place.table.folded().to_owned(), part.place.partition_key.clone());
-    parts.sort_by_cached_key(place);
+    fn place<W>(part: &Part<W>) -> (&str, &PartitionKey) {
+        (part.place.table.folded(), &part.place.partition_key)
+    }
+    parts.sort_by(|one, next| place(one).cmp(&place(next)));
     let writes = parts.chunk_by(|one, next| one.place == next.place).map(|run| write_run(of, run, limits));
     let done: Vec<_> = requests::all(writes, CONCURRENCY).await;
     let (mut written, mut failed) = (0, None);

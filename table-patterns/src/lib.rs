@@ -54,6 +54,7 @@ pub mod large;
 #[cfg(feature = "blobs")]
 pub mod log_blobs;
 pub mod log_tail;
+mod many;
 pub mod meter;
 pub mod migrate;
 mod order;

@@ -1,6 +1,6 @@
 //! The rows and sums of a view as what is derived from its source: see [`converge`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use table_core::entity::{Entity, FromEntity};
 use table_core::error::{Error, Result};
@@ -11,6 +11,7 @@ use table_core::query::{EntityRef, Select};
 use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf, upsert};
+use crate::many;
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::applied::Applied;
@@ -41,11 +42,8 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
     const RACE: &'static str = "the same rows of the view";
 
     async fn stored(&self, items: &[Applied], together: usize) -> Result<Self::Stored> {
-        let known = items.iter().enumerate().map(|(item, entity)| self.known(item, entity));
-        let known: Vec<(Known, bool)> = requests::in_order(known, CONCURRENCY).await?;
-        let (new, known): (Vec<_>, Vec<_>) = known.into_iter().partition(|(_, has_new)| *has_new);
-        let mut known: Vec<_> = known.into_iter().map(|(known, _)| known).collect();
-        let (placed, lost) = self.place(new.into_iter().map(|(known, _)| known).collect(), together).await?;
+        let (new, mut known) = self.known(items).await?;
+        let (placed, lost) = self.place(new, together).await?;
         known.extend(placed);
         let recorded = known.into_iter().map(|known| self.recorded(known));
         let recorded = requests::in_order(recorded, CONCURRENCY).await?;
@@ -54,15 +52,16 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
 
     async fn wanted(&self, (recorded, lost, together): Self::Stored) -> Result<WantedOf<Self>> {
         let mut wanted = Wanted { lost, ..Wanted::default() };
-        let sources = recorded.iter().map(|Recorded { known, .. }| self.projection(&known.source));
-        let sources: Vec<_> = requests::in_order(sources, CONCURRENCY).await?;
+        let sources: Vec<_> = recorded.iter().map(|Recorded { known, .. }| known.source.clone()).collect();
+        let of = (self.source.store(), self.source.name()?);
+        let sources = many::rows(of, &sources, &Select::All, |row| Self::projected(row)).await?;
         let table = self.rows.name()?;
         let mut new = Vec::new();
-        for (Recorded { mut known, shares }, mut projection) in recorded.into_iter().zip(sources) {
-            let places: BTreeSet<_> =
-                projection.places.keys().map(|place| place.as_str().to_owned()).collect();
-            if !places.is_subset(&known.places.0) {
-                known.places.0.extend(places);
+        for (Recorded { mut known, shares }, projection) in recorded.into_iter().zip(sources) {
+            let mut projection = projection.flatten().unwrap_or_else(Projection::new);
+            let places = || projection.places.keys().map(PartitionKey::as_str);
+            if !places().all(|place| known.places.0.contains(place)) {
+                known.places.0.extend(places().map(str::to_owned));
                 new.push(known);
                 continue;
             }
@@ -111,16 +110,25 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         converge::settle(self, entities, (&self.retry, limits)).await.map(drop)
     }
 
-    /// The places of an entity, and whether some of them are not recorded.
-    async fn known(&self, item: usize, Applied { source, places: seen }: &Applied) -> Result<(Known, bool)> {
-        let key = record::places_key(source)?;
-        let found = self.get(&key).await?;
-        let places = found.as_ref().map(|found| Places::read(found.row.view())).transpose();
-        let mut places = places.map_err(|error| self.at(error, &key))?.unwrap_or_default();
-        let recorded = places.0.len();
-        places.0.extend(seen.iter().cloned());
-        let has_new = places.0.len() > recorded;
-        Ok((Known { item, source: source.clone(), places, etag: found.map(|found| found.etag) }, has_new))
+    /// The places of entities: those of whom some are not recorded, and the others.
+    async fn known(&self, items: &[Applied]) -> Result<(Vec<Known>, Vec<Known>)> {
+        let keys = items.iter().map(|entity| record::places_key(&entity.source));
+        let keys = keys.collect::<Result<Vec<_>>>()?;
+        let places = |row: EntityRef<'_>| match Places::read(row.row) {
+            Ok(places) => Ok((places, row.etag())),
+            Err(error) => Err(self.at(error, &EntityKey::new(row.partition_key, row.row_key)?)),
+        };
+        let found = many::rows((self.rows.store(), self.rows.name()?), &keys, &Select::All, places).await?;
+        let (mut new, mut known) = (Vec::new(), Vec::new());
+        for (item, (Applied { source, places: seen }, found)) in items.iter().zip(found).enumerate() {
+            let (places, etag) = found.unzip();
+            let mut places: Places = places.unwrap_or_default();
+            let recorded = places.0.len();
+            places.0.extend(seen.iter().cloned());
+            let to = if places.0.len() > recorded { &mut new } else { &mut known };
+            to.push(Known { item, source: source.clone(), places, etag });
+        }
+        Ok((new, known))
     }
 
     async fn recorded(&self, known: Known) -> Result<Recorded> {
@@ -129,22 +137,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let mut shares = Vec::with_capacity(known.places.0.len());
         for place in &known.places.0 {
             let place = PartitionKey::new(place)?;
-            let share = match are_first {
-                true => None,
-                false => self.get(&record::share_key(&place, &known.source)?).await?,
-            };
+            let share =
+                if are_first { None } else { self.get(&record::share_key(&place, &known.source)?).await? };
             shares.push((place, share));
         }
         Ok(Recorded { known, shares })
-    }
-
-    /// What an entity is to have in the view.
-    async fn projection(&self, source: &EntityKey) -> Result<Projection<V::Row>> {
-        let stored = self.rows.store().get(self.source.name()?, source, &Select::All).await?;
-        let Some(stored) = stored else { return Ok(Projection::new()) };
-        let entity =
-            EntityRef::new(source.partition_key.as_str(), source.row_key.as_str(), stored.row.view());
-        Ok(Self::projected(entity)?.unwrap_or_else(Projection::new))
     }
 
     /// What a row of the source's table is to have in the view; `None` if it is of a type that is declared beside the source.

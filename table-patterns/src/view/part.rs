@@ -1,6 +1,6 @@
 //! What entities have in one partition of a view: their records, rows and sums, written together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
@@ -31,13 +31,14 @@ pub(crate) struct Change {
 }
 
 /// What is to be added to sums, by row and property.
-type Differences = BTreeMap<String, BTreeMap<String, i64>>;
+type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i64>>;
 
 impl Change {
     /// Rows of sums that it changes.
     pub(super) fn sums(&self) -> impl Iterator<Item = &String> {
-        let rows: BTreeSet<_> = self.before.sums.keys().chain(self.after.sums.keys()).collect();
-        rows.into_iter().filter(|row| self.before.sums.get(*row) != self.after.sums.get(*row))
+        let (before, after) = (&self.before.sums, &self.after.sums);
+        let new = after.keys().filter(|row| !before.contains_key(*row));
+        before.iter().filter(|(row, sums)| after.get(*row) != Some(sums)).map(|(row, _)| row).chain(new)
     }
 
     /// Rows that it had put, and puts no more.
@@ -69,7 +70,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let amounts = amounts.into_iter().filter(|(_, amount)| *amount != 0);
             amounts.map(|(name, amount)| (name.to_owned(), amount)).collect()
         };
-        let summed = wanted.sums.into_iter().map(|(row, amounts)| (row.as_str().to_owned(), sums(amounts)));
+        let summed = wanted.sums.into_iter().map(|(row, amounts)| (row.into_string(), sums(amounts)));
         let after = Share {
             rows: wanted.rows.keys().map(|row| row.as_str().to_owned()).collect(),
             sums: summed.filter(|(_, amounts)| !amounts.is_empty()).collect(),
@@ -79,10 +80,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     /// Writes what some entities have; `false` if another writer got between.
-    pub(super) async fn write_changes(
+    pub(super) async fn write_changes<'a>(
         &self,
         place: &PartitionKey,
-        changes: impl Iterator<Item = &Change> + Send,
+        changes: impl Iterator<Item = &'a Change> + Send,
     ) -> Result<bool> {
         let mut operations = Vec::new();
         let (mut differences, mut gone) = (Differences::new(), Vec::new());
@@ -94,16 +95,16 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 (row_key.clone(), OperationKind::InsertOrReplace(row.clone()))
             };
             operations.extend(change.rows.iter().map(put));
-            gone.extend(change.gone().cloned());
+            gone.extend(change.gone());
             for row in change.sums() {
-                let of_row = differences.entry(row.clone()).or_default();
+                let of_row = differences.entry(row.as_str()).or_default();
                 let (was, is) = (change.before.sums.get(row), change.after.sums.get(row));
                 for name in [was, is].into_iter().flatten().flat_map(BTreeMap::keys) {
-                    of_row.entry(name.clone()).or_insert(0);
+                    of_row.entry(name.as_str()).or_insert(0);
                 }
                 for (amounts, sign) in [(is, 1), (was, -1)] {
                     for (name, amount) in amounts.into_iter().flatten() {
-                        let sum = of_row.entry(name.clone()).or_insert(0);
+                        let sum = of_row.entry(name.as_str()).or_insert(0);
                         let more = amount.checked_mul(sign).and_then(|amount| sum.checked_add(amount));
                         *sum = more.ok_or_else(|| self.overflow(name, (place, row)))?;
                     }
@@ -111,7 +112,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
         }
         let gone = gone.into_iter().map(|row| async move {
-            let key = key_of(place, &row)?;
+            let key = key_of(place, row)?;
             let found = self.get(&key).await?;
             Ok::<_, Error>(found.map(|found| (key.row_key, OperationKind::Delete(IfMatch::ETag(found.etag)))))
         });
@@ -127,16 +128,16 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     async fn sum(
         &self,
         place: &PartitionKey,
-        row: String,
-        more: BTreeMap<String, i64>,
+        row: &str,
+        more: BTreeMap<&str, i64>,
     ) -> Result<(RowKey, OperationKind)> {
-        let key = key_of(place, &row)?;
+        let key = key_of(place, row)?;
         let found = self.get(&key).await?;
         let mut sums = Vec::with_capacity(more.len());
-        for (name, more) in &more {
+        for (name, more) in more {
             let stored = found.as_ref().map(|found| sum_in(found.row.view(), name)).transpose()?.unwrap_or(0);
-            let sum = stored.checked_add(*more).ok_or_else(|| self.overflow(name, (place, &row)))?;
-            sums.push((name.as_str(), sum));
+            let sum = stored.checked_add(more).ok_or_else(|| self.overflow(name, (place, row)))?;
+            sums.push((name, sum));
         }
         let write = sums_write::<V::Row>(&sums, found.map(|found| found.etag));
         Ok((key.row_key, write))

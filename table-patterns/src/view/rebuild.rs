@@ -1,20 +1,19 @@
 //! Building a view from the rows of its source, beside live writers: resumable, page by page.
 
 use std::fmt;
-use std::ops::Bound;
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
-use table_core::key::{EntityKey, PartitionKey, order};
+use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{Belonging, judge};
 use table_core::name::TableName;
-use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
+use table_core::query::{Continuation, EntityRef, KeyRange, Page, Query, Select, TextRange};
 use table_core::schema::{ENTITY_TYPE, KeyPiece};
 use table_core::store::TableStore;
 
-use crate::requests::{self, CONCURRENCY};
+use crate::many;
 use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::ends::Ends;
@@ -173,11 +172,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
             }
             Phase::Gone => {
                 let page = self.read(self.view.rows.name()?, everywhere(OF), keys_only()).await?;
-                let sources = sources_of(&page)?;
-                let runs = sources.chunk_by(|one, next| one.partition_key == next.partition_key);
-                let gone = runs.map(|run| self.gone(run));
-                let gone: Vec<Vec<_>> = requests::in_order(gone, CONCURRENCY).await?;
-                let gone: Vec<EntityKey> = gone.into_iter().flatten().collect();
+                let gone = self.gone(sources_of(&page)?).await?;
                 position.progress.removed += u64::try_from(gone.len()).unwrap_or(u64::MAX);
                 self.view.apply_all(gone.into_iter().map(Applied::from)).await?;
                 (page.continuation, Phase::Sums)
@@ -231,37 +226,14 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok((standing, etag))
     }
 
-    /// Those entities of one partition that are no longer there. Both they and the rows of the source are in the order of keys: the
-    /// source is read once from the first of them to the last.
-    async fn gone(&self, sources: &[EntityKey]) -> Result<Vec<EntityKey>> {
-        let (Some(first), Some(last)) = (sources.first(), sources.last()) else { return Ok(Vec::new()) };
-        let rows = TextRange {
-            lower: Bound::Included(first.row_key.as_str().to_owned()),
-            upper: Bound::Included(last.row_key.as_str().to_owned()),
-        };
+    /// Those entities that are no longer there.
+    async fn gone(&self, sources: Vec<EntityKey>) -> Result<Vec<EntityKey>> {
+        let of = (self.view.source.store(), self.view.source.name()?);
         let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
-        let query = Query { select, ..Query::new(KeyRange::rows(first.partition_key.as_str(), rows)) };
-        let mut sources = sources.iter().peekable();
-        let (mut missing, mut from) = (Vec::new(), None);
-        loop {
-            let page =
-                self.view.source.store().query(self.view.source.name()?, &query, from.as_ref()).await?;
-            for row in page.rows.iter() {
-                if judge::<V::Source>(row)? == Belonging::Other {
-                    continue;
-                }
-                let order = |source: &EntityKey| order::compare(source.row_key.as_str(), row.row_key);
-                while let Some(source) = sources.next_if(|source| order(source).is_lt()) {
-                    missing.push(source.clone());
-                }
-                sources.next_if(|source| order(source).is_eq());
-            }
-            from = page.continuation;
-            if from.is_none() {
-                missing.extend(sources.cloned());
-                return Ok(missing);
-            }
-        }
+        let is_own = |row: EntityRef<'_>| Ok(judge::<V::Source>(row)? == Belonging::Own);
+        let are_there = many::rows(of, &sources, &select, is_own).await?;
+        let found = sources.into_iter().zip(are_there);
+        Ok(found.filter(|(_, is_there)| *is_there != Some(true)).map(|(source, _)| source).collect())
     }
 
     async fn read(&self, table: &TableName, range: KeyRange, select: Select) -> Result<Page> {

@@ -1,0 +1,167 @@
+//! Rows of many keys: those that lie side by side are read by pages, all others one by one.
+
+use std::ops::Bound;
+
+use table_core::error::Result;
+use table_core::key::{EntityKey, order};
+use table_core::name::TableName;
+use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
+use table_core::store::TableStore;
+
+use crate::requests::{self, CONCURRENCY};
+
+/// Keys that follow one another in a partition before a page is asked for.
+const SOME: usize = 8;
+/// Rows of the page for each key that it is asked for: what lies between costs no more than the keys themselves.
+const AROUND: usize = 2;
+/// Rows of a page at most.
+const PAGE: usize = 1_000;
+
+/// What is read of the row of each key, in the order of the keys; `None` where there is no row.
+pub(crate) async fn rows<S: TableStore, T: Send>(
+    (store, table): (&S, &TableName),
+    keys: &[EntityKey],
+    select: &Select,
+    read: impl Fn(EntityRef<'_>) -> Result<T> + Sync,
+) -> Result<Vec<Option<T>>> {
+    let mut found: Vec<Option<T>> = keys.iter().map(|_| None).collect();
+    let numbered: Vec<(usize, &EntityKey)> = keys.iter().enumerate().collect();
+    let follows = |(_, one): &(usize, &EntityKey), (_, next): &(usize, &EntityKey)| {
+        let rows = order::compare(one.row_key.as_str(), next.row_key.as_str());
+        one.partition_key == next.partition_key && rows.is_lt()
+    };
+    let (runs, mut alone): (Vec<_>, Vec<_>) = numbered.chunk_by(follows).partition(|run| run.len() >= SOME);
+    let pages = runs.into_iter().map(|run| page((store, table), run, select, &read));
+    for (rows, rest) in requests::in_order(pages, CONCURRENCY).await? {
+        for (at, row) in rows {
+            if let Some(place) = found.get_mut(at) {
+                *place = Some(row);
+            }
+        }
+        alone.push(rest);
+    }
+    let alone = alone.into_iter().flatten().copied();
+    let gets = alone.map(|(at, key)| {
+        let read = &read;
+        async move {
+            let Some(stored) = store.get(table, key, select).await? else { return Ok((at, None)) };
+            let row = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), stored.row.view());
+            Ok((at, Some(read(row.with_etag(&stored.etag))?)))
+        }
+    });
+    for (at, row) in requests::in_order(gets, CONCURRENCY).await? {
+        if let Some(place) = found.get_mut(at) {
+            *place = row;
+        }
+    }
+    Ok(found)
+}
+
+/// What a page gives of keys that ascend in one partition, and the keys that it did not reach.
+async fn page<'k, 'a, S: TableStore, T>(
+    (store, table): (&S, &TableName),
+    run: &'k [(usize, &'a EntityKey)],
+    select: &Select,
+    read: impl Fn(EntityRef<'_>) -> Result<T>,
+) -> Result<(Vec<(usize, T)>, &'k [(usize, &'a EntityKey)])> {
+    let (Some((_, first)), Some((_, last))) = (run.first(), run.last()) else { return Ok((Vec::new(), run)) };
+    let end = |key: &EntityKey| Bound::Included(key.row_key.as_str().to_owned());
+    let rows = TextRange { lower: end(first), upper: end(last) };
+    let range = KeyRange::rows(first.partition_key.as_str(), rows);
+    let top = Some(run.len().saturating_mul(AROUND).min(PAGE));
+    let query = Query { select: select.clone(), top, ..Query::new(range) };
+    let page = store.query(table, &query, None).await?;
+    let (mut found, mut rest) = (Vec::with_capacity(run.len()), run);
+    for row in page.rows.iter() {
+        while let Some(((at, key), behind)) = rest.split_first() {
+            let order = order::compare(key.row_key.as_str(), row.row_key);
+            if order.is_gt() {
+                break;
+            }
+            rest = behind;
+            if order.is_eq() {
+                found.push((*at, read(row)?));
+                break;
+            }
+        }
+    }
+    Ok((found, if page.continuation.is_none() { &[] } else { rest }))
+}
+
+#[cfg(test)]
+mod tests {
+    use pollster::block_on;
+    use proptest::prelude::*;
+    use table_core::embedded::Engine;
+    use table_core::{Entity, TableStoreExt};
+
+    use super::*;
+    use crate::faults::{Call, FaultyStore};
+
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Many")]
+    #[partition_key(of)]
+    #[row_key(number)]
+    struct One {
+        of: u8,
+        number: u32,
+    }
+
+    fn store(rows: impl IntoIterator<Item = (u8, u32)>) -> FaultyStore<Engine> {
+        let engine = Engine::in_memory();
+        let table = block_on(engine.table::<One>().create_if_missing()).unwrap();
+        for (of, number) in rows {
+            block_on(table.insert_or_replace(&One { of, number })).unwrap();
+        }
+        FaultyStore::new(engine)
+    }
+
+    fn read(store: &FaultyStore<Engine>, keys: &[(u8, u32)]) -> Vec<Option<String>> {
+        let keys: Vec<_> =
+            keys.iter().map(|(of, number)| One::key(*of, *number).into_key().unwrap()).collect();
+        let table = TableName::new("Many").unwrap();
+        let text = |row: EntityRef<'_>| {
+            assert!(row.etag().ticks().is_some_and(|ticks| ticks > 0));
+            Ok(format!("{} {}", row.partition_key, row.row_key))
+        };
+        let found = block_on(rows((store, &table), &keys, &Select::All, text)).unwrap();
+        for (key, found) in keys.iter().zip(&found) {
+            let key = format!("{} {}", key.partition_key.as_str(), key.row_key.as_str());
+            assert!(found.as_ref().is_none_or(|found| *found == key), "{found:?} for {key}");
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn pages_and_look_ups_find_the_same(
+            stored in prop::collection::btree_set((0..2_u8, 0..200_u32), 0..150),
+            mut wanted in prop::collection::vec((0..2_u8, 0..200_u32), 0..80),
+            is_sorted: bool,
+            page in 1..40_usize,
+        ) {
+            if is_sorted {
+                wanted.sort_unstable();
+            }
+            let found = read(&store(stored.clone()).pages_of(page), &wanted);
+            let found: Vec<_> = found.iter().map(Option::is_some).collect();
+            prop_assert_eq!(found, wanted.iter().map(|key| stored.contains(key)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn keys_side_by_side_take_one_request_and_what_a_page_does_not_reach_one_each() {
+        let store = store((0..400).map(|number| (1, number)));
+        let calls = |keys: Vec<(u8, u32)>| {
+            store.heal();
+            assert!(read(&store, &keys).iter().all(Option::is_some));
+            let is = |wanted| store.calls().into_iter().filter(|call| *call == wanted).count();
+            (is(Call::Query), is(Call::Get))
+        };
+        assert_eq!(calls((0..100).map(|number| (1, number)).collect()), (1, 0));
+        assert_eq!(calls((0..100).rev().map(|number| (1, number)).collect()), (0, 100));
+        // A page of 80 reaches twenty of forty keys whose neighbours are three others.
+        assert_eq!(calls((0..40).map(|number| (1, number * 4)).collect()), (1, 20));
+        assert_eq!(calls((0..7).map(|number| (1, number)).collect()), (0, 7));
+    }
+}
