@@ -59,29 +59,29 @@ impl Constant {
 }
 
 /// The comparison of the stored value with the constant: one of the outcomes above.
-pub(super) fn outcome(stored: ValueRef<'_>, constant: &Constant) -> u8 {
+pub(super) fn outcome(stored: &ValueRef<'_>, constant: &Constant) -> u8 {
     let ordering = match (stored, constant) {
         // Equality is settled by the bytes, in any order.
-        (ValueRef::String(stored), Constant::String(constant)) if stored == &**constant => Ordering::Equal,
+        (ValueRef::String(stored), Constant::String(constant)) if *stored == &**constant => Ordering::Equal,
         (ValueRef::String(stored), Constant::String(constant)) => order::compare(stored, constant),
         (ValueRef::Int32(stored), Constant::Int32(constant)) => stored.cmp(constant),
         (ValueRef::Int64(stored), Constant::Int64(constant)) => stored.cmp(constant),
         (ValueRef::Int64(stored), Constant::Int32(constant)) => stored.cmp(&i64::from(*constant)),
-        (ValueRef::Double(stored), Constant::Double(constant)) => return doubles(stored, *constant),
+        (ValueRef::Double(stored), Constant::Double(constant)) => return doubles(*stored, *constant),
         (ValueRef::Double(stored), Constant::Int32(constant)) => {
-            return doubles(stored, f64::from(*constant));
+            return doubles(*stored, f64::from(*constant));
         }
         (ValueRef::Double(stored), Constant::Int64(constant)) => {
             #[expect(
                 clippy::cast_precision_loss,
                 reason = "widening to the stored type rounds as the service's does (FIL-15)"
             )]
-            return doubles(stored, *constant as f64);
+            return doubles(*stored, *constant as f64);
         }
         (ValueRef::Boolean(stored), Constant::Boolean(constant)) => stored.cmp(constant),
         (ValueRef::DateTime(stored), Constant::DateTime(constant)) => stored.cmp(constant),
         (ValueRef::Guid(stored), Constant::Guid(constant)) => stored.cmp(constant),
-        (ValueRef::Binary(stored), Constant::Binary(constant)) => stored.cmp(constant),
+        (ValueRef::Binary(stored), Constant::Binary(constant)) => (**stored).cmp(constant),
         _ => return MISMATCH,
     };
     of(ordering)
