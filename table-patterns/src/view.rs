@@ -42,7 +42,7 @@
 //! | [catching up](ViewTable::catch_up) | 1 range query of the registry; 1 get, 1 range query and 1 write a partition; then an entity that changed: 2 gets, and 1 get for each partition of the view |
 //! | and for all that changed together | for each partition of the view 1 get a sum that changes, and 1 transaction for as many entities as fit in 100 operations: one an entity, one a row it puts, one a sum |
 //! | an entity's first time in a partition of the view | 1 get for each partition, 2 gets more, and 1 transaction for 100 such entities of a partition |
-//! | rebuild | the same for each row of the source, 256 at a time, 1 scan of each table, and each partition of the view read once more; 2 range queries, 1 get and 1 write a partition with a feed |
+//! | rebuild | 2 range queries for 256 rows of the source that lie side by side, and 1 get for each partition of the view that one of them was in before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more; 2 range queries, 1 get and 1 write a partition with a feed |
 //!
 //! # Bounds
 //! - What one entity has in one partition of the view is one transaction: 98 rows and sums. All partitions it ever had something in stand in 32 Ki characters.

@@ -38,6 +38,27 @@ fn shares_are_looked_up_of_entities_that_have_some() {
 }
 
 #[test]
+fn a_rebuild_asks_for_many_entities_at_once() {
+    let company = Company::new();
+    let table = company.engine.table::<Employee>();
+    let one =
+        |id| Employee { department: "Sales".into(), id, name: "A".into(), city: "Rome".into(), age: 70 };
+    block_on(table.bulk().insert_all((0..500).map(one))).unwrap();
+    company.store.heal();
+    block_on(company.view.rebuild().run()).unwrap();
+    let calls = company.store.calls();
+    let is = |wanted| calls.iter().filter(|call| **call == wanted).count();
+    // Each transaction looks at the sums that it writes.
+    assert!(
+        is(Call::Get) < 40 && is(Call::Query) < 20,
+        "{} gets, {} queries",
+        is(Call::Get),
+        is(Call::Query)
+    );
+    company.assert_right("rebuilt");
+}
+
+#[test]
 fn imp_6_a_new_view_over_old_rows_does_not_answer_until_it_is_built() {
     let company = Company::new();
     // From before there was a feed.
