@@ -10,9 +10,9 @@ use table_core::store::TableStore;
 
 use crate::requests::{self, CONCURRENCY};
 
-/// Keys that follow one another in a partition before a page is asked for.
+/// Keys that follow one another in a partition for which a page is asked for.
 const SOME: usize = 8;
-/// Rows of the page for each key that it is asked for: what lies between costs no more than the keys themselves.
+/// Rows of a page for each key that it is asked for, and of those the most for each that it gave: what lies between costs no more than the keys.
 const AROUND: usize = 2;
 /// Rows of a page at most.
 const PAGE: usize = 1_000;
@@ -31,8 +31,8 @@ pub(crate) async fn rows<S: TableStore, T: Send>(
         one.partition_key == next.partition_key && rows.is_lt()
     };
     let (runs, mut alone): (Vec<_>, Vec<_>) = numbered.chunk_by(follows).partition(|run| run.len() >= SOME);
-    let pages = runs.into_iter().map(|run| page((store, table), run, select, &read));
-    for (rows, rest) in requests::in_order(pages, CONCURRENCY).await? {
+    let found_of = runs.into_iter().map(|run| pages((store, table), run, select, &read));
+    for (rows, rest) in requests::in_order(found_of, CONCURRENCY).await? {
         for (at, row) in rows {
             if let Some(place) = found.get_mut(at) {
                 *place = Some(row);
@@ -57,35 +57,45 @@ pub(crate) async fn rows<S: TableStore, T: Send>(
     Ok(found)
 }
 
-/// What a page gives of keys that ascend in one partition, and the keys that it did not reach.
-async fn page<'k, 'a, S: TableStore, T>(
+/// What pages give of keys that ascend in one partition, and the keys that they did not reach.
+async fn pages<'k, 'a, S: TableStore, T>(
     (store, table): (&S, &TableName),
     run: &'k [(usize, &'a EntityKey)],
     select: &Select,
     read: impl Fn(EntityRef<'_>) -> Result<T>,
 ) -> Result<(Vec<(usize, T)>, &'k [(usize, &'a EntityKey)])> {
-    let (Some((_, first)), Some((_, last))) = (run.first(), run.last()) else { return Ok((Vec::new(), run)) };
     let end = |key: &EntityKey| Bound::Included(key.row_key.as_str().to_owned());
-    let rows = TextRange { lower: end(first), upper: end(last) };
-    let range = KeyRange::rows(first.partition_key.as_str(), rows);
-    let top = Some(run.len().saturating_mul(AROUND).min(PAGE));
-    let query = Query { select: select.clone(), top, ..Query::new(range) };
-    let page = store.query(table, &query, None).await?;
     let (mut found, mut rest) = (Vec::with_capacity(run.len()), run);
-    for row in page.rows.iter() {
-        while let Some(((at, key), behind)) = rest.split_first() {
-            let order = order::compare(key.row_key.as_str(), row.row_key);
-            if order.is_gt() {
-                break;
-            }
-            rest = behind;
-            if order.is_eq() {
-                found.push((*at, read(row)?));
-                break;
+    while rest.len() >= SOME
+        && let [(_, first), .., (_, last)] = rest
+    {
+        let rows = TextRange { lower: end(first), upper: end(last) };
+        let range = KeyRange::rows(first.partition_key.as_str(), rows);
+        let top = Some(rest.len().saturating_mul(AROUND).min(PAGE));
+        let query = Query { select: select.clone(), top, ..Query::new(range) };
+        let page = store.query(table, &query, None).await?;
+        let before = found.len();
+        for row in page.rows.iter() {
+            while let Some(((at, key), behind)) = rest.split_first() {
+                let order = order::compare(key.row_key.as_str(), row.row_key);
+                if order.is_gt() {
+                    break;
+                }
+                rest = behind;
+                if order.is_eq() {
+                    found.push((*at, read(row)?));
+                    break;
+                }
             }
         }
+        if page.continuation.is_none() {
+            return Ok((found, &[]));
+        }
+        if page.rows.is_empty() || (found.len() - before) * AROUND < page.rows.len() {
+            break;
+        }
     }
-    Ok((found, if page.continuation.is_none() { &[] } else { rest }))
+    Ok((found, rest))
 }
 
 #[cfg(test)]
@@ -163,5 +173,12 @@ mod tests {
         // A page of 80 reaches twenty of forty keys whose neighbours are three others.
         assert_eq!(calls((0..40).map(|number| (1, number * 4)).collect()), (1, 20));
         assert_eq!(calls((0..7).map(|number| (1, number)).collect()), (0, 7));
+        let store = store.clone().pages_of(30);
+        store.heal();
+        assert!(
+            read(&store, &(0..100).map(|number| (1, number)).collect::<Vec<_>>()).iter().all(Option::is_some)
+        );
+        // Three whole pages, and one of the last ten.
+        assert_eq!(store.calls(), [Call::Query; 4]);
     }
 }
