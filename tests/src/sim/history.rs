@@ -67,7 +67,8 @@ pub(super) struct History {
     snapshot: Option<reads::Kept>,
     backups: backups::Backups,
     established: bool,
-    /// An engine of relaxed durability was killed and the folder not opened since: what it left may still be lost with the power.
+    /// An engine of relaxed durability was killed, or failed before it was closed, and the folder was not opened since: what it left may still be
+    /// lost with the power.
     unsynced: bool,
     log: Log,
     seen: Seen,

@@ -29,6 +29,8 @@ impl History {
                     }
                     self.disk = self.disk.after_power_loss(self.random.random());
                 } else {
+                    // A close that failed has synced nothing.
+                    self.unsynced = self.life.relaxed && self.has_failed();
                     self.disk = self.disk.after_kill();
                 }
                 return Ok(());
