@@ -6,8 +6,8 @@ use table_core::error::ErrorCode;
 use super::kit::Company;
 use crate::faults::Fault;
 
-/// Three employees, of which the view knows two, one as she was before.
-fn company() -> Company {
+/// Three employees, of which the view knows two, one as she was before; and so many more that it does not know, one after the other.
+fn company_of(more: u32) -> Company {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);
     company.hire("Sales", 2, "Bob", "London", 20);
@@ -15,37 +15,49 @@ fn company() -> Company {
     company.assert_right("at the beginning");
     company.change("Sales", 1, |ada| (ada.city, ada.age) = ("Paris".into(), 61));
     company.hire("Marketing", 3, "Cy", "Rome", 40);
+    for id in 10..10 + more {
+        company.hire("Sales", id, "Ed", "London", 30);
+    }
     company.store.heal();
     company
 }
 
+fn company() -> Company {
+    company_of(0)
+}
+
 type Scene = fn(&Company);
 
-const SCENES: [(&str, Scene); 2] = [
+const SCENES: [(&str, u32, Scene); 3] = [
     (
         "catches up",
+        0,
         |company| {
             while block_on(company.view.catch_up(2)).is_ok_and(|caught| caught.changes > 0) {}
         },
     ),
-    ("rebuilds", |company| {
+    ("rebuilds", 0, |company| {
         let _ = block_on(company.view.rebuild().page(2).run());
+    }),
+    // Enough to be read by pages.
+    ("rebuilds many", 8, |company| {
+        let _ = block_on(company.view.rebuild().run());
     }),
 ];
 
-fn requests(scene: Scene) -> usize {
-    let company = company();
+fn requests(more: u32, scene: Scene) -> usize {
+    let company = company_of(more);
     scene(&company);
     company.store.calls().len()
 }
 
 #[test]
 fn imp_6_a_death_at_any_request_loses_and_doubles_nothing() {
-    for (name, scene) in SCENES {
-        for number in 0..requests(scene) {
+    for (name, more, scene) in SCENES {
+        for number in 0..requests(more, scene) {
             for after in [false, true] {
                 let at = format!("{name}: dies {} request {number}", if after { "after" } else { "before" });
-                let company = company();
+                let company = company_of(more);
                 company.store.script(move |_, call| match call {
                     _ if call < number => Fault::None,
                     _ if call == number && after => Fault::After(ErrorCode::EngineClosed),
@@ -121,10 +133,10 @@ fn imp_6_who_wakes_up_late_undoes_nothing() {
             company.catch_up();
         }),
     ];
-    for (name, scene) in SCENES {
+    for (name, more, scene) in SCENES {
         for (event, act) in meanwhile {
-            for number in 0..requests(scene) {
-                let company = company();
+            for number in 0..requests(more, scene) {
+                let company = company_of(more);
                 let mut others = Some(company.again());
                 company.store.script(move |_, call| match others.take() {
                     Some(others) if call == number => Fault::Meanwhile(Box::new(move || act(&others))),
@@ -144,8 +156,8 @@ fn imp_6_who_wakes_up_late_undoes_nothing() {
 /// The same, and the sleeper dies with its first write, so that it cannot look again.
 #[test]
 fn imp_6_who_wakes_up_late_and_dies_undoes_nothing() {
-    let (name, scene) = SCENES[0];
-    for number in 0..requests(scene) {
+    let (name, more, scene) = SCENES[0];
+    for number in 0..requests(more, scene) {
         let company = company();
         let mut others = Some(company.again());
         let mut is_last = false;

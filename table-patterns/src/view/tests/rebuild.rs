@@ -56,6 +56,13 @@ fn a_rebuild_asks_for_many_entities_at_once() {
         is(Call::Query)
     );
     company.assert_right("rebuilt");
+    // By another tool, without a feed.
+    for id in (0..500).step_by(9) {
+        block_on(table.delete(Employee::key("Sales", id), IfMatch::Any)).unwrap();
+    }
+    let built = block_on(company.view.rebuild().run()).unwrap();
+    assert_eq!((built.applied, built.removed), (444, 56));
+    company.assert_right("rebuilt once more");
 }
 
 #[test]
