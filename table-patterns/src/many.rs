@@ -17,7 +17,7 @@ const AROUND: usize = 2;
 /// Rows of a page at most.
 const PAGE: usize = 1_000;
 
-/// What is read of the row of each key, in the order of the keys; `None` where there is no row.
+/// What is read of the row of each key, in the order of the keys; `None` for a key without a row.
 pub(crate) async fn rows<S: TableStore, T: Send>(
     (store, table): (&S, &TableName),
     keys: &[EntityKey],
