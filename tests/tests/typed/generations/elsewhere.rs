@@ -1,0 +1,197 @@
+//! What two versions of one program keep elsewhere through one outbox.
+
+use std::time::Duration;
+
+use pollster::block_on;
+use table_core::table::LEASE;
+use table_core::{IfMatch, QueueName};
+use table_patterns::EntityStore;
+use table_patterns::outbox::Outbox;
+use table_patterns::work::Worker;
+use tests::time::Time;
+
+use super::refused;
+
+mod mail {
+    #[derive(table_core::Entity, Clone, Debug)]
+    #[entity(table = "Crew")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index(Mail, table = "Mail", partition_key("mail_", department), row_key(email, "_", id))]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        #[without('_')]
+        pub email: String,
+        pub badge: u32,
+    }
+}
+
+mod mail_and_badges {
+    #[expect(
+        clippy::duplicated_attributes,
+        reason = "each index has words of its own, which clippy takes for repetitions"
+    )]
+    #[derive(table_core::Entity, Clone, Debug)]
+    #[entity(table = "Crew")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    #[index(Mail, table = "Mail", partition_key("mail_", department), row_key(email, "_", id))]
+    #[index(Badges, table = "Badges", partition_key("badge_", department), row_key(badge, "_", id))]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        #[without('_')]
+        pub email: String,
+        pub badge: u32,
+    }
+}
+
+#[test]
+fn workers_of_an_older_program_leave_what_a_newer_one_recorded() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let queue = QueueName::new("work").unwrap();
+        let outbox = Outbox::with_pace(store.clone(), store.clone(), queue, time.pace());
+        outbox.create_queues().await.unwrap();
+        let old = store.entities_through::<mail::Employee, _>(outbox.clone()).with_pace(time.pace());
+        let old = old.create_if_missing().await.unwrap();
+        let new = store.entities_through::<mail_and_badges::Employee, _>(outbox.clone());
+        let new = new.with_pace(time.pace()).create_if_missing().await.unwrap();
+        let (id, badge) = (1, 7);
+        let ada = mail_and_badges::Employee { department: "Sales".into(), id, email: "ada".into(), badge };
+        new.insert(&ada).await.unwrap();
+
+        let worker = Worker::new(outbox.clone()).settles(&old);
+        for _ in 0..600 {
+            worker.run_once().await.unwrap();
+            time.pass(Duration::from_secs(10));
+        }
+        assert!(worker.metrics().left > 20, "{:?}", worker.metrics());
+        assert_eq!((worker.metrics().failures, outbox.depth().await.unwrap().poison), (0, 0));
+        let worker = Worker::new(outbox.clone()).settles(&new);
+        while outbox.depth().await.unwrap().waiting > 0 {
+            worker.run_once().await.unwrap();
+            time.pass(Duration::from_secs(1));
+        }
+        let report = new.check().run().await.unwrap();
+        assert!(report.is_clean(), "{report:?}");
+    });
+}
+
+/// A desk of agents and tickets that show their names, by an older program and by a newer one, which finds tickets by them.
+mod desk {
+    use table_core::Selection;
+    use table_core::selection::Point;
+    use table_patterns::denormal::{Denormal, OnDelete};
+
+    macro_rules! tickets {
+        ($version:ident, $(#[$index:meta])?) => {
+            pub(in super::super) mod $version {
+                #[derive(table_core::Entity, Clone, Debug)]
+                #[entity(table = "Desk", gives(Ticket))]
+                #[partition_key(tenant)]
+                #[row_key("agent_", id)]
+                pub(in super::super) struct Agent {
+                    pub tenant: String,
+                    #[digits(4)]
+                    pub id: u32,
+                    pub name: String,
+                }
+
+                #[derive(table_core::Entity, Clone, Debug)]
+                #[entity(table = "Desk", holds(Ticket))]
+                #[partition_key(tenant)]
+                #[row_key("ticket_", number)]
+                $(#[$index])?
+                pub(in super::super) struct Ticket {
+                    pub tenant: String,
+                    #[digits(6)]
+                    pub number: u32,
+                    pub agent: Option<i32>,
+                    pub agent_name: Option<String>,
+                }
+            }
+
+            impl Denormal for $version::Ticket {
+                type Source = $version::Agent;
+                type Holder = Self;
+                type Copied = String;
+                const NAME: &'static str = "assignee";
+                const ON_DELETE: OnDelete = OnDelete::Clear;
+
+                fn reference(ticket: &Self) -> Option<Selection<$version::Agent, Point>> {
+                    Some($version::Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
+                }
+                fn copied(agent: &$version::Agent) -> String {
+                    agent.name.clone()
+                }
+                fn set(ticket: &mut Self, name: String) {
+                    ticket.agent_name = Some(name);
+                }
+                fn clear(ticket: &mut Self) {
+                    (ticket.agent, ticket.agent_name) = (None, None);
+                }
+            }
+        };
+    }
+
+    tickets!(before,);
+    tickets!(indexed, #[index(ByAgent, row_key("named_", number, "_", agent_name))]);
+}
+
+#[test]
+fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holders() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let queue = QueueName::new("copies").unwrap();
+        let outbox = Outbox::with_pace(store.clone(), store.clone(), queue, time.pace());
+        outbox.create_queues().await.unwrap();
+        let agents = store.entities_through::<desk::before::Agent, _>(outbox.clone()).with_pace(time.pace());
+        let agents = agents.create_if_missing().await.unwrap();
+        let old = store.entities_through::<desk::before::Ticket, _>(outbox.clone()).with_pace(time.pace());
+        let old = old.create_if_missing().await.unwrap();
+        let ada = desk::before::Agent { tenant: "contoso".into(), id: 9, name: "Ada".into() };
+        agents.insert(&ada).await.unwrap();
+        let ticket = |number| desk::before::Ticket {
+            tenant: "contoso".into(),
+            number,
+            agent: Some(9),
+            agent_name: None,
+        };
+        old.insert(&ticket(17)).await.unwrap();
+        let (key, agent) =
+            (|| desk::before::Ticket::key("contoso", 17), || desk::before::Agent::key("contoso", 9));
+        agents.update(agent(), |ada| ada.name = "Byron".into()).await.unwrap();
+
+        let new = store.entities_through::<desk::indexed::Ticket, _>(outbox.clone()).with_pace(time.pace());
+        let new = new.create_if_missing().await.unwrap();
+        new.backfill::<desk::indexed::TicketByAgent>().run().await.unwrap();
+        time.pass(LEASE * 2);
+        assert!(refused(old.insert(&ticket(18)).await));
+        assert!(refused(old.update(key(), |ticket| ticket.agent = None).await));
+        assert!(refused(old.delete(key(), IfMatch::Any).await));
+        // The design of the source is the same; that of the holders which it would write is not.
+        assert!(refused(agents.update(agent(), |ada| ada.name = "Lovelace".into()).await));
+        assert!(refused(agents.delete(agent(), IfMatch::Any).await));
+        assert!(refused(agents.settle_copies(agent()).await));
+        let report = new.check().run().await.unwrap();
+        assert!(report.is_clean(), "{report:?}");
+        let found = new.get(desk::indexed::Ticket::key("contoso", 17)).await.unwrap().unwrap();
+        assert_eq!(found.agent_name.as_deref(), Some("Byron"));
+
+        // The newer program takes them along.
+        let agents = store.entities_through::<desk::indexed::Agent, _>(outbox).with_pace(time.pace());
+        let agents = agents.create_if_missing().await.unwrap();
+        agents
+            .update(desk::indexed::Agent::key("contoso", 9), |ada| ada.name = "Lovelace".into())
+            .await
+            .unwrap();
+        let found = new.get(desk::indexed::Ticket::by_agent("contoso", 17, "Lovelace")).await.unwrap();
+        assert_eq!(found.unwrap().number, 17);
+    });
+}

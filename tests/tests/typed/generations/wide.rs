@@ -1,0 +1,54 @@
+//! Wide entities of more parts than an older program knows.
+
+use pollster::block_on;
+use table_core::ErrorCode;
+use table_core::embedded::Engine;
+use table_patterns::wide::{Wide, WideStore};
+
+mod narrow {
+    #[derive(table_patterns::wide::Wide, Debug, Clone)]
+    #[entity(table = "Counts")]
+    #[partition_key(employee)]
+    #[row_key(year)]
+    pub(super) struct Counts {
+        pub employee: u32,
+        pub year: u16,
+        pub a: i32,
+        #[part(2)]
+        pub b: i32,
+    }
+}
+
+#[derive(Wide, Debug, Clone, PartialEq)]
+#[entity(table = "Counts")]
+#[partition_key(employee)]
+#[row_key(year)]
+struct Counts {
+    employee: u32,
+    year: u16,
+    a: i32,
+    #[part(2)]
+    b: i32,
+    #[part(3)]
+    c: i32,
+}
+
+#[test]
+fn a_wide_entity_of_more_parts_stays_whole() {
+    block_on(async {
+        let store = Engine::in_memory();
+        let old = store.wide::<narrow::Counts>().create_if_missing().await.unwrap();
+        let new = store.wide::<Counts>();
+        let whole = Counts { employee: 1, year: 2014, a: 1, b: 1, c: 1 };
+        new.insert(&whole).await.unwrap();
+        let key = || narrow::Counts::key(1, 2014);
+        let replaced = old.insert_or_replace(&narrow::Counts { employee: 1, year: 2014, a: 2, b: 2 }).await;
+        let patched = old.patch(key()).set(narrow::Counts::A, 2).set(narrow::Counts::B, 2).send().await;
+        for error in [replaced.unwrap_err(), patched.unwrap_err()] {
+            assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
+        }
+        assert_eq!(new.get(Counts::key(1, 2014)).await.unwrap().unwrap().0, whole);
+        old.set(key(), narrow::Counts::A, 3).await.unwrap();
+        assert_eq!(new.get(Counts::key(1, 2014)).await.unwrap().unwrap().0, Counts { a: 3, ..whole });
+    });
+}
