@@ -67,8 +67,7 @@ fn simulate(plan: &Plan) -> Result<(), String> {
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    side_by_side(work);
     let (counts, reports) = total.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     for report in &reports {
         println!("seed {}\n  {}", report.seed, report.log.join("\n  "));
@@ -78,6 +77,13 @@ fn simulate(plan: &Plan) -> Result<(), String> {
         Some((seed, wrong)) => Err(format!("seed {seed}: {wrong}")),
         None => Ok(()),
     }
+}
+
+/// Does the work on more threads than there are cores: those of a history hand over to each other, and a core that nobody hands over to
+/// lives another history meanwhile.
+fn side_by_side(work: impl Fn() + Sync) {
+    let threads = 4 * std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(&work))));
 }
 
 #[cfg(feature = "mutations")]
@@ -99,8 +105,7 @@ fn look_for_faults(plan: &Plan) -> Result<(), String> {
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    side_by_side(work);
     let missed = missed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     if missed.is_empty() { Ok(()) } else { Err(format!("no history finds {missed:?}")) }
 }

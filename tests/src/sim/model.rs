@@ -154,13 +154,18 @@ impl Model {
         if self.worlds.is_empty() {
             return Err(Wrong(wrong()));
         }
+        self.remember();
+        note(&mut self.noted, &self.worlds);
+        Ok(())
+    }
+
+    /// The states that are possible now will have been.
+    fn remember(&mut self) {
         for world in &self.worlds {
             if !self.past.iter().rev().take(16).any(|state| *state == world.state) {
                 self.past.push(Arc::clone(&world.state));
             }
         }
-        note(&mut self.noted, &self.worlds);
-        Ok(())
     }
 
     /// Notes the states that are possible now, and those that will be.
@@ -228,6 +233,7 @@ impl Model {
         let states = self.states();
         self.open.clear();
         self.worlds = states.into_iter().map(|state| World { state, ahead: VecDeque::new() }).collect();
+        self.remember();
     }
 
     /// The journal lost its end: any state there was may come back, but no other one.

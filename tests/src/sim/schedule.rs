@@ -165,29 +165,42 @@ impl Schedule {
         inner.doings += u64::from(NUMBER.get() > 0);
         let switch = inner.switch;
         if inner.random.random_ratio(1, switch) {
-            Self::give_turn(inner);
+            self.give_turn(inner);
         }
     }
 
     /// Lets another thread go on, and comes back when it is this one's turn.
-    fn give_turn(mut inner: MutexGuard<'_, Inner>) {
-        let me = NUMBER.get();
+    fn give_turn(&self, inner: MutexGuard<'_, Inner>) {
+        Self::choose(inner);
+        self.await_turn();
+    }
+
+    /// Chooses the thread that goes on, and wakes it up once it can have the lock.
+    fn choose(mut inner: MutexGuard<'_, Inner>) {
         let next = inner.choose();
-        if next == me {
-            return;
-        }
         inner.current = next;
-        inner.actors[next].turn.notify_one();
-        let turn = Arc::clone(&inner.actors[me].turn);
-        while inner.current != me {
-            inner = turn.wait(inner).unwrap_or_else(PoisonError::into_inner);
+        if next != NUMBER.get() {
+            let turn = Arc::clone(&inner.actors[next].turn);
+            drop(inner);
+            turn.notify_one();
+        }
+    }
+
+    fn await_turn(&self) {
+        let me = NUMBER.get();
+        let mut inner = self.inner();
+        if inner.current != me {
+            let turn = Arc::clone(&inner.actors[me].turn);
+            while inner.current != me {
+                inner = turn.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            }
         }
     }
 
     fn go_on_as(&self, doing: Doing) {
         let mut inner = self.inner();
         inner.actors[NUMBER.get()].doing = doing;
-        Self::give_turn(inner);
+        self.give_turn(inner);
         let mut inner = self.inner();
         inner.actors[NUMBER.get()].doing = Doing::Ready;
         if inner.stalled && NUMBER.get() == 0 {
@@ -208,20 +221,14 @@ impl Schedule {
 
     fn begin(&self, number: usize) {
         self.become_thread(number);
-        let mut inner = self.inner();
-        let turn = Arc::clone(&inner.actors[number].turn);
-        while inner.current != number {
-            inner = turn.wait(inner).unwrap_or_else(PoisonError::into_inner);
-        }
+        self.await_turn();
     }
 
     fn end(&self) {
         let mut inner = self.inner();
         inner.actors[NUMBER.get()].doing = Doing::Ended;
         inner.doings += 1;
-        let next = inner.choose();
-        inner.current = next;
-        inner.actors[next].turn.notify_one();
+        Self::choose(inner);
     }
 }
 
@@ -294,7 +301,7 @@ impl Scheduler for Shared {
         let mut inner = self.0.call();
         inner.now += Duration::from_micros(1);
         inner.doings += 1;
-        Schedule::give_turn(inner);
+        self.0.give_turn(inner);
     }
 
     fn sleep(&self, time: Duration) {
