@@ -79,8 +79,8 @@ fn simulate(plan: &Plan) -> Result<(), String> {
     }
 }
 
-/// Does the work on more threads than there are cores: those of a history hand over to each other, and a core that nobody hands over to
-/// lives another history meanwhile.
+/// Does the work on more threads than there are cores: those of a history hand over to each other, and a core that waits for its turn has
+/// other histories meanwhile.
 fn side_by_side(work: impl Fn() + Sync) {
     let threads = 4 * std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(&work))));
