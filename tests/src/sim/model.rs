@@ -5,8 +5,9 @@
 
 mod state;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
+use std::hash::Hash;
 use std::sync::Arc;
 
 pub(super) use state::{
@@ -14,7 +15,7 @@ pub(super) use state::{
 };
 
 /// What became of a write in one world.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Fate {
     Done(Option<Number>),
     Refused(Refusal),
@@ -31,13 +32,17 @@ struct Open {
 }
 
 /// One possibility: a state, and what became of the first open writes before it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     state: Arc<State>,
     ahead: VecDeque<Fate>,
 }
 
 impl World {
+    fn of(state: Arc<State>) -> Self {
+        Self { state, ahead: VecDeque::new() }
+    }
+
     /// What may become of the next write.
     fn next(&self, write: &Write, may_skip: bool) -> Vec<Self> {
         let with = |state: Arc<State>, fate| {
@@ -77,20 +82,23 @@ pub(super) struct Model {
     noted: Option<Vec<Arc<State>>>,
 }
 
+/// All in their order, each once. After the power went there may be thousands, too many to compare each with each.
+fn distinct<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    all.into_iter().filter(|one| seen.insert(one.clone())).collect()
+}
+
 fn note(noted: &mut Option<Vec<Arc<State>>>, worlds: &[World]) {
-    let Some(noted) = noted else { return };
-    for world in worlds {
-        if !noted.contains(&world.state) {
-            noted.push(Arc::clone(&world.state));
-        }
+    if let Some(noted) = noted {
+        let states = worlds.iter().map(|world| Arc::clone(&world.state));
+        *noted = distinct(std::mem::take(noted).into_iter().chain(states));
     }
 }
 
 impl Default for Model {
     fn default() -> Self {
-        let world = World { state: Arc::default(), ahead: VecDeque::new() };
         Self {
-            worlds: vec![world],
+            worlds: vec![World::of(Arc::default())],
             open: VecDeque::new(),
             may_skip: false,
             past: vec![Arc::default()],
@@ -146,26 +154,17 @@ impl Model {
 
     /// Goes on with those of the worlds that are not the same; there is at least one.
     fn keep(&mut self, worlds: Vec<World>, wrong: impl FnOnce() -> String) -> Result<(), Wrong> {
-        for world in worlds {
-            if !self.worlds.contains(&world) {
-                self.worlds.push(world);
-            }
-        }
+        self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(worlds));
         if self.worlds.is_empty() {
             return Err(Wrong(wrong()));
         }
-        self.remember();
-        note(&mut self.noted, &self.worlds);
-        Ok(())
-    }
-
-    /// The states that are possible now will have been.
-    fn remember(&mut self) {
         for world in &self.worlds {
             if !self.past.iter().rev().take(16).any(|state| *state == world.state) {
                 self.past.push(Arc::clone(&world.state));
             }
         }
+        note(&mut self.noted, &self.worlds);
+        Ok(())
     }
 
     /// Notes the states that are possible now, and those that will be.
@@ -189,26 +188,16 @@ impl Model {
                 let may_skip = self.may_skip;
                 let next: Vec<_> =
                     reached.iter().flat_map(|world| world.next(&open.write, may_skip)).collect();
-                for world in std::mem::replace(&mut reached, next) {
-                    if !all.contains(&world) {
-                        all.push(world);
-                    }
-                }
+                all.extend(std::mem::replace(&mut reached, next));
             }
             all.extend(reached);
         }
-        all
+        distinct(all)
     }
 
     /// The states that a reader may see now.
     pub(super) fn states(&self) -> Vec<Arc<State>> {
-        let mut states: Vec<Arc<State>> = Vec::new();
-        for world in self.visible() {
-            if !states.contains(&world.state) {
-                states.push(world.state);
-            }
-        }
-        states
+        distinct(self.visible().into_iter().map(|world| world.state))
     }
 
     /// Something was seen that only some states show. What was seen once is certain.
@@ -232,18 +221,14 @@ impl Model {
     pub(super) fn end(&mut self) {
         let states = self.states();
         self.open.clear();
-        self.worlds = states.into_iter().map(|state| World { state, ahead: VecDeque::new() }).collect();
-        self.remember();
+        self.past = distinct(std::mem::take(&mut self.past).into_iter().chain(states.iter().cloned()));
+        self.worlds = states.into_iter().map(World::of).collect();
     }
 
     /// The journal lost its end: any state there was may come back, but no other one.
     pub(super) fn fall_back(&mut self) {
-        for state in &self.past {
-            let world = World { state: Arc::clone(state), ahead: VecDeque::new() };
-            if !self.worlds.contains(&world) {
-                self.worlds.push(world);
-            }
-        }
+        let past = self.past.iter().cloned().map(World::of);
+        self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(past));
     }
 
     /// Whether so much is possible that it is better to look before anything else is asked for.

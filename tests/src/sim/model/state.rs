@@ -1,6 +1,7 @@
 //! One state of the model, and what a write makes of it.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 use table_core::ErrorCode;
 
@@ -20,8 +21,16 @@ pub(in crate::sim) struct Table {
     pub(in crate::sim) rows: BTreeMap<Place, Number>,
 }
 
+impl Hash for Table {
+    /// Nearly all states differ in the sum of their numbers, which is quicker than a hash of all rows.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let sum = self.rows.values().fold(0, |sum: Number, number| sum.wrapping_add(*number));
+        (self.made, self.rows.len(), sum).hash(hasher);
+    }
+}
+
 /// A message of the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::sim) struct Message {
     /// The operation that put it.
     pub(in crate::sim) number: Number,
@@ -32,7 +41,7 @@ pub(in crate::sim) struct Message {
 }
 
 /// All tables, by number, and a queue.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::sim) struct State {
     pub(in crate::sim) tables: BTreeMap<u8, Table>,
     /// The messages, in the order in which they came to show.
