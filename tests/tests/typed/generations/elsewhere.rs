@@ -1,4 +1,4 @@
-//! What two versions of one program keep elsewhere through one outbox.
+//! Indexes in other tables and denormalised copies, written by two versions of one program.
 
 use std::time::Duration;
 
