@@ -1,42 +1,54 @@
-//! Change feed: the changes of a partition in order, readable from any position.
+//! Change feed: the changes of a partition in the order of their commits, readable from any position.
 //!
 //! # Context
-//! A read model, an audit, another system want to know of every change of a partition, in the order of the changes, at their own speed.
-//! Workers of an [`outbox`](crate::outbox) do each intent once and forget it; a feed keeps what happened until it is trimmed.
+//! A read model, an audit trail or another system follows every change of a partition, in order and at its own speed.
+//! Workers of an [`outbox`](crate::outbox) process each intent once and forget it; a feed keeps its entries until they are trimmed.
 //!
 //! # Key layout
-//! In the partition of the change, written in its transaction: RowKey `U+FFFC feed_`, the writer's instant in ticks (19 digits), `_`, 32
-//! hexadecimal digits. Properties: `Source`: the row that changed · `Kind`: a word of the program's · `Payload`: Binary. As the outbox's, these
-//! rows are left out of typed reads.
+//! In the partition of the change:
 //!
-//! Which partitions of a table have a feed stands in the table [`FEEDS`]: the `PartitionKey` is the table's name in lower case, `_` and a bucket
-//! of 16, the `RowKey` the partition. Handles of entities with `#[entity(feed)]` register them; a program that records by hand calls [`Feed::register`].
+//! | RowKey | properties |
+//! |---|---|
+//! | `U+FFFC feed_` and 20 digits: the number of the last change in the row | `Source`, `Kind`, `Payload` of the first change, `Source1`, `Kind1`, `Payload1` of the second, …; an empty payload is left out |
+//! | `U+FFFC feed_head` | `Id`: random number that distinguishes the feed from one of an earlier table; `Last`: number of its last change; `Floor`: number of the last trimmed change; `Quiet`: see below |
+//!
+//! Changes are numbered from 1 without gaps. All changes of one transaction are in one row, or a few if they are large. Typed reads skip
+//! these rows, as they skip those of an outbox.
+//!
+//! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets,
+//! the `RowKey` is the partition. `Quiet` in such a row is the end of a feed at which a follower found no more changes.
 //!
 //! # Guarantee
-//! - A change and its entry are written both or neither.
-//! - The order is that of the transactions: by the Timestamp that the store gave, not by the writers' clocks. Entries of one transaction
-//!   follow in the order of their `RowKey`s.
-//! - At least once: a reader that keeps its [`Cursor`] only after it has worked on a page sees some entries again after a stop, and misses
-//!   none. No entry appears behind a cursor that was given out.
+//! - A change and its entry are written in one transaction.
+//! - The transaction replaces the head under its ETag. The order of the entries is therefore the order of the commits, for changes of one
+//!   entity and of several. No clock takes part: neither a writer's, nor a reader's, nor the store's.
+//! - No entry appears behind a [`Cursor`] that was returned. A writer that was suspended for any time before its commit is refused, reads the head again
+//!   and takes the next number.
+//! - Each reader gets each entry at least once: a reader that stores its cursor after it has processed a page reads some entries again after a crash.
+//! - A partition is listed in [`FEEDS`] before its first entry is committed.
+//!
+//! `docs/models/feed.rs` checks this protocol, and finds the fault if any one of its conditions is removed.
 //!
 //! # Cost
-//! A row in the transaction, and an upsert an hour and partition for the registry. A read is a range query from the cursor on, twice where the answer has several pages: a page is a snapshot, two
-//! pages are not, and an entry that was written between them must not be passed over. What is older than twice the [`skew`](Feed::skew) is read once, and only as far
-//! as asked for. A [`FeedReader`] keeps up to 8,192 entries for the next portion.
+//! **Write.** Two more operations in the transaction: the entries and the head. The handle remembers the head of a partition after a
+//! commit; the first write of a process reads it, and so does a write that lost a race. Writes of one partition through one
+//! handle wait for each other, because each needs the head of the one before. Between processes the loser of a race tries again.
+//!
+//! **Read.** One request for the head if nothing is new; otherwise also the pages of the new rows.
+//!
+//! **Poll of all partitions.** One request for 1,000 partitions that are quiet. A follower that has read a partition to its end marks it as quiet
+//! (two writes); the next writer removes the mark (one write) before it commits.
+//!
+//! **Trim.** The head, the keys of the trimmed rows, and one transaction for 100 of them.
 //!
 //! # Bounds
-//! The embedded engine gives out Timestamps in the order of its transactions (ENG-8). On the service the order is that of the clock of the machine
-//! that serves the partition, which is not promised across entities (ETAG-7).
-//! Where Timestamps are coarser than a [tick](table_core::ticks), as the whole seconds of Cosmos DB for NoSQL, an entry could appear behind a cursor: a
-//! feed is refused there when it is opened, recorded in or read.
-//!
-//! Clocks of writers and readers may differ from the store's, and a transaction may take, ten minutes together ([`Feed::skew`]): so much before the cursor
-//! is read again. A read holds what it reads in memory: trim, and read often.
+//! One partition commits its recorded transactions one after the other, about as many a second as the store answers requests in sequence. Spread
+//! partitions, or write many entities in a transaction: 98 of them have one row of entries.
 //!
 //! # Declared
 //! `#[entity(feed)]` on a struct: every [handle](crate::index::Entities) of it records each change in the transaction of the entity, with its indexes and
-//! participants, as `inserted`, `updated` or `deleted`, without a payload; a plain write of it does not compile. Another word, or a payload: a
-//! [participant](crate::participant).
+//! participants, as `inserted`, `updated` or `deleted`, without a payload. A plain write of it does not compile. For another kind or a payload use
+//! [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
 //!
 //! ```
 //! # use table_patterns::{Engine, Entity, IfMatch};
@@ -66,85 +78,89 @@
 //! ```
 //!
 //! # When not to
-//! Where the order is not needed: an [`Intent`](crate::outbox::Intent) costs nothing once it is done. For one feed of all partitions: each has its
-//! own; merge them where they are read.
+//! Where the order does not matter, an [`Intent`](crate::outbox::Intent) costs nothing once it is processed. There is no feed of all partitions: each partition has
+//! a feed, and readers merge them.
 
+mod head;
 mod read;
+mod record;
+mod registry;
 #[cfg(test)]
 mod tests;
+mod turn;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use table_core::error::{ErrorCode, Result};
-use table_core::etag::IfMatch;
+use table_core::error::Result;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
-use table_core::operation::{Operation, OperationKind};
-use table_core::pace::ticks_of;
-use table_core::row::RowWriter;
-use table_core::store::TableStore;
+use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
-use table_core::value::ValueRef;
-use uuid::Uuid;
 
-use crate::order::{self, Ordered};
-use crate::outbox::registry::{self, Registered};
 use crate::work::Pace;
-pub(crate) use read::Ahead;
+pub use head::FEED_PREFIX;
+pub(crate) use head::Head;
 pub use read::FeedReader;
+pub(crate) use record::{Record, operations};
+pub(crate) use registry::Listed;
+use turn::Turns;
 
-/// The table of the partitions that have a feed. Listings of the program's tables leave it out.
+/// Table that lists the partitions with a feed. Listings of the program's tables leave it out.
 pub const FEEDS: &str = table_core::table::FEEDS;
 
-/// What the `RowKey`s of a feed begin with.
-pub const FEED_PREFIX: &str = "\u{FFFC}feed_";
-
-/// What is recorded of a change.
+/// A change to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedChange<'a> {
-    /// The row that changed.
+    /// RowKey of the changed row.
     pub source: &'a RowKey,
-    /// What happened, in a word of the program's.
+    /// The kind of the change, chosen by the program.
     pub kind: &'a str,
-    /// More of it, in a form of the program's; at most 64 KiB (TYPE-10).
+    /// Details in a form chosen by the program; at most 64 KiB (TYPE-10).
     pub payload: &'a [u8],
 }
 
-/// One change as it is read.
+/// A recorded change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeedEntry {
-    /// The row that changed.
+    /// RowKey of the changed row.
     pub source: RowKey,
-    /// What happened.
+    /// The kind of the change.
     pub kind: String,
-    /// More of it.
+    /// Details of the change.
     pub payload: Vec<u8>,
-    /// Where a reader that has worked on this entry goes on.
+    /// Timestamp that the store gave the transaction, in [ticks](table_core::ticks). It does not define the order.
+    pub timestamp: u64,
+    /// Cursor just after this entry.
     pub cursor: Cursor,
 }
 
-/// A place in the feed of a partition. It can be stored, as JSON for example, and used by another process.
+/// A position in the feed of a partition. It can be stored, as JSON for example, and used by another process.
+///
+/// A cursor of a feed whose table was deleted and created again reads the new feed from its beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
-    /// The Timestamp of the last entry read, in ticks.
-    timestamp: u64,
-    /// Its RowKey.
-    row_key: String,
+    /// Identifier of the feed; 0 at the beginning of any feed.
+    feed: u64,
+    number: u64,
 }
 
 impl Cursor {
-    /// The Timestamp of the last entry read, in [ticks](table_core::ticks); 0 before the first.
+    /// Returns the number of the last change before the cursor; 0 at the beginning.
     #[must_use]
-    pub const fn ticks(&self) -> u64 {
-        self.timestamp
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Returns `true` if the cursor is at another cursor of its feed, or after it.
+    pub(crate) fn is_at(&self, other: &Self) -> bool {
+        self.feed == other.feed && self.number >= other.number
     }
 }
 
-/// The feeds of a store's partitions. Cheap to clone.
+/// The change feeds of a store. Clones share what they remember.
 ///
 /// ```
 /// # use table_patterns::{Engine, EntityKey, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction};
@@ -161,8 +177,7 @@ impl Cursor {
 /// let mut hire = Transaction::new(sales.clone(), store.capabilities().limits)?;
 /// # let row = RowWriter::new().finish();
 /// hire.push(Operation { row_key: ada.clone(), kind: OperationKind::Insert(row) })?;
-/// feed.record(&mut hire, FeedChange { source: &ada, kind: "hired", payload: b"" })?;
-/// store.submit(&employees, hire).await?;
+/// feed.submit(&employees, hire, &[FeedChange { source: &ada, kind: "hired", payload: b"" }]).await?;
 ///
 /// let entries = feed.read(&employees, &sales, &Cursor::default(), 100).await?;
 /// assert_eq!(entries[0].kind, "hired");
@@ -175,83 +190,50 @@ impl Cursor {
 pub struct Feed<S> {
     store: S,
     pace: Pace,
-    skew: Duration,
-    registered: Arc<Registered>,
+    turns: Arc<Turns>,
 }
 
 impl<S: TableStore> Feed<S> {
-    /// The feeds of a store's partitions.
+    /// Creates a handle to the feeds of a store.
     #[must_use]
     pub fn new(store: S) -> Self {
         Self::with_pace(store, Pace::new())
     }
 
-    /// The same with another clock.
+    /// Creates a handle that waits between attempts in another way.
     #[must_use]
     pub fn with_pace(store: S, pace: Pace) -> Self {
-        Self { store, pace, skew: Duration::from_mins(10), registered: Arc::default() }
+        Self { store, pace, turns: Arc::default() }
     }
 
-    /// Bears another difference of clocks than ten minutes, the time of a transaction included.
-    #[must_use]
-    pub const fn skew(mut self, time: Duration) -> Self {
-        self.skew = time;
-        self
-    }
-
-    /// Makes sure that a partition is known to have a feed. To be called before a change is recorded in it; at most once an hour
-    /// and partition it sends an upsert.
+    /// Submits a transaction together with the entries of its changes.
     ///
     /// # Errors
-    /// `Unsupported` where [Timestamps](table_core::store::Capabilities::timestamp_step) give changes no order; those of the store.
-    pub async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
-        order::require(&self.store, Ordered::Feed).map_err(|error| error.with_table(table.as_str()))?;
-        let known = (FEEDS, &*self.registered);
-        registry::register(&self.store, known, table, partition_key, self.pace.now()).await
+    /// Those of [`TableStore::submit`]; `InvalidInput` (EGT-2) if the entries do not fit the transaction; `UpdateConditionNotSatisfied` (CON-3) if
+    /// other writers committed to the partition during all attempts.
+    pub async fn submit(
+        &self,
+        table: &TableName,
+        transaction: Transaction,
+        changes: &[FeedChange<'_>],
+    ) -> Result<Committed> {
+        let records: Vec<_> = changes.iter().map(Record::of).collect();
+        self.commit(table, transaction, &records).await
     }
 
-    /// The partitions of a table that are known to have a feed, in the order of the registry.
+    /// Returns the partitions of a table that have a feed, in the order of the registry.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Those of [`TableStore::query`].
     pub async fn partitions(&self, table: &TableName) -> Result<Vec<PartitionKey>> {
-        registry::partitions(&self.store, FEEDS, table).await
+        Ok(self.listed(table).await?.into_iter().map(|listed| listed.partition_key).collect())
     }
 
-    /// Takes the partitions of a table that was dropped out of the registry.
-    pub(crate) async fn forget(&self, table: &TableName) -> Result<()> {
-        registry::forget_table(&self.store, FEEDS, table).await
-    }
-
-    /// The operation that records a change, for programs that put a transaction together themselves.
+    /// Reads at most `limit` entries after a cursor, oldest first. An empty list means that nothing is new.
     ///
     /// # Errors
-    /// `Unsupported` where Timestamps give changes no order; none else but for a clock beyond the year 9999.
-    pub fn operation(&self, change: FeedChange<'_>) -> Result<Operation> {
-        order::require(&self.store, Ordered::Feed)?;
-        let mut writer = RowWriter::with_capacity(3);
-        writer.property("Source", ValueRef::String(change.source.as_str()));
-        writer.property("Kind", ValueRef::String(change.kind));
-        writer.property("Payload", ValueRef::Binary(change.payload));
-        let id = Uuid::new_v4().simple();
-        let row_key = RowKey::new(format!("{FEED_PREFIX}{:019}_{id}", self.pace.now()))?;
-        Ok(Operation { row_key, kind: OperationKind::Insert(writer.finish()) })
-    }
-
-    /// Adds the record of a change to its transaction.
-    ///
-    /// # Errors
-    /// Those of [`Transaction::push`]: `PropertyValueTooLarge` for a payload over 64 KiB.
-    pub fn record(&self, transaction: &mut Transaction, change: FeedChange<'_>) -> Result<()> {
-        transaction.push(self.operation(change)?)
-    }
-
-    /// At most `limit` entries behind a cursor, oldest first; an empty list says that there is none yet.
-    ///
-    /// To read on and on take a [`reader`](Self::reader): each of these calls reads what is young anew.
-    ///
-    /// # Errors
-    /// `Unsupported` where Timestamps give changes no order; those of the store; `Corrupted` for a row that is not an entry.
+    /// Those of [`TableStore::get`] and [`TableStore::query`]; `Corrupted` if the head of the feed cannot be read. A row that is not an entry is
+    /// skipped: only a program that writes reserved keys by itself can have made it.
     pub async fn read(
         &self,
         table: &TableName,
@@ -259,16 +241,18 @@ impl<S: TableStore> Feed<S> {
         from: &Cursor,
         limit: usize,
     ) -> Result<Vec<FeedEntry>> {
-        read::portion(self, table, partition_key, from, limit).await
+        match self.head(table, partition_key).await? {
+            Some((head, _)) => Ok(self.entries((table, partition_key), &head, from, limit).await?.0),
+            None => Ok(Vec::new()),
+        }
     }
 
-    /// The end of a partition's feed as it is now: what is committed after this call lies behind it.
+    /// Returns the end of a partition's feed: every later commit is after it.
     ///
-    /// For a reader that takes what happened so far from the entities themselves. It asks for the end first: what changes while it reads the entities, the feed brings
-    /// again. Reads what was recorded in the last twenty minutes (twice the [`skew`](Self::skew)), however long the feed is.
+    /// A reader that takes the present state from the entities asks for the end first, and then follows the feed from there.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read).
+    /// Those of [`TableStore::get`]; `Corrupted` if the head of the feed cannot be read.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};
@@ -288,50 +272,18 @@ impl<S: TableStore> Feed<S> {
     /// # }).unwrap();
     /// ```
     pub async fn end(&self, table: &TableName, partition_key: &PartitionKey) -> Result<Cursor> {
-        let settled = self.settled();
-        let young = read::portion(self, table, partition_key, &settled, usize::MAX).await?;
-        Ok(young.into_iter().next_back().map_or(settled, |last| last.cursor))
+        Ok(self.head(table, partition_key).await?.map(|(head, _)| head.end()).unwrap_or_default())
     }
 
-    /// A place in the feeds of all partitions at which every transaction is over, whatever the clocks: twice the skew ago.
-    pub(crate) fn settled(&self) -> Cursor {
-        let timestamp = self.pace.now().saturating_sub(ticks_of(self.skew).saturating_mul(2));
-        Cursor { timestamp, row_key: String::new() }
-    }
-
-    /// Reads a partition's feed in portions from a cursor on, each entry once or twice however small they are.
+    /// Creates a reader of one partition that starts after a cursor.
     #[must_use]
     pub fn reader(&self, table: TableName, partition_key: PartitionKey, from: Cursor) -> FeedReader<'_, S> {
         FeedReader::new(self, table, partition_key, from)
-    }
-
-    /// Deletes the entries up to and with a cursor, in transactions of 100; how many. Readers that have not come so far miss them.
-    ///
-    /// # Errors
-    /// Those of the store; what was deleted before stays so, and a second call goes on.
-    pub async fn trim(&self, table: &TableName, partition_key: &PartitionKey, up_to: &Cursor) -> Result<u64> {
-        let old = read::cursors(self, table, partition_key, up_to).await?;
-        let limits = self.store.capabilities().limits;
-        let mut trimmed = 0;
-        for some in old.chunks(limits.operations.max(1)) {
-            let mut transaction = Transaction::new(partition_key.clone(), limits)?;
-            for cursor in some {
-                let row_key = RowKey::new(cursor.row_key.as_str())?;
-                transaction.push(Operation { row_key, kind: OperationKind::Delete(IfMatch::Any) })?;
-                trimmed += 1;
-            }
-            match self.store.submit(table, transaction).await {
-                // Another process trims too: what is left is found by the next call.
-                Err(error) if error.code() == ErrorCode::ResourceNotFound => return Ok(trimmed),
-                outcome => outcome?,
-            };
-        }
-        Ok(trimmed)
     }
 }
 
 impl<S> fmt::Debug for Feed<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Feed").field("skew", &self.skew).finish_non_exhaustive()
+        f.debug_struct("Feed").finish_non_exhaustive()
     }
 }

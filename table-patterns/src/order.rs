@@ -1,40 +1,39 @@
-//! Order of changes by their Timestamps, checked before a pattern relies on it.
+//! Order of changes by their Timestamps, checked before guarded steps rely on it.
 
-mod fault;
+use std::time::Duration;
 
-use table_core::error::{Error, Result};
+use table_core::error::{Error, ErrorCode, Fault, Result};
 use table_core::store::TableStore;
 
-use fault::OrderFault;
-
-/// What takes its order from Timestamps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ordered {
-    /// The entries of a change feed.
-    Feed,
-    /// A view, which follows feeds.
-    View,
-    /// The guarded steps of an intent that has no version of its own.
-    GuardedStep,
+/// Guarded steps without versions on a store whose Timestamps do not order changes.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "guarded steps are ordered by the Timestamps of their changes, but this store gives them in steps of {step:?}; number the \
+     changes with `Intent::version`, or remove the guards"
+)]
+struct Unordered {
+    step: Duration,
 }
 
-/// Whether the Timestamps of a store tell which of two changes was later.
+impl Fault for Unordered {
+    fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
+        (ErrorCode::Unsupported, Some("ETAG-6"))
+    }
+}
+
+/// Returns `true` if the Timestamps of a store tell the later of two changes.
 pub(crate) fn is_known<S: TableStore>(store: &S) -> bool {
     store.capabilities().timestamp_step <= 1
 }
 
-/// Refuses a pattern on a store whose Timestamps do not order changes.
+/// Refuses guarded steps without versions where Timestamps do not order changes.
 ///
 /// # Errors
-/// `Unsupported`, naming the pattern and why.
-pub(crate) fn require<S: TableStore>(store: &S, pattern: Ordered) -> Result<()> {
+/// `Unsupported` (ETAG-6) for a store with coarse Timestamps.
+pub(crate) fn require<S: TableStore>(store: &S) -> Result<()> {
     if is_known(store) {
         return Ok(());
     }
-    let step = fault::Step::of(store.capabilities().timestamp_step);
-    Err(Error::of(match pattern {
-        Ordered::Feed => OrderFault::Feed(step),
-        Ordered::View => OrderFault::View(step),
-        Ordered::GuardedStep => OrderFault::GuardedStep(step),
-    }))
+    let step = Duration::from_nanos(store.capabilities().timestamp_step.saturating_mul(100));
+    Err(Error::of(Unordered { step }))
 }

@@ -77,6 +77,8 @@
 //! # }).unwrap();
 //! ```
 
+use std::borrow::Cow;
+
 use table_core::entity::PlainEntity;
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
@@ -86,6 +88,7 @@ use table_core::pace::Pace;
 use table_core::selection::{Point, Selection};
 use uuid::Uuid;
 
+use crate::feed::Record;
 use crate::outbox::Step;
 
 /// A row of a participant, in the transaction of the entity.
@@ -117,11 +120,12 @@ pub struct Changes {
     pace: Pace,
     pub(crate) rows: Vec<Beside>,
     pub(crate) steps: Vec<Step>,
+    pub(crate) records: Vec<Record>,
 }
 
 impl Changes {
     pub(crate) const fn new(source: EntityKey, pace: Pace) -> Self {
-        Self { source, by: "", pace, rows: Vec::new(), steps: Vec::new() }
+        Self { source, by: "", pace, rows: Vec::new(), steps: Vec::new(), records: Vec::new() }
     }
 
     pub(crate) const fn by(&mut self, name: &'static str) -> &mut Self {
@@ -176,6 +180,12 @@ impl Changes {
     /// Adds an operation on a row of the partition, for patterns that lay rows out themselves.
     pub fn operation(&mut self, operation: Operation) {
         self.rows.push(Beside { by: self.by, operation });
+    }
+
+    /// Records an entry of this kind in the [feed](crate::feed) of the partition, with a payload of at most 64 KiB (TYPE-10).
+    pub fn record(&mut self, kind: impl Into<String>, payload: impl Into<Vec<u8>>) {
+        let (source, kind) = (self.source.row_key.clone(), Cow::Owned(kind.into()));
+        self.records.push(Record { source, kind, payload: payload.into() });
     }
 
     /// Intends a step elsewhere, which a worker takes: the handle needs an [outbox](crate::outbox) to record it.

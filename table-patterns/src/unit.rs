@@ -93,7 +93,6 @@ use table_core::name::TableName;
 use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 
-use crate::feed::Feed;
 use crate::handle::handle;
 use crate::index::{Batch, Entities, IndexOutbox, Road};
 
@@ -112,8 +111,6 @@ pub struct Unit<S, O> {
     acts: Vec<Act>,
     /// What the batch is made of.
     parts: Vec<Part>,
-    /// The feeds of holders that a change of a source writes.
-    feed: Feed<S>,
     /// Whether a copy is to change whose index is not known to be whole.
     look: bool,
     /// Handles with participants, by entity type.
@@ -143,7 +140,6 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Entit
             batch: Batch::new(partition_key),
             acts: Vec::new(),
             parts: Vec::new(),
-            feed: self.feed().clone(),
             look: false,
             handles: HashMap::new(),
             admissions: HashMap::new(),

@@ -114,6 +114,7 @@ mod applied;
 mod apply;
 mod ends;
 mod fault;
+mod follow;
 mod operations;
 mod part;
 mod projection;
@@ -128,10 +129,11 @@ mod tests;
 use table_core::entity::{Entity, PlainEntity};
 use table_core::error::Result;
 
+pub use follow::{CaughtUp, Freshness};
 pub use projection::Projection;
 pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};
 pub use record::VIEW_PREFIX;
-pub use table::{CaughtUp, Freshness, ViewState, ViewTable};
+pub use table::{ViewState, ViewTable};
 
 /// What each entity of a table has in a view of it.
 pub trait View: 'static {

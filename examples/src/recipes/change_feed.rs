@@ -46,8 +46,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let write = OperationKind::InsertOrReplace(day.to_row()?);
         let payload = day.precipitation.to_string();
         change.push(Operation { row_key: row_key.clone(), kind: write })?;
-        feed.record(&mut change, FeedChange { source: &row_key, kind, payload: payload.as_bytes() })?;
-        store.submit(table, change).await?;
+        let entry = FeedChange { source: &row_key, kind, payload: payload.as_bytes() };
+        feed.submit(table, change, &[entry]).await?;
     }
 
     // The readers: a model of their own, and a text that says how far they have come.

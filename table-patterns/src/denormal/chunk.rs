@@ -5,15 +5,15 @@ use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::query::EntityRef;
-use table_core::store::{StoredRow, TableStore};
+use table_core::store::StoredRow;
 
 use crate::denormal::fault::CopyFault;
 use crate::denormal::group::Group;
 use crate::denormal::io;
 use crate::denormal::reference::StoredReference;
 use crate::denormal::relation::{Refreshed, Relation};
-use crate::feed::{Feed, FeedChange};
-use crate::index::{Beside, Other, Write};
+use crate::feed::Record;
+use crate::index::{Other, Write};
 
 /// What one holder needs.
 #[derive(Debug)]
@@ -29,8 +29,8 @@ impl HolderStep {
     ///
     /// # Errors
     /// `Unsupported` if it has copies by a relation that is none of these; those of the relation.
-    pub(super) fn of<S: TableStore>(
-        (relations, feed, touches): (&[Relation], &Feed<S>, bool),
+    pub(super) fn of(
+        (relations, touches): (&[Relation], bool),
         (key, source): (&EntityKey, Option<EntityRef<'_>>),
         (group, stored): (Group, Option<StoredRow>),
     ) -> Result<Self> {
@@ -62,8 +62,7 @@ impl HolderStep {
         let kind = OperationKind::Replace(row.clone(), if_match);
         let mut write = (of.write)(&holder, kind, [&stored.row, &row])?;
         if of.feed {
-            let change = FeedChange { source: &holder.row_key, kind: "updated", payload: b"" };
-            write.beside.push(Beside { by: "feed", operation: feed.operation(change)? });
+            write.records.push(Record::plain(holder.row_key.clone(), "updated"));
         }
         Ok(Self { write: Some(Other { write, push: of.push }), drop })
     }

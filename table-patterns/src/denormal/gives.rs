@@ -86,7 +86,7 @@ impl<E: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, E, S, O> {
             for holder in group::read(store, groups).await? {
                 let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
                 let source = source.as_ref().map(|row| EntityRef::new(partition_key, row_key, row.view()));
-                let step = HolderStep::of((&self.given(), self.handle.feed(), true), (key, source), holder)?;
+                let step = HolderStep::of((&self.given(), true), (key, source), holder)?;
                 kept.others.extend(step.write);
                 let dropped = step.drop.into_iter().filter_map(group::dropped);
                 let dropped = dropped.map(|(row_key, kind)| Operation { row_key, kind });

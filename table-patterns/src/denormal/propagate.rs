@@ -50,7 +50,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Derive for Holders<'_, E, S, O> {
         for (item, (group, stored)) in holders.into_iter().enumerate() {
             let partition_key = group.holder.partition_key.clone();
             let place = Place { table: group.table.clone(), partition_key };
-            let how = (&self.relations[..], self.handle.feed(), self.touches);
+            let how = (&self.relations[..], self.touches);
             let what = HolderStep::of(how, source, (group, stored))?;
             let own = what.write.as_ref().map_or(0, |other| other.write.operations());
             wanted.parts.push(Part { item, place, own, shared: Vec::new(), what });

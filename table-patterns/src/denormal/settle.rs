@@ -28,7 +28,7 @@ impl<H: Entity, S: TableStore + Clone, O: IndexOutbox> Copying<'_, H, S, O> {
         call: Option<Call<'_>>,
     ) -> Result<usize> {
         let (handle, mut relation) = (self.handle, held.relation);
-        relation.holder.feed |= handle.recorder().is_some();
+        relation.holder.feed |= handle.records_changes();
         let (store, source_table) = (handle.table().store(), relation.source_table()?);
         let holder_table = handle.table().name()?.clone();
         let reference = Reference { relation: relation.name.to_owned(), holder_table, holder: key.clone() };

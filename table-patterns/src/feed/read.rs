@@ -1,59 +1,24 @@
-//! Reading a feed: in the order of the store's Timestamps, though rows lie in the order of the writers' clocks.
+//! Reading and trimming of a feed.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Bound;
 
-use table_core::error::{Error, ErrorCode, Result};
+use table_core::error::{ErrorCode, Result};
+use table_core::etag::IfMatch;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
-use table_core::pace::ticks_of;
+use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
+use table_core::retry::Retry;
 use table_core::store::TableStore;
-use table_core::ticks;
 use table_core::value::ValueRef;
 
-use crate::feed::{Cursor, FEED_PREFIX, Feed, FeedEntry};
-use crate::order::{self, Ordered};
+use crate::converge;
+use crate::feed::head::{FEED_PREFIX, Head};
+use crate::feed::record::{CHANGES, name};
+use crate::feed::{Cursor, Feed, FeedEntry};
 
-/// Entries that a reader keeps for its next portions.
-const AHEAD: usize = 8_192;
-
-/// Entries read that were not asked for yet, and where the next one is looked for.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Ahead {
-    at: Cursor,
-    entries: VecDeque<FeedEntry>,
-}
-
-impl Ahead {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
-    /// At most `limit` entries behind a cursor. What was kept is used if it begins there.
-    pub(crate) async fn next<S: TableStore>(
-        &mut self,
-        feed: &Feed<S>,
-        (table, partition_key): (&TableName, &PartitionKey),
-        from: &Cursor,
-        limit: usize,
-    ) -> Result<Vec<FeedEntry>> {
-        if self.at != *from {
-            *self = Self { at: from.clone(), entries: VecDeque::new() };
-        }
-        if self.entries.is_empty() {
-            self.entries = portion(feed, table, partition_key, from, limit.max(AHEAD)).await?.into();
-        }
-        let some: Vec<_> = self.entries.drain(..limit.min(self.entries.len())).collect();
-        if let Some(last) = some.last() {
-            self.at = last.cursor.clone();
-        }
-        Ok(some)
-    }
-}
-
-/// The feed of one partition, read in portions. Made by [`Feed::reader`].
+/// Reader of the feed of one partition. Created by [`Feed::reader`]. It keeps its cursor, and no entries.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, PartitionKey, feed::Cursor};
@@ -76,7 +41,7 @@ impl Ahead {
 /// loop {
 ///     let some = reader.next(10).await?;
 ///     if some.is_empty() {
-///         break; // nothing yet: a later call looks again
+///         break; // nothing new: call again later
 ///     }
 ///     portions.push(some.len());
 /// }
@@ -88,34 +53,51 @@ pub struct FeedReader<'a, S> {
     feed: &'a Feed<S>,
     table: TableName,
     partition_key: PartitionKey,
-    ahead: Ahead,
+    at: Cursor,
+    /// The head when it was last read: all entries up to its end are committed.
+    head: Option<Head>,
 }
 
 impl<'a, S> FeedReader<'a, S> {
-    pub(super) fn new(
+    pub(super) const fn new(
         feed: &'a Feed<S>,
         table: TableName,
         partition_key: PartitionKey,
         from: Cursor,
     ) -> Self {
-        Self { feed, table, partition_key, ahead: Ahead { at: from, entries: VecDeque::new() } }
+        Self { feed, table, partition_key, at: from, head: None }
     }
 
-    /// Behind which entry the next portion begins: to be kept once that one was worked on.
+    /// Returns the cursor after the last entry that was returned. Store it once that entry is processed.
     #[must_use]
     pub const fn cursor(&self) -> &Cursor {
-        &self.ahead.at
+        &self.at
     }
 }
 
 impl<S: TableStore> FeedReader<'_, S> {
-    /// The next entries, at most `limit`, oldest first; an empty list says that there is none yet.
+    /// Reads the next entries, at most `limit`, oldest first. An empty list means that nothing is new.
     ///
     /// # Errors
-    /// Those of [`Feed::read`]; the reader stays where it is.
+    /// Those of [`Feed::read`]; the reader keeps its position.
     pub async fn next(&mut self, limit: usize) -> Result<Vec<FeedEntry>> {
-        let from = self.ahead.at.clone();
-        self.ahead.next(self.feed, (&self.table, &self.partition_key), &from, limit).await
+        loop {
+            let known = self.head.filter(|head| head.passed(&self.at) < head.last);
+            let head = match known {
+                Some(head) => head,
+                None => match self.feed.head(&self.table, &self.partition_key).await? {
+                    Some((head, _)) => head,
+                    None => return Ok(Vec::new()),
+                },
+            };
+            let place = (&self.table, &self.partition_key);
+            let (entries, reached) = self.feed.entries(place, &head, &self.at, limit).await?;
+            (self.head, self.at) = (Some(head), reached);
+            // What a remembered head promised may have been trimmed since.
+            if !entries.is_empty() || known.is_none() {
+                return Ok(entries);
+            }
+        }
     }
 }
 
@@ -125,129 +107,141 @@ impl<S> fmt::Debug for FeedReader<'_, S> {
     }
 }
 
-/// What lies behind a cursor, at most `limit` entries in order.
-pub(super) async fn portion<S: TableStore>(
-    feed: &Feed<S>,
-    table: &TableName,
-    partition_key: &PartitionKey,
-    from: &Cursor,
-    limit: usize,
-) -> Result<Vec<FeedEntry>> {
-    order::require(&feed.store, Ordered::Feed).map_err(|error| error.with_table(table.as_str()))?;
-    let skew = ticks_of(feed.skew);
-    // A key before this was written so long ago that its transaction is over, whatever the clocks.
-    let settled = feed.settled().timestamp;
-    let mut pass = Pass { feed, table, partition_key, from, entries: Vec::new(), pages: 0 };
-    let complete = pass.run(|entries, key| {
-        // All keys up to this one were read: whatever has a Timestamp of `skew` before it is among them.
-        let complete = key.saturating_sub(skew);
-        let known = entries.iter().filter(|entry| entry.cursor.timestamp <= complete).count();
-        (key <= settled && known >= limit).then_some(complete)
-    });
-    let bound = match complete.await? {
-        Some(complete) => complete,
-        None if pass.pages <= 1 => ticks::MAX,
-        None => {
-            // IMPORTANT: an entry may have come into a page that was read already, before one that came into a later page. What is
-            // not after the newest of the first pass had been written before that pass ended: a second pass sees all of it.
-            let newest = pass.entries.iter().map(|entry| entry.cursor.timestamp).max().unwrap_or_default();
-            pass.entries.clear();
-            pass.run(|_, _| None).await?;
-            newest
+impl<S: TableStore> Feed<S> {
+    /// Reads at most `limit` entries between a cursor and the end that the head says; returns them, and the cursor that this reached.
+    pub(crate) async fn entries(
+        &self,
+        (table, partition_key): (&TableName, &PartitionKey),
+        head: &Head,
+        from: &Cursor,
+        limit: usize,
+    ) -> Result<(Vec<FeedEntry>, Cursor)> {
+        let (passed, is_ordered) = (head.passed(from), self.store.capabilities().ordered);
+        if passed >= head.last || limit == 0 {
+            return Ok((Vec::new(), head.cursor(passed)));
         }
-    };
-    let mut entries = pass.entries;
-    entries.retain(|entry| entry.cursor.timestamp <= bound);
-    entries.sort_by(|one, other| one.cursor.cmp(&other.cursor));
-    entries.truncate(limit);
-    Ok(entries)
-}
-
-/// The places of all entries up to a cursor.
-pub(super) async fn cursors<S: TableStore>(
-    feed: &Feed<S>,
-    table: &TableName,
-    partition_key: &PartitionKey,
-    up_to: &Cursor,
-) -> Result<Vec<Cursor>> {
-    let range = KeyRange::rows(partition_key.as_str(), TextRange::prefix(FEED_PREFIX));
-    let query = Query { select: Select::names(["RowKey", "Timestamp"]), ..Query::new(range) };
-    let (mut cursors, mut from) = (Vec::new(), None);
-    loop {
-        let page = feed.store.query(table, &query, from.as_ref()).await?;
-        cursors.extend(page.rows.iter().map(cursor_of).filter(|cursor| cursor <= up_to));
-        from = page.continuation;
-        if from.is_none() {
-            return Ok(cursors);
+        let window = u64::try_from(limit.saturating_add(CHANGES)).unwrap_or(u64::MAX);
+        let mut upper = if is_ordered { head.last } else { passed.saturating_add(window).min(head.last) };
+        let (mut entries, mut continuation) = (Vec::new(), None);
+        loop {
+            let range = KeyRange::rows(partition_key.as_str(), numbers(passed + 1, upper));
+            let top = is_ordered.then_some(limit.min(self.store.capabilities().top));
+            let query = Query { top, ..Query::new(range) };
+            let page = self.store.query(table, &query, continuation.as_ref()).await?;
+            for row in page.rows.iter() {
+                if let Some(last) = number(row.row_key) {
+                    add(row, (head, last), &mut entries)?;
+                }
+            }
+            entries.retain(|entry: &FeedEntry| entry.cursor.number > passed);
+            continuation = page.continuation;
+            match continuation {
+                Some(_) if is_ordered && entries.len() >= limit => break,
+                Some(_) => {}
+                // A window without an entry: another process trimmed it, or a foreign program deleted it.
+                None if entries.is_empty() && upper < head.last => upper = head.last,
+                None => break,
+            }
         }
+        entries.sort_by_key(|entry| entry.cursor.number);
+        let is_all = continuation.is_none() && entries.len() <= limit;
+        entries.truncate(limit);
+        let last = entries.last().map(|entry| entry.cursor.clone());
+        let reached = if is_all { head.cursor(upper) } else { last.unwrap_or_else(|| head.cursor(passed)) };
+        Ok((entries, reached))
     }
-}
 
-/// One reading of all rows behind a cursor, and of some that lie before it.
-struct Pass<'a, S> {
-    feed: &'a Feed<S>,
-    table: &'a TableName,
-    partition_key: &'a PartitionKey,
-    from: &'a Cursor,
-    entries: Vec<FeedEntry>,
-    pages: usize,
-}
-
-impl<S: TableStore> Pass<'_, S> {
-    /// Reads to the end, or until `enough` says so after a page, which is given the instant in the key of its last row.
-    async fn run(&mut self, enough: impl Fn(&[FeedEntry], u64) -> Option<u64> + Send) -> Result<Option<u64>> {
-        let mut rows = TextRange::prefix(FEED_PREFIX);
-        let since = self.from.timestamp.saturating_sub(ticks_of(self.feed.skew));
-        rows.lower = Bound::Included(format!("{FEED_PREFIX}{since:019}"));
-        let query = Query::new(KeyRange::rows(self.partition_key.as_str(), rows));
+    /// Deletes the entries up to a cursor, in transactions of 100; returns how many changes these were. Readers before the cursor miss them.
+    ///
+    /// # Errors
+    /// Those of the store. Rows that were deleted before the error stay deleted; call it again.
+    pub async fn trim(&self, table: &TableName, partition_key: &PartitionKey, up_to: &Cursor) -> Result<u64> {
+        let Some((before, floor)) = self.raise_floor(table, partition_key, up_to).await? else {
+            return Ok(0);
+        };
+        let range = KeyRange::rows(partition_key.as_str(), numbers(0, floor));
+        let most = self.store.capabilities().limits.operations.max(1);
+        let query = Query { select: Select::names(["RowKey"]), top: Some(most), ..Query::new(range) };
         let mut continuation = None;
         loop {
-            let page = self.feed.store.query(self.table, &query, continuation.as_ref()).await?;
-            self.pages += 1;
-            let mut last = 0;
-            for entity in page.rows.iter() {
-                last = instant(entity.row_key);
-                if cursor_of(entity) > *self.from {
-                    let entry = entry(entity).map_err(|error| error.with_table(self.table.as_str()))?;
-                    self.entries.push(entry);
+            let page = self.store.query(table, &query, continuation.as_ref()).await?;
+            let rows = page.rows.iter().filter(|row| number(row.row_key).is_some());
+            let deletions =
+                rows.map(|row| Ok((RowKey::new(row.row_key)?, OperationKind::Delete(IfMatch::Any))));
+            let deletions: Vec<_> = deletions.collect::<Result<_>>()?;
+            if !deletions.is_empty() {
+                match converge::submit(&self.store, table, partition_key, deletions).await {
+                    // Another process trims, too. The next call deletes what is left.
+                    Err(error) if error.code() == ErrorCode::ResourceNotFound => break,
+                    outcome => drop(outcome?),
                 }
             }
             continuation = page.continuation;
             if continuation.is_none() {
-                return Ok(None);
+                break;
             }
-            if let Some(complete) = enough(&self.entries, last) {
-                return Ok(Some(complete));
+        }
+        Ok(floor - before)
+    }
+
+    /// Records in the head that entries up to a cursor are trimmed; returns the floors before and after, or `None` if nothing was ever trimmed.
+    async fn raise_floor(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+        up_to: &Cursor,
+    ) -> Result<Option<(u64, u64)>> {
+        let retry = Retry::default().with_pace(self.pace.clone());
+        let mut race = retry.race("the feed of the partition");
+        loop {
+            let Some((head, etag)) = self.head(table, partition_key).await? else { return Ok(None) };
+            let floor = head.passed(up_to).min(head.last);
+            if floor == head.floor {
+                return Ok((floor > 0).then_some((floor, floor)));
             }
+            let write = Head { floor, ..head }.write(Some(etag))?;
+            let write = [(write.row_key, write.kind)];
+            if converge::is_won(converge::submit(&self.store, table, partition_key, write).await)? {
+                return Ok(Some((head.floor, floor)));
+            }
+            race.lost(None).await?;
         }
     }
 }
 
-/// The writer's instant in the key of an entry; 0 for a key that has none.
-fn instant(row_key: &str) -> u64 {
-    let digits = row_key.strip_prefix(FEED_PREFIX).and_then(|rest| rest.split('_').next());
-    digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
+/// Returns the keys of the rows whose last changes have these numbers.
+fn numbers(first: u64, last: u64) -> TextRange {
+    let key = |number| Bound::Included(format!("{FEED_PREFIX}{number:020}"));
+    TextRange { lower: key(first), upper: key(last) }
 }
 
-fn cursor_of(entity: EntityRef<'_>) -> Cursor {
-    Cursor { timestamp: entity.row.timestamp(), row_key: entity.row_key.to_owned() }
+/// Returns the number in the key of a row of entries; `None` for any other key.
+fn number(row_key: &str) -> Option<u64> {
+    let digits = row_key.strip_prefix(FEED_PREFIX)?;
+    let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { digits.parse().ok() } else { None }
 }
 
-fn entry(entity: EntityRef<'_>) -> Result<FeedEntry> {
-    let hint = &mut 0;
-    let source = entity.row.find("Source", hint)?;
-    let kind = entity.row.find("Kind", hint)?;
-    let payload = entity.row.find("Payload", hint)?;
-    let (Some(ValueRef::String(source)), Some(ValueRef::String(kind)), Some(ValueRef::Binary(payload))) =
-        (source, kind, payload)
-    else {
-        let message = "the row is no entry of a feed";
-        return Err(Error::new(ErrorCode::Corrupted, message).with_key(entity.partition_key, entity.row_key));
-    };
-    Ok(FeedEntry {
-        source: RowKey::new(source)?,
-        kind: kind.to_owned(),
-        payload: payload.to_vec(),
-        cursor: cursor_of(entity),
-    })
+/// Adds the entries of a row. A row that no feed has written has none.
+fn add(row: EntityRef<'_>, (head, last): (&Head, u64), entries: &mut Vec<FeedEntry>) -> Result<()> {
+    let (begin, hint) = (entries.len(), &mut 0);
+    for at in 0..CHANGES {
+        let (Some(ValueRef::String(source)), Some(ValueRef::String(kind))) =
+            (row.row.find(&name("Source", at), hint)?, row.row.find(&name("Kind", at), hint)?)
+        else {
+            break;
+        };
+        let payload = match row.row.find(&name("Payload", at), hint)? {
+            Some(ValueRef::Binary(payload)) => payload.to_vec(),
+            _ => Vec::new(),
+        };
+        let Ok(source) = RowKey::new(source) else { break };
+        let (kind, timestamp) = (kind.to_owned(), row.row.timestamp());
+        entries.push(FeedEntry { source, kind, payload, timestamp, cursor: head.cursor(0) });
+    }
+    let added = entries.get_mut(begin..).unwrap_or_default();
+    for (back, entry) in added.iter_mut().rev().enumerate() {
+        entry.cursor.number = last.saturating_sub(u64::try_from(back).unwrap_or(u64::MAX));
+    }
+    Ok(())
 }

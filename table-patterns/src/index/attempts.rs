@@ -161,7 +161,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         }
         // What is not whole has no copy to be taken for granted.
         let look = look || touches(batch, |index| !self.states.is_ready::<E>(index));
-        self.way_of(table, batch).attempt(batch, look).await
+        self.way(table).attempt(batch, look).await
     }
 
     /// Whether a program of a newer design lets this one replace rows as a whole.
@@ -189,17 +189,12 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// Writes entities of types that may be others, with what their structs declare. A conflict is an error, as all rows were read.
     pub(crate) async fn commit_others(&self, table: &TableName, batch: &Batch) -> Result<Vec<Option<ETag>>> {
         self.admit(false).await?;
-        self.way_of(table, batch).commit(batch, (&self.retry, !batch.copies.is_empty())).await
+        self.way(table).commit(batch, (&self.retry, !batch.copies.is_empty())).await
     }
 
     fn way<'a>(&'a self, table: &'a TableName) -> Way<'a, S, O> {
         let (store, outbox) = (self.table.store(), &self.outbox);
-        Way { store, outbox, feed: self.recorder(), lists: self.lists(table) }
-    }
-
-    fn way_of<'a>(&'a self, table: &'a TableName, batch: &Batch) -> Way<'a, S, O> {
-        let feed = batch.feed.then_some(&self.feed).or_else(|| self.recorder());
-        Way { feed, ..self.way(table) }
+        Way { store, outbox, feed: &self.feed, lists: self.lists(table) }
     }
 
     /// What the handle knows, for units of several types.
@@ -210,7 +205,7 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
         Road {
             store: self.table.store().clone(),
             outbox: self.outbox.clone(),
-            feed: self.recorder().cloned(),
+            feed: self.feed.clone(),
             blobs: self.blobs.clone(),
             retry: self.retry.clone(),
         }

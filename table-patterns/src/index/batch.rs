@@ -12,6 +12,7 @@ use table_core::operation::Operation;
 use table_core::row::{Row, entity_bytes};
 use table_core::schema::{EntitySchema, IndexSchema};
 
+use crate::feed::{self, Record};
 use crate::index::changes::{Change, ChangeKind, OwnerOf, owner_of};
 use crate::index::fault::{IndexFault, UniqueViolation};
 use crate::index::list::{ListForm, Member};
@@ -55,8 +56,8 @@ pub(crate) struct Batch {
     pub(crate) beside: Vec<Beside>,
     /// Steps that participants intend, by the row of the entity that changed.
     pub(crate) steps: Vec<(RowKey, Vec<Step>)>,
-    /// Whether a feed records the change of an entity of another type.
-    pub(crate) feed: bool,
+    /// Entries of the feed.
+    pub(crate) records: Vec<Record>,
     /// Whether its only write is to be known again.
     pub(crate) identified: bool,
     bytes: usize,
@@ -72,7 +73,7 @@ impl Batch {
             remote: Vec::new(),
             beside: Vec::new(),
             steps: Vec::new(),
-            feed: false,
+            records: Vec::new(),
             identified: false,
             bytes: 0,
         }
@@ -90,7 +91,13 @@ impl Batch {
         // Those of one entity were pushed together.
         let recorded = self.remote.chunk_by(|(_, one), (_, next)| one.owner == next.owner).count();
         let own = self.entities.len() + self.copies.len() + self.lists.len();
-        own + recorded + self.beside.len() + self.steps.len()
+        own + recorded + self.beside.len() + self.steps.len() + feed::operations(&self.records)
+    }
+
+    /// Returns the largest number of operations of its transaction with another write.
+    pub(crate) fn operations_with(&self, write: &Write) -> usize {
+        let recorded = feed::operations(self.records.iter().chain(&write.records));
+        self.operations() - feed::operations(&self.records) + write.operations() + recorded
     }
 
     /// The intents of its participants: one for each entity, so that two steps for one target are refused and none is lost.
@@ -123,6 +130,7 @@ impl Batch {
             count(self.copies.len(), "of copies in indexes"),
             count(self.lists.len(), "of lists"),
             count(recorded + self.steps.len(), "of intents"),
+            count(feed::operations(&self.records), "of the feed"),
         ];
         let beside = by.into_iter().map(|(by, n)| format!("{n} of `{by}`"));
         own.into_iter().flatten().chain(beside).collect::<Vec<_>>().join(", ")
@@ -166,7 +174,7 @@ impl Batch {
     /// `InvalidDuplicateRow` for an entity that is in it already (EGT-4); `UniqueViolation` for two entities of one value.
     pub(crate) fn push<E: Entity>(&mut self, write: Write) -> Result<()> {
         let bytes = write.bytes();
-        let Write { key, kind, changes, beside, steps, remote, identified } = write;
+        let Write { key, kind, changes, beside, steps, records, remote, identified } = write;
         self.identified |= identified;
         if self.entities.iter().any(|operation| operation.row_key == key.row_key) {
             return Err(
@@ -193,6 +201,7 @@ impl Batch {
         self.remote.extend(remote.into_iter().map(|change| (E::SCHEMA, change)));
         beside.into_iter().try_for_each(|one| self.put_beside(one))?;
         self.intend(&key.row_key, steps);
+        self.records.extend(records);
         self.entities.push(Operation { row_key: key.row_key, kind });
         Ok(())
     }

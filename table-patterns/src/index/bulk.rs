@@ -276,9 +276,9 @@ fn add<E: Entity, S: TableStore, O: IndexOutbox>(
     let key = entity.key_of()?;
     let chain = chains.entry(key.partition_key.clone()).or_default();
     let write = table.write_of(key.clone(), OperationKind::Insert(entity.to_row()?), None, Some(entity))?;
-    let (operations, bytes) = (write.operations(), write.bytes());
+    let bytes = write.bytes();
     let fits = |link: &Link| {
-        link.batch.operations() + operations <= limits.operations
+        link.batch.operations_with(&write) <= limits.operations
             && link.batch.bytes() + bytes <= limits.transaction_bytes
             && !link.batch.meets(&write)
     };

@@ -13,6 +13,7 @@ use table_core::schema::IndexSchema;
 use table_core::store::{StoredRow, TableStore};
 use table_core::transaction::Transaction;
 
+use crate::feed::Feed;
 use crate::index::batch::{Batch, CopyChange, ListChange, violation};
 use crate::index::list::{ListWrite, Lists, Upload};
 use crate::requests::{self, CONCURRENCY};
@@ -37,14 +38,14 @@ pub(crate) struct Mode {
 
 /// Writes a batch in one transaction, if nothing gets between.
 pub(crate) async fn attempt<S: TableStore>(
-    store: &S,
+    (store, feed): (&S, &Feed<S>),
     lists: &Lists<'_>,
     batch: &Batch,
     mode: Mode,
 ) -> Result<Attempt> {
     let mut uploads = Vec::new();
     let (done, is_sent) = match prepare(store, lists, batch, mode, &mut uploads).await {
-        Ok(transaction) => (submit(store, lists.table, batch, transaction).await, true),
+        Ok(transaction) => (submit(feed, lists.table, batch, transaction).await, true),
         Err(error) => (Err(error.with_table(lists.table.as_str())), false),
     };
     if !is_sent || matches!(done, Ok(Attempt::Entity(_) | Attempt::Index(_))) {
@@ -82,19 +83,19 @@ async fn prepare<S: TableStore>(
         transaction.push(intent)?;
     }
     uploads.iter().try_for_each(|upload| lists.check_age(upload))?;
-    let is_alone = transaction.operations().len() == 1;
+    let is_alone = transaction.operations().len() == 1 && batch.records.is_empty();
     Ok(if batch.identified && is_alone { transaction.identified() } else { transaction })
 }
 
 async fn submit<S: TableStore>(
-    store: &S,
+    feed: &Feed<S>,
     table: &TableName,
     batch: &Batch,
     transaction: Transaction,
 ) -> Result<Attempt> {
     let keys: Vec<RowKey> =
         transaction.operations().iter().map(|operation| operation.row_key.clone()).collect();
-    match store.submit(table, transaction).await {
+    match feed.commit(table, transaction, &batch.records).await {
         Ok(etags) => Ok(Attempt::Done(etags.into_iter().take(batch.entities.len()).collect())),
         Err(error) => {
             let at = error.operation().or((keys.len() == 1).then_some(0));

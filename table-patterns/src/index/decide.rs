@@ -8,7 +8,7 @@ use table_core::operation::OperationKind;
 use table_core::row::{self, Row};
 use table_core::store::TableStore;
 
-use crate::feed::FeedChange;
+use crate::feed::Record;
 use crate::index::attempts::{Current, read_as};
 use crate::index::batch::Write;
 use crate::index::changes::ChangeKind;
@@ -40,17 +40,16 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
                 .changes(old, new, out.by(name))
                 .map_err(|error| error.with_context(&format!("`{name}`")))?;
         }
-        if let Some(feed) = self.recorder() {
+        if self.records_changes() {
             let what = match kind {
                 OperationKind::Insert(_) => "inserted",
                 OperationKind::Delete(_) => "deleted",
                 _ => "updated",
             };
-            let change = FeedChange { source: &key.row_key, kind: what, payload: b"" };
-            out.by("feed").operation(feed.operation(change)?);
+            out.records.push(Record::plain(key.row_key.clone(), what));
         }
-        let Changes { rows, steps, .. } = out;
-        Ok(Write { beside: rows, steps, ..Write::new(key, kind, old, new)? })
+        let Changes { rows, steps, records, .. } = out;
+        Ok(Write { beside: rows, steps, records, ..Write::new(key, kind, old, new)? })
     }
 
     /// The merge of an entity's properties into what is there, or its insert.

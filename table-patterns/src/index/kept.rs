@@ -61,8 +61,6 @@ pub(crate) struct Other {
 impl Other {
     /// Adds it to a batch.
     pub(crate) fn push(self, batch: &mut Batch) -> Result<()> {
-        // Nothing but the record of a feed is beside another entity.
-        batch.feed |= !self.write.beside.is_empty();
         (self.push)(batch, self.write)
     }
 }

@@ -22,7 +22,7 @@ use crate::index::remote::RemoteChange;
 pub(crate) struct Road<S, O> {
     pub(crate) store: S,
     pub(crate) outbox: O,
-    pub(crate) feed: Option<Feed<S>>,
+    pub(crate) feed: Feed<S>,
     pub(crate) blobs: Option<ListBlobs>,
     pub(crate) retry: Retry,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Road<S, O> {
 pub(crate) struct Way<'a, S, O> {
     pub(crate) store: &'a S,
     pub(crate) outbox: &'a O,
-    pub(crate) feed: Option<&'a Feed<S>>,
+    pub(crate) feed: &'a Feed<S>,
     pub(crate) lists: Lists<'a>,
 }
 
@@ -45,13 +45,9 @@ impl<S: TableStore, O: IndexOutbox> Way<'_, S, O> {
 
     async fn attempt_once(&self, batch: &Batch, look: bool) -> Result<Attempt> {
         let (table, partition_key) = (self.lists.table, &batch.partition_key);
-        if let Some(feed) = self.feed {
-            // IMPORTANT: before the change. A partition without a feed in the registry would have no follower.
-            feed.register(table, partition_key).await?;
-        }
         let intents = self.intents(table, partition_key, batch).await?;
         let is_recorded = !intents.is_empty();
-        let done = attempt(self.store, &self.lists, batch, Mode { look, intents }).await?;
+        let done = attempt((self.store, self.feed), &self.lists, batch, Mode { look, intents }).await?;
         if is_recorded && matches!(done, Attempt::Done(_)) {
             self.outbox.recorded(table, partition_key).await;
         }
@@ -105,7 +101,7 @@ impl<S: TableStore, O: IndexOutbox> Road<S, O> {
     ) -> Result<Vec<Option<ETag>>> {
         let limits = self.store.capabilities().limits;
         let lists = Lists { table, blobs: self.blobs.as_ref(), pace: self.retry.pace(), limits };
-        let way = Way { store: &self.store, outbox: &self.outbox, feed: self.feed.as_ref(), lists };
+        let way = Way { store: &self.store, outbox: &self.outbox, feed: &self.feed, lists };
         way.commit(batch, (&self.retry, look)).await
     }
 }

@@ -17,7 +17,6 @@ use crate::index::kept::Keeper;
 use crate::index::list::{ListBlobs, Lists};
 use crate::index::outbox::{IndexOutbox, NoOutbox};
 use crate::index::state::{IndexState, States, load, noted};
-use crate::order::{self, Ordered};
 use crate::participant::Participant;
 
 /// The handle on entities of type `E`: every verb keeps what their struct declares, indexes and a feed, and what takes part in their writes.
@@ -138,9 +137,9 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         &self.feed
     }
 
-    /// The feed that its changes are recorded in, if they are.
-    pub(crate) fn recorder(&self) -> Option<&Feed<S>> {
-        self.records.then_some(&self.feed)
+    /// Returns `true` if changes are recorded in the feed.
+    pub(crate) const fn records_changes(&self) -> bool {
+        self.records
     }
 
     /// Whether a write needs to know nothing of what is there: no index and no participant asks for it.
@@ -203,12 +202,8 @@ impl<E: Entity, S: TableStore, O: IndexOutbox> Entities<E, S, O> {
     /// the states of the indexes. One that is new over old rows is *building*.
     ///
     /// # Errors
-    /// `Unsupported` for a feed where Timestamps give changes no order; those of [`Table::create_if_missing`].
+    /// Those of [`Table::create_if_missing`].
     pub async fn create_if_missing(mut self) -> Result<Self> {
-        if self.records {
-            order::require(self.table.store(), Ordered::Feed)
-                .map_err(|error| error.with_table(E::SCHEMA.table))?;
-        }
         self.table = self.table.with_retry(self.retry.clone()).create_if_missing().await?;
         for index in E::INDEXES.iter().filter(|index| index.schema().table.is_some()) {
             let table = self.table_of(index.schema())?;

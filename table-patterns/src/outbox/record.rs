@@ -13,7 +13,7 @@ use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 use uuid::Uuid;
 
-use crate::order::{self, Ordered};
+use crate::order;
 use crate::outbox::intent::Intent;
 use crate::outbox::registry::{self, Registered};
 use crate::outbox::rows;
@@ -93,7 +93,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// [version](Intent::version) where [Timestamps](table_core::store::Capabilities::timestamp_step) give changes no order.
     pub fn operation(&self, intent: &Intent) -> Result<Operation> {
         if intent.is_guarded() && intent.given_version().is_none() {
-            order::require(self.store(), Ordered::GuardedStep)?;
+            order::require(self.store())?;
         }
         rows::insert(intent, Uuid::new_v4().as_u64_pair().1)
     }
@@ -119,7 +119,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Those of the store.
     pub async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         let Inner { store, registered, pace, .. } = &*self.0;
-        registry::register(store, (registry::REGISTRY, registered), table, partition_key, pace.now()).await
+        registry::register(store, registered, table, partition_key, pace.now()).await
     }
 
     /// Tells the workers that a partition has intents. That the message is lost costs time, not work: sweeps find the rows.

@@ -53,7 +53,7 @@ pub(crate) struct Entry {
     registered: u64,
 }
 
-fn key_of(table: &TableName, partition_key: &PartitionKey) -> Result<EntityKey> {
+pub(crate) fn key_of(table: &TableName, partition_key: &PartitionKey) -> Result<EntityKey> {
     let hash = partition_key
         .as_str()
         .bytes()
@@ -64,7 +64,7 @@ fn key_of(table: &TableName, partition_key: &PartitionKey) -> Result<EntityKey> 
 /// Makes sure that a partition is registered: one upsert an hour at most.
 pub(crate) async fn register<S: TableStore>(
     store: &S,
-    (registry, known): (&str, &Registered),
+    known: &Registered,
     table: &TableName,
     partition_key: &PartitionKey,
     now: u64,
@@ -74,7 +74,7 @@ pub(crate) async fn register<S: TableStore>(
     if at.is_some_and(|at| now.saturating_sub(at) < ticks_of(TRUSTED)) {
         return Ok(());
     }
-    let registry = TableName::new(registry)?;
+    let registry = TableName::new(REGISTRY)?;
     let mut writer = RowWriter::with_capacity(1);
     writer.property("Table", ValueRef::String(table.as_str()));
     let kind = OperationKind::InsertOrReplace(writer.finish());
@@ -117,12 +117,16 @@ pub(crate) async fn partitions<S: TableStore>(
     registry: &str,
     table: &TableName,
 ) -> Result<Vec<PartitionKey>> {
-    let buckets = TextRange::prefix(&format!("{}_", table.folded()));
-    let range = KeyRange { partition_key: buckets, row_key: TextRange::ALL };
     let mut partitions = Vec::new();
-    each(store, &TableName::new(registry)?, range, |row| partitions.push(PartitionKey::new(row.row_key)))
-        .await?;
+    let add = |row: EntityRef<'_>| partitions.push(PartitionKey::new(row.row_key));
+    each(store, &TableName::new(registry)?, buckets(table), add).await?;
     partitions.into_iter().collect()
+}
+
+/// Returns the range of the entries of one table.
+pub(crate) fn buckets(table: &TableName) -> KeyRange {
+    let partition_key = TextRange::prefix(&format!("{}_", table.folded()));
+    KeyRange { partition_key, row_key: TextRange::ALL }
 }
 
 /// Takes all entries of a table out: for one that was dropped and is never made again.
@@ -138,7 +142,7 @@ pub(crate) async fn forget_table<S: TableStore>(store: &S, registry: &str, table
     Ok(())
 }
 
-async fn each<S: TableStore>(
+pub(crate) async fn each<S: TableStore>(
     store: &S,
     registry: &TableName,
     range: KeyRange,

@@ -51,6 +51,7 @@ fn lines_of(page: &Page) -> Vec<String> {
             let property = property.unwrap();
             let value = match property.value {
                 ValueRef::Binary(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                ValueRef::Int64(_) if property.name == "Id" => "random".to_owned(),
                 value => format!("{value:?}"),
             };
             lines.push(format!("  {}: {value}", property.name));
@@ -79,8 +80,11 @@ fn the_layout_of_an_outbox_and_a_feed() {
     let mut hire = Transaction::new(sales, store.capabilities().limits).unwrap();
     hire.push(Operation { row_key: ada.clone(), kind: OperationKind::Insert(row("Ada")) }).unwrap();
     outbox.record(&mut hire, &intent).unwrap();
-    feed.record(&mut hire, FeedChange { source: &ada, kind: "hired", payload: b"{}" }).unwrap();
-    block_on(outbox.submit(&company, hire)).unwrap();
+    let sales = hire.partition_key().clone();
+    block_on(outbox.register(&company, &sales)).unwrap();
+    let change = FeedChange { source: &ada, kind: "hired", payload: b"{}" };
+    block_on(feed.submit(&company, hire, &[change])).unwrap();
+    block_on(outbox.prompt(&company, &sales)).unwrap();
 
     let mut lines = Vec::new();
     for table in [company, TableName::new(REGISTRY).unwrap()] {

@@ -48,7 +48,6 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
         let handle = self.handle::<E>();
         let keep = keep(&handle, key, old)?;
         let write = handle.write_of(key.clone(), kind, old, new).map_err(|error| self.here(error, key))?;
-        self.road.feed = self.road.feed.take().or_else(|| handle.recorder().cloned());
         let look = !handle.knows(&write);
         self.push::<E>(write, act, keep)?;
         self.look |= look;

@@ -12,7 +12,7 @@ use table_core::operation::OperationKind;
 use table_core::store::TableStore;
 
 use crate::index::{
-    Asked, Batch, Beside, Entities, InUnit, IndexOutbox, KeptWrite, Other, Road, is_moved, is_too_much,
+    Asked, Batch, Beside, Entities, InUnit, IndexOutbox, KeptWrite, Other, is_moved, is_too_much,
 };
 use crate::outbox::Step;
 use crate::unit::Unit;
@@ -76,9 +76,7 @@ impl<S: TableStore + Clone + 'static, O: IndexOutbox + 'static> Unit<S, O> {
                 together = false;
                 continue;
             }
-            let feed = self.road.feed.clone().or_else(|| batch.feed.then(|| self.feed.clone()));
-            let road = Road { feed, ..self.road.clone() };
-            match road.commit(&self.table, &batch, self.look || !batch.copies.is_empty()).await {
+            match self.road.commit(&self.table, &batch, self.look || !batch.copies.is_empty()).await {
                 Err(error) if error.is_conflict() && error.operation().is_none_or(|at| at >= own) => {
                     race.lost(error).await?;
                 }

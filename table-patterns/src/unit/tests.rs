@@ -251,7 +251,8 @@ fn egt_2_the_limits_of_a_unit_are_told_before_anything_is_sent_with_who_adds_wha
     let error = (0..).find_map(|n| full.insert(&ticket(n, "open", &format!("s{n}"), n)).err()).unwrap();
     assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("EGT-2")));
     let text = error.to_string();
-    for part in ["of entities", "of copies in indexes", "of lists", "of intents", "of `feed`", "of `trail`"] {
+    for part in ["of entities", "of copies in indexes", "of lists", "of intents", "of the feed", "of `trail`"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(full.operations() <= Limits::PORTABLE.operations, "the unit stays as it was");

@@ -9,7 +9,7 @@ use table_core::queue::{Message, QueueStore};
 use table_core::retry::Retry;
 use table_core::store::TableStore;
 
-use crate::order::{self, Ordered};
+use crate::order;
 use crate::outbox::guard::{self, Origin};
 use crate::outbox::intent::{Intent, Step, TargetWrite};
 use crate::outbox::message::is_unreadable;
@@ -105,7 +105,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                         }
                         // Recorded by an earlier release, or copied from a store of finer Timestamps.
                         (true, None) => {
-                            order::require(self.outbox.store(), Ordered::GuardedStep)?;
+                            order::require(self.outbox.store())?;
                             None
                         }
                         (false, _) => None,

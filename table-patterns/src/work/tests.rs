@@ -16,7 +16,7 @@ use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 
 use crate::faults::{Call, Fault, FaultyStore};
-use crate::feed::{FEEDS, Feed};
+use crate::feed::{FEEDS, Feed, FeedChange};
 use crate::outbox::{Intent, Message, Outbox, REGISTRY, Step};
 use crate::work::{self, Handler, Pace, Sweep, Worker, WorkerOptions};
 
@@ -66,7 +66,11 @@ fn pat_ec_8_a_strange_row_among_the_feeds_stops_no_view() {
     let (_, engine, _) = outbox();
     let (table, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
     let feed = Feed::new(engine.clone());
-    block_on(feed.register(&table, &sales)).unwrap();
+    block_on(engine.create_table_if_missing(&table)).unwrap();
+    let transaction = Transaction::new(sales.clone(), engine.capabilities().limits).unwrap();
+    let source = RowKey::new("1").unwrap();
+    let change = FeedChange { source: &source, kind: "set", payload: b"" };
+    block_on(feed.submit(&table, transaction, &[change])).unwrap();
     let registry = engine.untyped(FEEDS).unwrap();
     block_on(registry.insert(&TableEntity::new("other_00", "x").unwrap())).unwrap();
     assert_eq!(block_on(feed.partitions(&table)).unwrap(), [sales]);

@@ -6,6 +6,7 @@ use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::row::entity_bytes;
 
+use crate::feed::Record;
 use crate::index::changes::{Change, ChangeKind, changes};
 use crate::index::remote::RemoteChange;
 use crate::outbox::Step;
@@ -19,6 +20,8 @@ pub(crate) struct Write {
     pub(crate) changes: Vec<Change>,
     pub(crate) beside: Vec<Beside>,
     pub(crate) steps: Vec<Step>,
+    /// Entries of the feed.
+    pub(crate) records: Vec<Record>,
     /// What follows elsewhere, but for the entries of its indexes.
     pub(crate) remote: Vec<RemoteChange>,
     /// Whether a repetition after a lost answer must not be taken for another's write, nor another's for this one (CON-11).
@@ -44,6 +47,7 @@ impl Write {
             changes: Vec::new(),
             beside: Vec::new(),
             steps: Vec::new(),
+            records: Vec::new(),
             remote: Vec::new(),
             identified: false,
         }
@@ -55,7 +59,7 @@ impl Write {
         Self { identified: true, ..self }
     }
 
-    /// How many operations it adds to a transaction at most.
+    /// Returns the largest number of operations that it adds to a transaction, without those of the feed.
     pub(crate) fn operations(&self) -> usize {
         let intents = usize::from(!self.steps.is_empty()) + usize::from(!self.remote.is_empty());
         1 + self.changes.len() + self.beside.len() + intents

@@ -325,9 +325,8 @@ impl<'a> Hand<'a> {
         transaction.push(Operation { row_key: source.clone(), kind })?;
         let payload = number.to_string();
         let change = FeedChange { source: &source, kind: "set", payload: payload.as_bytes() };
-        feed.record(&mut transaction, change)?;
         let at = (Kind::Feed, source.as_str().to_owned());
-        self.make(at, Some(payload), engine.submit(fed, transaction)).await
+        self.make(at, Some(payload), feed.submit(fed, transaction, &[change])).await
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use pollster::block_on;
 use table_core::embedded::{Clock, Engine, EngineOptions, Faults};
@@ -31,8 +30,7 @@ fn write(store: &Engine, feed: &Feed<Engine>, n: i32) {
     transaction.push(Operation { row_key: counter.clone(), kind }).unwrap();
     let payload = n.to_string();
     let change = FeedChange { source: &counter, kind: "set", payload: payload.as_bytes() };
-    feed.record(&mut transaction, change).unwrap();
-    block_on(store.submit(&table(), transaction)).unwrap();
+    block_on(feed.submit(&table(), transaction, &[change])).unwrap();
 }
 
 fn numbers(feed: &Feed<Engine>, cursor: &mut Cursor, limit: usize) -> Vec<i32> {
@@ -108,7 +106,7 @@ fn pat_ec_8_a_reader_beside_writers_with_crooked_clocks_misses_nothing_between_t
 #[test]
 fn a_cursor_can_be_kept_as_text() {
     let store = store(Faults::default());
-    let feed = Feed::new(store.clone()).skew(Duration::from_secs(1));
+    let feed = Feed::new(store.clone());
     for n in 0..3 {
         write(&store, &feed, n);
     }

@@ -1,0 +1,116 @@
+//! Interleaving of processes: futures that give way at each request, and a source of random numbers.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// A random number generator (`SplitMix64`) that the processes of a run share.
+#[derive(Clone)]
+pub(crate) struct Random(Rc<RefCell<u64>>);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Rc::new(RefCell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))))
+    }
+
+    fn next(&self) -> u64 {
+        let mut state = self.0.borrow_mut();
+        *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut number = *state;
+        number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        number ^ (number >> 31)
+    }
+
+    /// Returns a number below `bound`, or 0.
+    pub(crate) fn below(&self, bound: usize) -> usize {
+        let bound = u64::try_from(bound).unwrap_or(u64::MAX).max(1);
+        usize::try_from(self.next() % bound).unwrap_or_default()
+    }
+
+    /// Returns `true` in one of `times` cases.
+    pub(crate) fn one_in(&self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+}
+
+/// A process. Each poll makes one request.
+pub(crate) type Process = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Ends a request: the other processes run before the next one.
+pub(crate) async fn give_way() {
+    let mut is_first = true;
+    poll_fn(|_| if std::mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }).await;
+}
+
+/// Makes one request of a process; returns `true` once the process has ended.
+pub(crate) fn step(process: &mut Process) -> bool {
+    process.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
+}
+
+/// Runs a process to its end.
+pub(crate) fn finish(mut process: Process) {
+    while !step(&mut process) {}
+}
+
+/// Processes that run beside each other, and others that sleep.
+pub(crate) struct Processes {
+    pub(crate) random: Random,
+    awake: Vec<Process>,
+    asleep: Vec<Process>,
+}
+
+impl Processes {
+    pub(crate) fn new(random: Random) -> Self {
+        Self { random, awake: Vec::new(), asleep: Vec::new() }
+    }
+
+    /// Starts a process. One in four falls asleep after a few requests.
+    pub(crate) fn start(&mut self, mut process: Process) {
+        if !self.random.one_in(4) {
+            self.awake.push(process);
+            return;
+        }
+        for _ in 0..=self.random.below(6) {
+            if step(&mut process) {
+                return;
+            }
+        }
+        self.asleep.push(process);
+    }
+
+    /// Makes some requests, each of any process that is awake.
+    pub(crate) fn run(&mut self, requests: usize) {
+        for _ in 0..requests {
+            if self.awake.is_empty() {
+                return;
+            }
+            let at = self.random.below(self.awake.len());
+            if self.awake.get_mut(at).is_some_and(step) {
+                drop(self.awake.swap_remove(at));
+            }
+        }
+    }
+
+    /// Runs all that are awake to their ends.
+    pub(crate) fn run_to_end(&mut self) {
+        while !self.awake.is_empty() {
+            self.run(1);
+        }
+    }
+
+    /// Returns the sleepers, in any order. Some never wake.
+    pub(crate) fn sleepers(&mut self) -> Vec<Process> {
+        let mut asleep = std::mem::take(&mut self.asleep);
+        let mut woken = Vec::new();
+        while !asleep.is_empty() {
+            let process = asleep.swap_remove(self.random.below(asleep.len()));
+            if !self.random.one_in(4) {
+                woken.push(process);
+            }
+        }
+        woken
+    }
+}

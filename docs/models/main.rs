@@ -1,0 +1,90 @@
+//! Models of the protocols of `table-patterns`: random interleavings of processes that sleep, wake and die at any request.
+//!
+//! Each protocol runs whole, and once for each of its conditions with that condition removed. The whole protocol must never fail; each
+//! removal must fail in some run, so that no condition is there without need.
+//!
+//! `cargo run --release -p models -- --runs 1000000`; `--only feed` or `convergence`; `--seed N` prints one run of the whole protocol.
+
+mod convergence;
+mod feed;
+mod interleave;
+
+use std::process::ExitCode;
+
+/// A protocol: the names of its conditions, and a run of a seed with one of them removed.
+struct Model {
+    name: &'static str,
+    conditions: &'static [&'static str],
+    run: fn(seed: u64, removed: Option<usize>) -> Result<(), String>,
+}
+
+const MODELS: [Model; 2] = [feed::MODEL, convergence::MODEL];
+
+/// Runs of a protocol without a condition, before the condition counts as unneeded.
+const WITHOUT: u64 = 200_000;
+
+impl Model {
+    /// Runs the whole protocol; returns the first failure.
+    fn whole(&self, runs: u64) -> Result<(), String> {
+        (0..runs).try_for_each(|seed| {
+            (self.run)(seed, None).map_err(|wrong| format!("{}: seed {seed}: {wrong}", self.name))
+        })
+    }
+
+    /// Finds the first failure without a condition.
+    fn without(&self, condition: usize) -> Option<(u64, String)> {
+        (0..WITHOUT).find_map(|seed| (self.run)(seed, Some(condition)).err().map(|wrong| (seed, wrong)))
+    }
+
+    fn check(&self, runs: u64) -> Result<(), String> {
+        self.whole(runs)?;
+        println!("{}: {runs} runs, none wrong", self.name);
+        for (at, condition) in self.conditions.iter().enumerate() {
+            let Some((seed, wrong)) = self.without(at) else {
+                return Err(format!("{}: {WITHOUT} runs without \"{condition}\" are right, too", self.name));
+            };
+            println!("  without \"{condition}\": seed {seed}: {wrong}");
+        }
+        Ok(())
+    }
+}
+
+fn main() -> ExitCode {
+    let (mut runs, mut only, mut seed) = (20_000, None, None);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let value = arguments.next();
+        match (argument.as_str(), value.as_deref()) {
+            ("--runs", Some(text)) => runs = text.parse().unwrap_or(runs),
+            ("--seed", Some(text)) => seed = text.parse().ok(),
+            ("--only", Some(name)) => only = Some(name.to_owned()),
+            _ => {
+                eprintln!("usage: models [--runs N] [--only feed|convergence] [--seed N]");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    for model in MODELS.iter().filter(|model| only.as_deref().is_none_or(|only| only == model.name)) {
+        let outcome = match seed {
+            Some(seed) => (model.run)(seed, None),
+            None => model.check(runs),
+        };
+        if let Err(wrong) = outcome {
+            eprintln!("{wrong}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_run_of_a_whole_protocol_is_wrong_and_each_condition_is_needed() {
+        for model in MODELS {
+            assert_eq!(model.check(3_000), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Head of a feed: the row that each commit replaces under its ETag.
+
+use table_core::error::{Error, ErrorCode, Result};
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::Select;
+use table_core::row::{Row, RowView, RowWriter};
+use table_core::store::TableStore;
+use table_core::value::ValueRef;
+use uuid::Uuid;
+
+use crate::feed::{Cursor, Feed};
+
+/// Prefix of the `RowKey`s of a feed.
+pub const FEED_PREFIX: &str = "\u{FFFC}feed_";
+
+/// RowKey of the head.
+pub(super) const HEAD: &str = "\u{FFFC}feed_head";
+
+/// State of one feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(super) id: u64,
+    /// Number of the last change.
+    pub(super) last: u64,
+    /// Number of the last trimmed change.
+    pub(super) floor: u64,
+    /// `true` if the registry does not list the partition, or says that the feed ends here: a writer must list it again.
+    pub(super) quiet: bool,
+}
+
+impl Head {
+    /// Creates the head of a feed that is not listed.
+    pub(super) fn new() -> Self {
+        // 53 bits, which every reader of JSON keeps.
+        Self { id: Uuid::new_v4().as_u64_pair().1 & ((1 << 53) - 1), last: 0, floor: 0, quiet: true }
+    }
+
+    /// Returns the end of the feed.
+    pub(crate) const fn end(&self) -> Cursor {
+        self.cursor(self.last)
+    }
+
+    pub(super) const fn cursor(&self, number: u64) -> Cursor {
+        Cursor { feed: self.id, number }
+    }
+
+    /// Returns the number of the last change that a reader at `from` has passed. A cursor of another feed is at the beginning of this one.
+    pub(crate) fn passed(&self, from: &Cursor) -> u64 {
+        if from.feed == self.id { from.number.max(self.floor) } else { self.floor }
+    }
+
+    fn row(self) -> Row {
+        let number = |number| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
+        let mut writer = RowWriter::with_capacity(4);
+        writer.property("Id", number(self.id));
+        writer.property("Last", number(self.last));
+        writer.property("Floor", number(self.floor));
+        writer.property("Quiet", ValueRef::Boolean(self.quiet));
+        writer.finish()
+    }
+
+    fn read(row: RowView<'_>) -> Result<Option<Self>> {
+        let number = |name| {
+            Ok::<_, Error>(match row.find(name, &mut 0)? {
+                Some(ValueRef::Int64(number)) => u64::try_from(number).ok(),
+                _ => None,
+            })
+        };
+        let (Some(id), Some(last), Some(floor), Some(ValueRef::Boolean(quiet))) =
+            (number("Id")?, number("Last")?, number("Floor")?, row.find("Quiet", &mut 0)?)
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Self { id, last, floor, quiet }))
+    }
+
+    /// Returns the write of the head: a replace of the version that was read, or an insert.
+    pub(super) fn write(self, read: Option<ETag>) -> Result<Operation> {
+        let kind = match read {
+            Some(etag) => OperationKind::Replace(self.row(), IfMatch::ETag(etag)),
+            None => OperationKind::Insert(self.row()),
+        };
+        Ok(Operation { row_key: RowKey::new(HEAD)?, kind })
+    }
+}
+
+impl<S: TableStore> Feed<S> {
+    /// Reads the head of a partition's feed; `None` if the partition has no feed yet.
+    pub(crate) async fn head(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+    ) -> Result<Option<(Head, ETag)>> {
+        let key = EntityKey { partition_key: partition_key.clone(), row_key: RowKey::new(HEAD)? };
+        let Some(found) = self.store.get(table, &key, &Select::All).await? else { return Ok(None) };
+        let head = Head::read(found.row.view())?.ok_or_else(|| {
+            let message = "the row is not the head of a feed; delete it and rebuild the readers of the feed";
+            Error::new(ErrorCode::Corrupted, message)
+                .with_table(table.as_str())
+                .with_key(partition_key.as_str(), HEAD)
+        })?;
+        Ok(Some((head, found.etag)))
+    }
+}

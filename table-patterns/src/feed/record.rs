@@ -1,0 +1,204 @@
+//! Recording: the entries of a transaction, and its commit under the head of the feed.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use table_core::error::{Error, Result};
+use table_core::etag::ETag;
+use table_core::key::{PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::retry::Retry;
+use table_core::row::RowWriter;
+use table_core::store::{Committed, TableStore};
+use table_core::transaction::Transaction;
+use table_core::value::ValueRef;
+
+use crate::converge;
+use crate::feed::head::{FEED_PREFIX, HEAD, Head};
+use crate::feed::{Feed, FeedChange};
+
+/// Changes in one row at most: three properties each, of the 252 that an entity has.
+pub(super) const CHANGES: usize = 80;
+
+/// Bytes of the changes in one row at most, unless it is a single one.
+const BYTES: usize = 256 * 1024;
+
+/// A change to record, as a batch of writes holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) source: RowKey,
+    pub(crate) kind: Cow<'static, str>,
+    pub(crate) payload: Vec<u8>,
+}
+
+impl Record {
+    pub(super) fn of(change: &FeedChange<'_>) -> Self {
+        let kind = Cow::Owned(change.kind.to_owned());
+        Self { source: change.source.clone(), kind, payload: change.payload.to_vec() }
+    }
+
+    /// Returns a record without a payload.
+    pub(crate) const fn plain(source: RowKey, kind: &'static str) -> Self {
+        Self { source, kind: Cow::Borrowed(kind), payload: Vec::new() }
+    }
+
+    fn bytes(&self) -> usize {
+        self.source.as_str().len() + self.kind.len() + self.payload.len()
+    }
+}
+
+/// Returns the number of operations that these records add to a transaction.
+pub(crate) fn operations<'a>(records: impl IntoIterator<Item = &'a Record>) -> usize {
+    let rows = rows(records).len();
+    if rows == 0 { 0 } else { rows + 1 }
+}
+
+/// Returns the records of each row.
+fn rows<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Range<usize>> {
+    let (mut rows, mut bytes) = (Vec::<Range<usize>>::new(), 0);
+    for (at, record) in records.into_iter().enumerate() {
+        bytes += record.bytes();
+        match rows.last_mut() {
+            Some(row) if row.len() < CHANGES && bytes <= BYTES => row.end = at + 1,
+            _ => {
+                bytes = record.bytes();
+                rows.push(at..at + 1);
+            }
+        }
+    }
+    rows
+}
+
+/// Returns the name of a property of the change at a position in its row.
+pub(super) fn name(property: &'static str, at: usize) -> Cow<'static, str> {
+    if at == 0 { Cow::Borrowed(property) } else { Cow::Owned(format!("{property}{at}")) }
+}
+
+/// Returns the write of one row of entries. The head guards it: a row that is there already was not committed by a feed.
+fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
+    let mut writer = RowWriter::with_capacity(records.len() * 3);
+    for (at, record) in records.iter().enumerate() {
+        writer.property(&name("Source", at), ValueRef::String(record.source.as_str()));
+        writer.property(&name("Kind", at), ValueRef::String(&record.kind));
+        if !record.payload.is_empty() {
+            writer.property(&name("Payload", at), ValueRef::Binary(&record.payload));
+        }
+    }
+    let row_key = RowKey::new(format!("{FEED_PREFIX}{last:020}"))?;
+    Ok(Operation { row_key, kind: OperationKind::InsertOrReplace(writer.finish()) })
+}
+
+impl<S: TableStore> Feed<S> {
+    /// Submits a transaction with the entries of its changes. Errors and ETags are those of the given operations.
+    pub(crate) async fn commit(
+        &self,
+        table: &TableName,
+        transaction: Transaction,
+        records: &[Record],
+    ) -> Result<Committed> {
+        if records.is_empty() {
+            return self.store.submit(table, transaction).await;
+        }
+        let partition_key = transaction.partition_key().clone();
+        let own = transaction.operations().len();
+        let retry = Retry::default().with_pace(self.pace.clone());
+        let mut race = retry.race("the feed of the partition");
+        loop {
+            let mut turn = self.turns.next(table, &partition_key, &self.pace).await;
+            let known = match turn.take() {
+                Some(known) => known,
+                None => match self.head(table, &partition_key).await? {
+                    Some(known) => known,
+                    None => match self.create(table, &partition_key).await? {
+                        Some(known) => known,
+                        None => {
+                            drop(turn);
+                            race.lost(None).await?;
+                            continue;
+                        }
+                    },
+                },
+            };
+            let (recorded, head) =
+                self.recorded((table, &partition_key), transaction.clone(), known.clone(), records).await?;
+            match self.store.submit(table, recorded).await {
+                Ok(mut committed) => {
+                    let etag = committed.pop().flatten();
+                    turn.leave(etag.map(|etag| (head, etag)));
+                    committed.truncate(own);
+                    return Ok(committed);
+                }
+                Err(error) if error.is_conflict() && error.operation().is_some_and(|at| at >= own) => {
+                    drop(turn);
+                    race.lost(error.with_table(table.as_str()).with_key(partition_key.as_str(), HEAD))
+                        .await?;
+                }
+                Err(error) => {
+                    // A refused operation of the program says nothing about the head.
+                    let is_refused = error.is_conflict() && error.operation().is_some();
+                    turn.leave(is_refused.then_some(known));
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Creates the head of a feed; `None` if another writer was faster.
+    async fn create(&self, table: &TableName, partition_key: &PartitionKey) -> Result<Option<(Head, ETag)>> {
+        // IMPORTANT: before the partition is listed. A writer that slept since, while the table was dropped and created again, is then refused.
+        let head = Head::new();
+        let Operation { row_key, kind } = head.write(None)?;
+        match converge::submit(&self.store, table, partition_key, [(row_key, kind)]).await {
+            Ok(committed) => Ok(committed.into_iter().next().flatten().map(|etag| (head, etag))),
+            Err(error) if error.is_conflict() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Adds the entries and the head to a transaction.
+    async fn recorded(
+        &self,
+        (table, partition_key): (&TableName, &PartitionKey),
+        mut transaction: Transaction,
+        (mut head, etag): (Head, ETag),
+        records: &[Record],
+    ) -> Result<(Transaction, Head)> {
+        let in_table = |error: Error| error.with_table(table.as_str());
+        if head.quiet {
+            // IMPORTANT: after the head was read, and before the commit. A follower that marks the feed as quiet meanwhile changes the head.
+            self.register(table, partition_key).await?;
+        }
+        for row in rows(records) {
+            let records = records.get(row).unwrap_or_default();
+            head.last += u64::try_from(records.len()).unwrap_or(u64::MAX);
+            transaction.push(entry_row(records, head.last)?).map_err(in_table)?;
+        }
+        head.quiet = false;
+        transaction.push(head.write(Some(etag))?).map_err(in_table)?;
+        Ok((transaction, head))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rows_hold_all_records_in_order_within_their_bounds(sizes in prop::collection::vec(0..65_536_usize, 0..200)) {
+            let record = |(at, size): (usize, usize)| Record {
+                source: RowKey::new(at.to_string()).unwrap(), kind: Cow::Borrowed("set"), payload: vec![0; size],
+            };
+            let records: Vec<_> = sizes.into_iter().enumerate().map(record).collect();
+            let rows = rows(&records);
+            prop_assert_eq!(rows.iter().flat_map(Clone::clone).collect::<Vec<_>>(), (0..records.len()).collect::<Vec<_>>());
+            for row in rows {
+                let bytes: usize = records[row.clone()].iter().map(Record::bytes).sum();
+                prop_assert!(row.len() == 1 || (row.len() <= CHANGES && bytes <= BYTES));
+            }
+        }
+    }
+}

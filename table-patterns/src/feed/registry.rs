@@ -1,0 +1,112 @@
+//! Registry of the partitions that have a feed, and the marks of those that are quiet.
+//!
+//! A partition is listed before its first entry is committed, and stays listed. A follower that has read a feed to its end marks it, first in the head, then in
+//! the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it commits. Both writes of the follower
+//! are conditional on what it read before: the registry first, then the head.
+
+use table_core::error::Result;
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::{EntityKey, PartitionKey};
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::query::EntityRef;
+use table_core::row::{Row, RowView, RowWriter};
+use table_core::store::TableStore;
+use table_core::table::TableStoreExt;
+use table_core::value::ValueRef;
+
+use crate::converge;
+use crate::feed::{Cursor, FEEDS, Feed, Head};
+use crate::outbox::registry;
+use crate::outbox::rows::alone;
+
+/// A partition with a feed, as the registry lists it.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    pub(crate) partition_key: PartitionKey,
+    key: EntityKey,
+    etag: ETag,
+    /// The end of the feed, if no entry was committed after it.
+    quiet: Option<Cursor>,
+}
+
+impl Listed {
+    fn of(row: EntityRef<'_>) -> Result<Self> {
+        let partition_key = PartitionKey::new(row.row_key)?;
+        let key = EntityKey::new(row.partition_key, row.row_key)?;
+        Ok(Self { partition_key, key, etag: row.etag(), quiet: quiet(row.row) })
+    }
+
+    /// Returns `true` if a reader at this cursor has read all entries.
+    pub(crate) fn is_read_at(&self, cursor: &Cursor) -> bool {
+        self.quiet.as_ref().is_some_and(|end| cursor.is_at(end))
+    }
+}
+
+/// Returns the mark of a quiet feed; `None` without a mark that can be read.
+fn quiet(row: RowView<'_>) -> Option<Cursor> {
+    match row.find("Quiet", &mut 0) {
+        Ok(Some(ValueRef::String(text))) => serde_json::from_str(text).ok(),
+        _ => None,
+    }
+}
+
+fn listing(table: &TableName, quiet: Option<&Cursor>) -> Row {
+    let mut writer = RowWriter::with_capacity(2);
+    writer.property("Table", ValueRef::String(table.as_str()));
+    if let Some(text) = quiet.and_then(|end| serde_json::to_string(end).ok()) {
+        writer.property("Quiet", ValueRef::String(&text));
+    }
+    writer.finish()
+}
+
+impl<S: TableStore> Feed<S> {
+    /// Lists a partition, without a mark.
+    pub(super) async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
+        let (store, registry) = (&self.store, TableName::new(FEEDS)?);
+        let kind = OperationKind::InsertOrReplace(listing(table, None));
+        let key = registry::key_of(table, partition_key)?;
+        let transaction = alone(&key, kind, store.capabilities().limits)?;
+        match store.submit(&registry, transaction.clone()).await {
+            Err(error) if error.is_table_not_found() => {
+                store.create_table_if_missing(&registry).await?;
+                store.submit(&registry, transaction).await.map(drop)
+            }
+            outcome => outcome.map(drop),
+        }
+    }
+
+    /// Returns the partitions of a table that have a feed.
+    pub(crate) async fn listed(&self, table: &TableName) -> Result<Vec<Listed>> {
+        let mut listed = Vec::new();
+        registry::each(&self.store, &TableName::new(FEEDS)?, registry::buckets(table), |row| {
+            listed.push(Listed::of(row));
+        })
+        .await?;
+        listed.into_iter().collect()
+    }
+
+    /// Removes the partitions of a table that was dropped from the registry.
+    pub(crate) async fn forget(&self, table: &TableName) -> Result<()> {
+        registry::forget_table(&self.store, FEEDS, table).await
+    }
+
+    /// Marks a feed as quiet at its end. `listed` was read before `head`. Does nothing if a writer or another follower was faster.
+    pub(crate) async fn mark_quiet(
+        &self,
+        table: &TableName,
+        listed: &Listed,
+        (head, etag): (Head, ETag),
+    ) -> Result<()> {
+        // IMPORTANT: the head is replaced even if it has the mark already. A writer that read it, and is about to list the partition, is then refused.
+        let operation = Head { quiet: true, ..head }.write(Some(etag))?;
+        let marks = [(operation.row_key, operation.kind)];
+        if converge::is_won(converge::submit(&self.store, table, &listed.partition_key, marks).await)? {
+            let row = listing(table, Some(&head.end()));
+            let kind = OperationKind::Replace(row, IfMatch::ETag(listed.etag.clone()));
+            let transaction = alone(&listed.key, kind, self.store.capabilities().limits)?;
+            converge::is_won(self.store.submit(&TableName::new(FEEDS)?, transaction).await)?;
+        }
+        Ok(())
+    }
+}
