@@ -5,7 +5,7 @@ mod load;
 pub mod work;
 
 use std::error::Error;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use chrono::{DateTime, Duration, Utc};
@@ -41,22 +41,39 @@ const TENANTS: [&str; 8] =
 const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
 
-/// Runs the whole program on a store of its own.
+/// Store that a run uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A new temporary folder, deleted at the end of the run.
+    Temporary,
+    /// This folder, which must be missing or empty. It is kept.
+    Folder(PathBuf),
+    /// Memory.
+    Memory,
+    /// An account, by its connection string.
+    Account(String),
+}
+
+/// Runs the whole program with this number of tickets.
 ///
 /// # Errors
-/// Those of the store.
+/// An error if the folder contains anything, and the errors of the store.
 ///
 /// # Panics
-/// If an answer is not the one that was loaded.
-pub async fn run(folder: Option<&Path>, azure: Option<&str>, tickets: u32) -> Result<(), Failed> {
-    if let Some(connection_string) = azure {
-        return in_account(connection_string, tickets).await;
+/// If an answer differs from the loaded data.
+pub async fn run(place: &Place, tickets: u32) -> Result<(), Failed> {
+    match place {
+        Place::Account(connection_string) => in_account(connection_string, tickets).await,
+        Place::Memory => on(&store::in_memory(), tickets).await,
+        Place::Folder(folder) => {
+            store::require_empty(folder)?;
+            on(&store::open(folder)?, tickets).await
+        }
+        Place::Temporary => {
+            let folder = tempfile::Builder::new().prefix("helpdesk-").tempdir()?;
+            on(&store::open(folder.path())?, tickets).await
+        }
     }
-    let Some(folder) = folder else { return on(&store::in_memory(), tickets).await };
-    if folder.exists() {
-        std::fs::remove_dir_all(folder)?;
-    }
-    on(&store::open(folder)?, tickets).await
 }
 
 #[cfg(feature = "azure")]
@@ -130,13 +147,13 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     drop_old_entries(store, &audit).await?;
 
     let began = Instant::now();
-    let file = std::env::temp_dir().join(format!("helpdesk-{CONTOSO}-{}.jsonl", std::process::id()));
-    let exported = export::tenant(store, CONTOSO, &file).await?;
+    // Deleted when it goes out of scope, also after an error.
+    let file = tempfile::Builder::new().prefix("helpdesk-").suffix(".jsonl").tempfile()?;
+    let exported = export::tenant(store, CONTOSO, file.path()).await?;
     cost(store, "the tenant exported");
     rate("entities exported", exported.entities, began);
-    println!("    {} bytes in {}", thousands(std::fs::metadata(&file)?.len()), file.display());
+    println!("    {} bytes", thousands(std::fs::metadata(file.path())?.len()));
     assert_eq!(i64::from(exported.tickets), now.tickets);
-    std::fs::remove_file(&file)?;
     next_version(store, &outbox, &tickets).await?;
     heat()
 }

@@ -6,6 +6,7 @@ mod account;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,7 +28,12 @@ use crate::cost::Cost;
 #[cfg(feature = "azure")]
 pub use account::azure;
 
-/// The folder of the blobs, inside that of the engine.
+/// File that marks the folder of an example.
+const MARK: &str = "README.txt";
+const MARK_TEXT: &str = "This folder was created by the example programs of Tables. It can be deleted.\n";
+/// Folder of the engine, inside the example's folder.
+const TABLES: &str = "tables";
+/// Folder of the blobs, inside the example's folder.
 const BLOBS: &str = "blobs";
 
 /// The store of every recipe, whichever it is. Clones share the meter.
@@ -51,20 +57,51 @@ struct Run {
 /// Deletes the container of a run.
 type DeleteContainer = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
-/// Opens the store in a folder, which is made if it is not there.
+/// Opens the store of these examples in a folder, and creates the folder if it is missing.
 ///
 /// # Errors
-/// Those of [`Engine::open`]; `Io` if the folder of the blobs cannot be made.
+/// `FolderNotOurs` if the folder contains files and no example created it; the errors of [`Engine::open`]; `Io` if a folder cannot be
+/// created.
 pub fn open(folder: &Path) -> Result<Store> {
-    let engine = Engine::open(folder)?;
+    own(folder)?;
     let blobs = folder.join(BLOBS);
-    let no_folder = |error: &dyn fmt::Display| {
-        Error::new(ErrorCode::Io, format!("there is no folder for blobs at {}: {error}", blobs.display()))
-    };
-    std::fs::create_dir_all(&blobs).map_err(|error| no_folder(&error).with_source(error))?;
-    let blobs =
-        LocalFileSystem::new_with_prefix(&blobs).map_err(|error| no_folder(&error).with_source(error))?;
+    std::fs::create_dir_all(&blobs).map_err(|error| cannot("create", &blobs, error))?;
+    let blobs = LocalFileSystem::new_with_prefix(&blobs).map_err(|error| cannot("open", &blobs, error))?;
+    let engine = Engine::open(&folder.join(TABLES))?;
     Ok(Store::new(engine.clone(), engine, Arc::new(blobs)))
+}
+
+/// Refuses a folder that contains files, unless an example created it. A program writes and deletes only in its own folder.
+fn own(folder: &Path) -> Result<()> {
+    let mark = folder.join(MARK);
+    if std::fs::read_to_string(&mark).is_ok_and(|text| text == MARK_TEXT) {
+        return Ok(());
+    }
+    require_empty(folder)?;
+    std::fs::create_dir_all(folder).map_err(|error| cannot("create", folder, error))?;
+    std::fs::write(&mark, MARK_TEXT).map_err(|error| cannot("write", &mark, error))
+}
+
+/// Refuses a folder that contains anything.
+///
+/// # Errors
+/// `FolderNotOurs` if the folder is not empty; `Io` if it cannot be read.
+pub fn require_empty(folder: &Path) -> Result<()> {
+    let mut entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(|error| cannot("read", folder, error))?,
+    };
+    match entries.next().transpose().map_err(|error| cannot("read", folder, error))? {
+        None => Ok(()),
+        Some(_) => {
+            let text = format!("{} contains files of another program; choose a new folder", folder.display());
+            Err(Error::new(ErrorCode::FolderNotOurs, text))
+        }
+    }
+}
+
+fn cannot(verb: &str, path: &Path, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::new(ErrorCode::Io, format!("cannot {verb} {}: {error}", path.display())).with_source(error)
 }
 
 /// A store that is gone with its last handle.

@@ -12,7 +12,7 @@ use examples::cookbook::{self, Options};
 #[derive(Debug, Parser)]
 #[command(name = "cookbook", version)]
 struct Arguments {
-    /// The folder of the store; it is made if it is not there
+    /// Folder of the store: missing, empty, or created by an earlier run
     #[arg(long, default_value = "target/cookbook")]
     path: PathBuf,
     /// Keep the store in memory and leave no folder behind

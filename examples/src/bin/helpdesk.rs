@@ -5,32 +5,36 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use examples::helpdesk;
+use examples::helpdesk::{self, Place};
 
-/// Loads tickets into an embedded store or an account, asks all questions of a help desk, changes agents and tickets, and prints what each
-/// operation costs.
+/// Loads tickets into an embedded store or an account, answers all questions of a help desk, changes agents and tickets, and prints the cost of
+/// each operation.
 #[derive(Debug, Parser)]
 #[command(name = "helpdesk", version)]
 struct Arguments {
-    /// The folder of the store; what a run before left there is deleted
-    #[arg(long, default_value = "target/helpdesk")]
-    path: PathBuf,
+    /// Keep the store in this folder, which must be missing or empty [default: a temporary folder, deleted at the end]
+    #[arg(long)]
+    path: Option<PathBuf>,
     /// Keep the store in memory
     #[arg(long, conflicts_with = "path")]
     memory: bool,
-    /// Keep tables, queues and blobs in this account, under names of their own, until the end of the run (feature `azure`)
+    /// Use this account for tables, queues and blobs under unique names, deleted at the end (feature `azure`)
     #[arg(long, value_name = "CONNECTION_STRING", conflicts_with_all = ["path", "memory"])]
     azure: Option<String>,
-    /// How many tickets are loaded
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1_000..=9_000_000))]
+    /// Number of tickets to load
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1_000..=9_000_000))]
     tickets: u32,
 }
 
 fn main() -> ExitCode {
     let Arguments { path, memory, azure, tickets } = Arguments::parse();
-    let folder = (!memory && azure.is_none()).then_some(path);
-    let run = helpdesk::run(folder.as_deref(), azure.as_deref(), tickets);
-    match block_on(run).flatten() {
+    let place = match (path, azure) {
+        (Some(folder), _) => Place::Folder(folder),
+        (None, Some(connection_string)) => Place::Account(connection_string),
+        (None, None) if memory => Place::Memory,
+        (None, None) => Place::Temporary,
+    };
+    match block_on(helpdesk::run(&place, tickets)).flatten() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

@@ -1,5 +1,7 @@
 //! Every small program runs to its end: its assertions hold. And the cookbook's command line says what it does.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 macro_rules! programs {
@@ -20,6 +22,54 @@ fn cookbook(arguments: &[&str]) -> (bool, String, String) {
     let Output { status, stdout, stderr } =
         Command::new(env!("CARGO_BIN_EXE_cookbook")).args(arguments).output().unwrap();
     (status.success(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+/// Every file below a folder, with its content.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push((path.clone(), fs::read(path).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn no_program_touches_a_folder_that_is_not_its_own() {
+    let programs = [
+        (env!("CARGO_BIN_EXE_helpdesk"), ["--tickets", "1000"]),
+        (env!("CARGO_BIN_EXE_cookbook"), ["--only", "point"]),
+    ];
+    for (program, arguments) in programs {
+        for nested in ["thesis.txt", "photos/cat.jpg", ".hidden"] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join(nested);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, "the only copy").unwrap();
+            let before = files(folder.path());
+            let output =
+                Command::new(program).arg("--path").arg(folder.path()).args(arguments).output().unwrap();
+            assert!(!output.status.success(), "{program} took a folder with {nested}");
+            assert_eq!(files(folder.path()), before, "{program} changed a folder with {nested}");
+        }
+    }
+}
+
+#[test]
+fn helpdesk_refuses_the_store_of_another_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let (success, _, told) = cookbook(&["--path", folder.path().to_str().unwrap(), "--only", "point"]);
+    assert!(success, "{told}");
+    let before = files(folder.path());
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_helpdesk")).arg("--path").arg(folder.path()).output().unwrap();
+    assert!(!output.status.success());
+    assert_eq!(files(folder.path()), before);
 }
 
 #[test]

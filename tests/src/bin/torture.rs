@@ -1,6 +1,6 @@
 //! `torture`: kills a writing process again and again and checks what is left.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tests::crash::patterns::process as patterns;
@@ -26,6 +26,11 @@ fn main() -> ExitCode {
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
+/// Returns the folder of this run below `parent`. It is deleted again and again, so it is never one that the caller names.
+fn folder_in(parent: &Path) -> PathBuf {
+    parent.join(format!("tables-torture-{}", std::process::id()))
+}
+
 fn child(folder: &str, writers: &str, rows: &str) -> Outcome {
     Ok(run_child(&PathBuf::from(folder), writers.parse()?, rows.parse()?)?)
 }
@@ -48,7 +53,7 @@ fn parent(words: &[&str]) -> Outcome {
     let mut plan = Plan {
         rounds: 50,
         seed: 1,
-        folder: std::env::temp_dir().join(format!("tables-torture-{}", std::process::id())),
+        folder: folder_in(&std::env::temp_dir()),
         rounds_a_folder: 25,
         rows: 0,
     };
@@ -61,7 +66,7 @@ fn parent(words: &[&str]) -> Outcome {
             "--rounds" => plan.rounds = value()?.parse()?,
             "--seed" => plan.seed = value()?.parse()?,
             "--rows" => plan.rows = rows(value()?)?,
-            "--folder" => plan.folder = PathBuf::from(value()?),
+            "--folder" => plan.folder = folder_in(Path::new(&value()?)),
             other => {
                 return Err(format!(
                     "unknown option `{other}`; there are --patterns, --server, --rounds N, --rows N, --seed N, --folder PATH"
