@@ -1,47 +1,29 @@
-//! Pictures of keys: the rows of a design in the order of the store, and those that a selection reads.
+//! Drawing of a picture as SVG.
 
-use std::env;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use table_patterns::EntityKey;
 use table_patterns::query::KeyRange;
 use table_patterns::schema::{EntitySchema, KeyPiece};
 
-/// Width of a character of the monospaced font, and heights, in pixels.
+/// Width of a character of the monospaced font, in pixels.
 const CHARACTER: usize = 8;
+/// Height of a row, in pixels.
 const LINE: usize = 22;
 const MARGIN: usize = 12;
-/// From one column to the next.
+/// Space between the columns.
 const GAP: usize = 28;
+/// Background, and background of rows that are read.
+const PAPER: &str = "#ffffff";
+const MARKED: &str = "#ffe08a";
+/// Text, repeated partition keys, names of fields, and literals.
+const INK: &str = "#000000";
+const REPEATED: &str = "#555555";
+const FIELD: &str = "#0b4a9e";
+const LITERAL: &str = "#555555";
 
-/// Compares the picture of `keys` with `images/NAME.svg`, or writes it if `TABLES_UPDATE` is set.
-///
-/// Keys are drawn in the order of the store, partitions apart from each other, with the pieces of each key above them. Rows in one of `read` are
-/// marked.
-///
-/// # Panics
-/// If the file has another picture, or cannot be read or written.
-pub fn draw(name: &str, schema: &EntitySchema, keys: impl IntoIterator<Item = EntityKey>, read: &[KeyRange]) {
-    let mut keys: Vec<EntityKey> = keys.into_iter().collect();
-    keys.sort();
-    let picture = svg(schema, &keys, read);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("images").join(name).with_extension("svg");
-    if env::var_os("TABLES_UPDATE").is_some() {
-        let written = fs::write(&path, &picture);
-        assert!(written.is_ok(), "{}: {written:?}", path.display());
-        return;
-    }
-    let committed = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        committed == picture,
-        "{} differs from what its sample draws: `TABLES_UPDATE=1 cargo test -p book` writes it anew",
-        path.display()
-    );
-}
-
-fn svg(schema: &EntitySchema, keys: &[EntityKey], read: &[KeyRange]) -> String {
+/// Draws rows in the order of the store, with the pieces of each key above them. Partitions are separated, and rows in one of `read` are marked.
+pub(super) fn svg(schema: &EntitySchema, keys: &[EntityKey], read: &[KeyRange]) -> String {
     let pieces = [pieces(schema.partition_key), pieces(schema.row_key)];
     let columns = [
         width(&pieces[0], "PartitionKey", keys.iter().map(|key| key.partition_key.as_str())),
@@ -55,14 +37,14 @@ fn svg(schema: &EntitySchema, keys: &[EntityKey], read: &[KeyRange]) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {total_width} {total_height}\" width=\"{total_width}\" \
          height=\"{total_height}\" font-family=\"ui-monospace, monospace\" font-size=\"13\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
+         <rect width=\"100%\" height=\"100%\" fill=\"{PAPER}\"/>\n"
     );
     let mut y = MARGIN + LINE / 2 + 4;
     for (x, (name, pieces)) in [(MARGIN, ("PartitionKey", &pieces[0])), (second, ("RowKey", &pieces[1]))] {
-        text(&mut out, x, y, "#000000\" font-weight=\"bold", name);
+        text(&mut out, x, y, &format!("{INK}\" font-weight=\"bold"), name);
         let mut at = x;
         for (piece, literal) in pieces {
-            text(&mut out, at, y + LINE, if *literal { "#808080" } else { "#0050b0" }, piece);
+            text(&mut out, at, y + LINE, if *literal { LITERAL } else { FIELD }, piece);
             at += (piece.chars().count() + 1) * CHARACTER;
         }
     }
@@ -76,15 +58,15 @@ fn svg(schema: &EntitySchema, keys: &[EntityKey], read: &[KeyRange]) -> String {
             if is_read {
                 let _ = writeln!(
                     out,
-                    "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{LINE}\" fill=\"#ffe08a\"/>",
+                    "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{LINE}\" fill=\"{MARKED}\"/>",
                     MARGIN / 2,
                     y - LINE + 7,
                     total_width - MARGIN
                 );
             }
-            let colour = if at == 0 { "#000000" } else { "#b0b0b0" };
+            let colour = if at == 0 { INK } else { REPEATED };
             text(&mut out, MARGIN, y, colour, key.partition_key.as_str());
-            text(&mut out, second, y, "#000000", key.row_key.as_str());
+            text(&mut out, second, y, INK, key.row_key.as_str());
             y += LINE;
         }
         y += LINE / 2;
@@ -93,7 +75,7 @@ fn svg(schema: &EntitySchema, keys: &[EntityKey], read: &[KeyRange]) -> String {
     out
 }
 
-/// Each piece as it is shown, and whether it is a literal.
+/// Returns each piece as it is shown, and `true` if it is a literal.
 fn pieces(pieces: &[KeyPiece]) -> Vec<(String, bool)> {
     let shown = pieces.iter().map(|piece| match piece {
         KeyPiece::Literal(literal) => (format!("\"{literal}\""), true),
@@ -111,4 +93,45 @@ fn text(out: &mut String, x: usize, y: usize, fill: &str, text: &str) {
     let escaped = text.replace('&', "&amp;").replace('<', "&lt;");
     let _ =
         writeln!(out, "<text x=\"{x}\" y=\"{y}\" fill=\"{fill}\" xml:space=\"preserve\">{escaped}</text>");
+}
+
+/// Relative luminance of a colour, by the Web Content Accessibility Guidelines 2.
+fn luminance(colour: [f64; 3]) -> f64 {
+    let linear = colour.map(|part| {
+        if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+    });
+    0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+}
+
+fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
+    let (one, other) = (luminance(one), luminance(other));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
+fn colour(text: &str) -> [f64; 3] {
+    [1, 3, 5].map(|at| f64::from(u8::from_str_radix(&text[at..at + 2], 16).unwrap()) / 255.0)
+}
+
+/// Applies `invert(1) hue-rotate(180deg)`, as `book.css` does in dark themes.
+fn in_dark_theme(colour: [f64; 3]) -> [f64; 3] {
+    let [r, g, b] = colour.map(|part| 1.0 - part);
+    // The matrix of hue-rotate(180deg): cos = -1, sin = 0.
+    [
+        -0.574 * r + 1.430 * g + 0.144 * b,
+        0.426 * r + 0.430 * g + 0.144 * b,
+        0.426 * r + 1.430 * g - 0.856 * b,
+    ]
+    .map(|part| part.clamp(0.0, 1.0))
+}
+
+#[test]
+fn every_text_has_a_contrast_of_at_least_4_5_in_light_and_dark_themes() {
+    for paper in [PAPER, MARKED] {
+        for ink in [INK, REPEATED, FIELD, LITERAL] {
+            let (ink, paper) = (colour(ink), colour(paper));
+            let (light, dark) =
+                (contrast(ink, paper), contrast(in_dark_theme(ink), in_dark_theme(paper)));
+            assert!(light >= 4.5 && dark >= 4.5, "{ink:?} on {paper:?}: {light:.2}, {dark:.2}");
+        }
+    }
 }

@@ -1,0 +1,230 @@
+//! Costs of patterns that reach other partitions, with their messages and workers.
+
+use serde::{Deserialize, Serialize};
+use table_patterns::denormal::Denormal;
+use table_patterns::outbox::{Message, Outbox, Step};
+use table_patterns::selection::{Point, Selection};
+use table_patterns::work::{Call, Handler, Worker};
+use table_patterns::{Entity, EntityStore as _, QueueName, Result};
+
+use super::queues::CountedQueues;
+use super::{Counted, run};
+
+type Desk = Outbox<table_patterns::meter::Meter<table_patterns::Engine>, CountedQueues>;
+
+async fn outbox(counted: &Counted) -> Result<Desk> {
+    let name = QueueName::new("desk")?;
+    let outbox = Outbox::with_pace(counted.store.clone(), counted.queues.clone(), name, counted.pace());
+    outbox.create_queues().await?;
+    Ok(outbox)
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+struct Ticket {
+    tenant: String,
+    #[digits(6)]
+    number: u32,
+    open: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Closed {
+    ticket: u32,
+}
+
+impl Message for Closed {
+    const NAME: &'static str = "ticket closed";
+    const VERSION: u32 = 1;
+}
+
+struct Ignore;
+
+impl Handler<Closed> for Ignore {
+    async fn handle(&self, _: &Closed, _: Call<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn steps() {
+    let mut counted = Counted::new();
+    run(async {
+        let outbox = outbox(&counted).await?;
+        let tickets = counted.store.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+        for number in 1..=33 {
+            tickets.insert(&Ticket { tenant: "contoso".into(), number, open: true }).await?;
+        }
+        let close = async |number| {
+            let ticket = tickets.get(Ticket::key("contoso", number)).await?.ok_or_else(missing)?;
+            let mut unit = tickets.transaction(Ticket::partition("contoso"))?;
+            unit.update(&ticket, |ticket| ticket.open = false)?;
+            unit.send(Ticket::key("contoso", number), Step::call(&Closed { ticket: number })?)?;
+            counted.start();
+            unit.commit().await.map(drop)
+        };
+        let mut rows = Vec::new();
+        close(1).await?;
+        rows.push(("`commit` of a unit with a step, the first of its partition in an hour", counted.take()));
+        close(2).await?;
+        rows.push(("`commit` of a unit with a step", counted.take()));
+        let worker = Worker::new(outbox).handler(Ignore);
+        worker.run_until_idle().await?;
+        rows.push(("a worker until idle: two intents", counted.take()));
+        for number in 3..=33 {
+            close(number).await?;
+        }
+        counted.start();
+        worker.run_until_idle().await?;
+        rows.push(("a worker until idle: 31 intents of one partition", counted.take()));
+        worker.run_until_idle().await?;
+        rows.push(("a poll of an idle worker", counted.take()));
+        for (call, counts) in rows {
+            counted.push(call, counts);
+        }
+        Ok(())
+    });
+    counted.hold("book/pattern-outbox.md", "outbox");
+}
+
+fn missing() -> table_patterns::Error {
+    table_patterns::Error::new(table_patterns::ErrorCode::ResourceNotFound, "inserted above")
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Staff")]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+#[index(ByEmail, unique, row_key("email_", email))]
+struct Member {
+    department: String,
+    #[digits(6)]
+    id: u32,
+    email: String,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Parcels")]
+#[partition_key(depot)]
+#[row_key("parcel_", number)]
+#[index(Tracking, unique, table = "Tracking", partition_key(code), row_key("code"))]
+struct Parcel {
+    depot: String,
+    #[digits(8)]
+    number: u32,
+    code: String,
+}
+
+#[test]
+fn indexes() {
+    let mut counted = Counted::new();
+    run(async {
+        let members = counted.store.entities::<Member>().with_pace(counted.pace()).create_if_missing().await?;
+        let member = |id| Member { department: "Sales".into(), id, email: format!("{id}@contoso.com") };
+        counted.start();
+        members.insert(&member(1)).await?;
+        counted.row("in the partition: `insert`");
+        members.get(Member::by_email("Sales", "1@contoso.com")).await?;
+        counted.row("in the partition: `get` through the index");
+        members.update(Member::key("Sales", 1), |member| member.email = "2@contoso.com".into()).await?;
+        counted.row("in the partition: `update` of the indexed value");
+
+        let outbox = outbox(&counted).await?;
+        let parcels = counted.store.entities_through::<Parcel, _>(outbox.clone()).create_if_missing().await?;
+        let parcel = |number| Parcel { depot: "oslo".into(), number, code: format!("NO{number}") };
+        parcels.insert(&parcel(1)).await?;
+        let worker = Worker::new(outbox).settles(&parcels);
+        worker.run_until_idle().await?;
+        counted.start();
+        parcels.insert(&parcel(2)).await?;
+        counted.row("elsewhere: `insert`");
+        worker.run_until_idle().await?;
+        counted.row("elsewhere: the worker, for this insert");
+        let entry = parcels.get_eventual(Parcel::tracking("NO2")).await?.ok_or_else(missing)?;
+        counted.row("elsewhere: `get_eventual`");
+        entry.primary(&parcels).await?;
+        counted.row("elsewhere: `primary` of the entry");
+        Ok(())
+    });
+    counted.hold("book/pattern-indexes.md", "indexes");
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Agents", gives(Assignee))]
+#[partition_key(tenant)]
+#[row_key("agent_", id)]
+struct Agent {
+    tenant: String,
+    #[digits(4)]
+    id: u32,
+    name: String,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Cases", holds(Assignee))]
+#[partition_key(case)]
+#[row_key("case")]
+struct Case {
+    #[digits(6)]
+    case: u32,
+    tenant: String,
+    agent: Option<i32>,
+    agent_name: Option<String>,
+}
+
+struct Assignee;
+
+impl Denormal for Assignee {
+    type Source = Agent;
+    type Holder = Case;
+    type Copied = String;
+    const NAME: &'static str = "assignee";
+
+    fn reference(case: &Case) -> Option<Selection<Agent, Point>> {
+        Some(Agent::key(&case.tenant, u32::try_from(case.agent?).ok()?))
+    }
+
+    fn copied(agent: &Agent) -> String {
+        agent.name.clone()
+    }
+
+    fn set(case: &mut Case, name: String) {
+        case.agent_name = Some(name);
+    }
+
+    fn clear(case: &mut Case) {
+        (case.agent, case.agent_name) = (None, None);
+    }
+}
+
+#[test]
+fn copies() {
+    let mut counted = Counted::new();
+    run(async {
+        let outbox = outbox(&counted).await?;
+        let agents = counted.store.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
+        let cases = counted.store.entities_through::<Case, _>(outbox.clone()).create_if_missing().await?;
+        agents.insert(&Agent { tenant: "contoso".into(), id: 7, name: "Ada".into() }).await?;
+        let case = |case| Case { case, tenant: "contoso".into(), agent: Some(7), agent_name: None };
+        let worker = Worker::new(outbox).settles(&agents).settles(&cases);
+        for number in 1..=9 {
+            cases.insert(&case(number)).await?;
+        }
+        worker.run_until_idle().await?;
+        counted.start();
+        cases.insert(&case(10)).await?;
+        counted.row("`insert` of a holder in another partition");
+        worker.run_until_idle().await?;
+        counted.row("the worker, for this insert");
+        agents.update(Agent::key("contoso", 7), |agent| agent.name = "Ada Lovelace".into()).await?;
+        counted.row("`update` of a source with ten holders in ten partitions");
+        worker.run_until_idle().await?;
+        counted.row("the worker, for this update");
+        cases.get(Case::key(10)).await?;
+        counted.row("read a holder with its copies");
+        Ok(())
+    });
+    counted.hold("book/pattern-copies.md", "copies");
+}

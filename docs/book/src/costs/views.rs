@@ -1,0 +1,76 @@
+//! Costs of feeds and views.
+
+use table_patterns::retry::Retry;
+use table_patterns::view::{Projection, View, ViewTable};
+use table_patterns::{Entity, EntityStore as _, Result};
+
+use super::{Counted, run};
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", feed)]
+#[partition_key(department)]
+#[row_key(id)]
+struct Employee {
+    department: String,
+    #[digits(6)]
+    id: u32,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Headcounts")]
+#[partition_key(department)]
+#[row_key("headcount")]
+struct Headcount {
+    department: String,
+    employees: i64,
+}
+
+struct Headcounts;
+
+impl View for Headcounts {
+    type Source = Employee;
+    type Row = Headcount;
+
+    fn project(employee: &Employee, view: &mut Projection<Headcount>) -> Result<()> {
+        view.add(Headcount::key(&employee.department), Headcount::EMPLOYEES, 1)
+    }
+}
+
+#[test]
+fn views() {
+    let mut counted = Counted::new();
+    run(async {
+        let employees = counted.store.entities::<Employee>().with_pace(counted.pace()).create_if_missing().await?;
+        let view = ViewTable::<Headcounts, _>::new(counted.store.clone());
+        let view = view.with_retry(Retry::default().with_pace(counted.pace())).create_if_missing().await?;
+        view.rebuild().run().await?;
+        let insert = async |department: &str, id| {
+            employees.insert(&Employee { department: department.into(), id }).await.map(drop)
+        };
+        insert("Sales", 1).await?;
+        counted.start();
+        insert("Sales", 2).await?;
+        counted.row("`insert` of a source");
+        view.catch_up(100).await?;
+        counted.row("`catch_up`: one partition, two new entities");
+        for id in 3..=102 {
+            insert("Sales", id).await?;
+        }
+        counted.start();
+        while view.catch_up(1_000).await?.is_behind {}
+        counted.row("`catch_up`: one partition, 100 new entities");
+        view.catch_up(1_000).await?;
+        counted.row("`catch_up`: one partition, nothing new");
+        for id in 1..100 {
+            insert(&format!("Department {id}"), id).await?;
+        }
+        while view.catch_up(1_000).await?.is_behind {}
+        counted.start();
+        view.catch_up(1_000).await?;
+        counted.row("`catch_up`: 100 partitions, nothing new");
+        view.rows().await?.get(Headcount::key("Sales")).await?;
+        counted.row("read a row of the view");
+        Ok(())
+    });
+    counted.hold("book/pattern-views.md", "views");
+}

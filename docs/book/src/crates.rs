@@ -1,0 +1,33 @@
+//! The numbers of crates in the README and the book.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use crate::pages::{read, root};
+
+/// Returns how many packages are compiled for a package with default features on this platform, itself included.
+fn count(package: &str) -> usize {
+    let arguments = ["tree", "--offline", "--locked", "-e", "normal,build", "--prefix", "none", "-p", package];
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| line.trim_end_matches(" (*)")).collect::<BTreeSet<_>>().len()
+}
+
+#[test]
+#[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), ignore = "the numbers are those of Linux")]
+fn the_readme_and_the_book_count_the_crates() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let row = |package: &str| readme.lines().find(|line| line.starts_with(&format!("| `{package}` |"))).unwrap();
+    for package in ["table-core", "table-patterns", "table-azure", "table-cosmos", "table-server"] {
+        assert!(row(package).ends_with(&format!("| {} |", count(package))), "{package}: {}", count(package));
+    }
+    let sentence = format!(
+        "`table-core` with the engine needs {} crates, `table-patterns` {} and `table-azure` {}.",
+        count("table-core"),
+        count("table-patterns"),
+        count("table-azure")
+    );
+    assert!(read("book/platforms.md").contains(&sentence), "platforms.md: {sentence}");
+}

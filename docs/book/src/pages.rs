@@ -1,0 +1,48 @@
+//! Pages of the book and their texts, for tests.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder `docs`.
+pub(crate) fn docs() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    docs().parent().unwrap().to_owned()
+}
+
+/// Markdown files below `docs` except the summary, named as in the summary.
+pub(crate) fn pages() -> BTreeSet<String> {
+    let mut pages = BTreeSet::new();
+    for folder in ["", "book/", "decisions/", "designs/", "rules/"] {
+        for entry in fs::read_dir(docs().join(folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name.strip_suffix(".md").is_some_and(|name| name != "SUMMARY") {
+                pages.insert(format!("{folder}{name}"));
+            }
+        }
+    }
+    pages
+}
+
+/// The text of a page.
+pub(crate) fn read(page: &str) -> String {
+    fs::read_to_string(docs().join(page)).unwrap()
+}
+
+/// Compares a generated file or text with the committed one, or writes it if `TABLES_UPDATE` is set.
+pub(crate) fn hold(path: &Path, generated: &str) {
+    if std::env::var_os("TABLES_UPDATE").is_some() {
+        fs::write(path, generated).unwrap();
+        return;
+    }
+    let committed = fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        committed == generated,
+        "{} differs from the generated text; `TABLES_UPDATE=1 cargo test -p book` writes it",
+        path.display()
+    );
+}

@@ -1,0 +1,68 @@
+use table_patterns::sequence::Gapless;
+use table_patterns::{Continuation, Engine, Entity, EntityStore, KeyPart, Projection};
+
+#[derive(KeyPart, Clone, Copy, Debug, PartialEq)]
+enum Status {
+    Open,
+    Closed,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index(ByStatus, row_key("status_", status, "_", desc(number)))]
+struct Ticket {
+    tenant: String,
+    #[digits(6)]
+    number: u32,
+    text: String,
+    status: Option<Status>,
+}
+
+/// A line of the list: the properties that it shows.
+#[derive(Projection, Clone, Debug, PartialEq)]
+#[projection(of = Ticket)]
+struct Line {
+    number: u32,
+    text: String,
+}
+
+/// A page of open tickets, and the cursor of the next one.
+async fn page(
+    store: &Engine,
+    after: Option<String>,
+) -> table_patterns::Result<(Vec<u32>, Option<String>)> {
+    let tickets = store.entities::<Ticket>().create_if_missing().await?;
+    let query = tickets.query(Ticket::by_status("contoso", Status::Open));
+    let query = query.project::<Line>().top(10);
+    let page = match after {
+        None => query.page().await?,
+        Some(after) => query.page_from(&after.parse::<Continuation>()?).await?,
+    };
+    let numbers = page.items.iter().map(|line| line.number).collect();
+    Ok((numbers, page.continuation.map(|next| next.to_string())))
+}
+
+#[pollster::main]
+async fn main() -> table_patterns::Result<()> {
+    let store = Engine::open("helpdesk.db")?;
+    let tickets = store.entities::<Ticket>().create_if_missing().await?;
+    let numbers = Gapless::new(&tickets, "ticket")?;
+    for _ in 0..20 {
+        let insert = |number, unit: &mut table_patterns::unit::Unit<_, _>| {
+            let (tenant, text) = ("contoso".to_owned(), "It beeps again.".to_owned());
+            unit.insert(&Ticket { tenant, number, text, status: Some(Status::Open) })
+                .map(drop)
+        };
+        numbers.next(Ticket::partition("contoso"), insert).await?;
+    }
+
+    let (first, next) = page(&store, None).await?;
+    let (second, next) = page(&store, next).await?;
+    let (third, next) = page(&store, next).await?;
+    assert_eq!((first[0], second[0], third.as_slice()), (22, 12, [2].as_slice()));
+    assert_eq!(next, None);
+    println!("{} open", first.len() + second.len() + third.len());
+    Ok(())
+}

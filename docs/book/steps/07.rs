@@ -1,0 +1,88 @@
+use table_patterns::denormal::Denormal;
+use table_patterns::outbox::Outbox;
+use table_patterns::selection::{Point, Selection};
+use table_patterns::work::Worker;
+use table_patterns::{Engine, Entity, EntityStore, KeyPart, QueueName};
+
+#[derive(KeyPart, Clone, Copy, Debug, PartialEq)]
+enum Status {
+    Open,
+    Closed,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", holds(Assignee))]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index(ByStatus, row_key("status_", status, "_", desc(number)))]
+struct Ticket {
+    tenant: String,
+    #[digits(6)]
+    number: u32,
+    text: String,
+    status: Option<Status>,
+    agent: Option<i32>,
+    agent_name: Option<String>, // a copy
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", gives(Assignee))]
+#[partition_key(tenant)]
+#[row_key("agent_", id)]
+struct Agent {
+    tenant: String,
+    #[digits(4)]
+    id: u32,
+    name: String,
+}
+
+/// Tickets show the name of their agent.
+struct Assignee;
+
+impl Denormal for Assignee {
+    type Source = Agent;
+    type Holder = Ticket;
+    type Copied = String;
+    const NAME: &'static str = "assignee";
+
+    fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
+        Some(Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
+    }
+
+    fn copied(agent: &Agent) -> String {
+        agent.name.clone()
+    }
+
+    fn set(ticket: &mut Ticket, name: String) {
+        ticket.agent_name = Some(name);
+    }
+
+    fn clear(ticket: &mut Ticket) {
+        (ticket.agent, ticket.agent_name) = (None, None);
+    }
+}
+
+#[pollster::main]
+async fn main() -> table_patterns::Result<()> {
+    let store = Engine::open("helpdesk.db")?;
+    let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("desk")?);
+    outbox.create_queues().await?;
+    let agents =
+        store.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
+    let tickets =
+        store.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+
+    let ada = Agent { tenant: "contoso".into(), id: 7, name: "Ada".into() };
+    agents.insert_or_replace(&ada).await?;
+    tickets.update(Ticket::key("contoso", 2), |ticket| ticket.agent = Some(7)).await?;
+    let ticket = tickets.get(Ticket::key("contoso", 2)).await?.expect("from step 2");
+    assert_eq!(ticket.agent_name.as_deref(), Some("Ada"));
+
+    agents.update(Agent::key("contoso", 7), |ada| ada.name = "Ada Lovelace".into()).await?;
+    // In this design the copies are in the source's partition. A worker follows those elsewhere.
+    Worker::new(outbox).settles(&agents).settles(&tickets).run_until_idle().await?;
+    let ticket = tickets.get(Ticket::key("contoso", 2)).await?.expect("from step 2");
+    println!("{:?}", ticket.agent_name);
+    assert_eq!(ticket.agent_name.as_deref(), Some("Ada Lovelace"));
+    Ok(())
+}

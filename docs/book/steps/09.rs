@@ -1,0 +1,108 @@
+use table_patterns::denormal::Denormal;
+use table_patterns::outbox::Outbox;
+use table_patterns::selection::{Point, Selection};
+use table_patterns::view::{Projection, View, ViewTable};
+use table_patterns::{Engine, Entity, EntityStore, KeyPart, QueueName, Result};
+
+#[derive(KeyPart, Clone, Copy, Debug, PartialEq)]
+enum Status {
+    Open,
+    Closed,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", feed, holds(Assignee))]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index(ByStatus, row_key("status_", status, "_", desc(number)))]
+struct Ticket {
+    tenant: String,
+    #[digits(6)]
+    number: u32,
+    text: String,
+    status: Option<Status>,
+    agent: Option<i32>,
+    agent_name: Option<String>, // a copy
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", gives(Assignee))]
+#[partition_key(tenant)]
+#[row_key("agent_", id)]
+struct Agent {
+    tenant: String,
+    #[digits(4)]
+    id: u32,
+    name: String,
+}
+
+/// Tickets show the name of their agent.
+struct Assignee;
+
+impl Denormal for Assignee {
+    type Source = Agent;
+    type Holder = Ticket;
+    type Copied = String;
+    const NAME: &'static str = "assignee";
+
+    fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
+        Some(Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
+    }
+
+    fn copied(agent: &Agent) -> String {
+        agent.name.clone()
+    }
+
+    fn set(ticket: &mut Ticket, name: String) {
+        ticket.agent_name = Some(name);
+    }
+
+    fn clear(ticket: &mut Ticket) {
+        (ticket.agent, ticket.agent_name) = (None, None);
+    }
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "DeskSums")]
+#[partition_key(tenant)]
+#[row_key("sums")]
+struct Sums {
+    tenant: String,
+    tickets: i64,
+    open: i64,
+}
+
+struct TicketSums;
+
+impl View for TicketSums {
+    type Source = Ticket;
+    type Row = Sums;
+
+    fn project(ticket: &Ticket, sums: &mut Projection<Sums>) -> Result<()> {
+        let is_open = ticket.status == Some(Status::Open);
+        sums.add(Sums::key(&ticket.tenant), Sums::TICKETS, 1)?;
+        sums.add(Sums::key(&ticket.tenant), Sums::OPEN, is_open.into())
+    }
+}
+
+#[pollster::main]
+async fn main() -> Result<()> {
+    let store = Engine::open("helpdesk.db")?;
+    let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("desk")?);
+    let tickets = store.entities_through::<Ticket, _>(outbox).create_if_missing().await?;
+    let sums = ViewTable::<TicketSums, _>::new(store).create_if_missing().await?;
+
+    // The feed records changes from now on. The rebuild counts the rows of steps 1 to 8.
+    sums.rebuild().run().await?;
+    let contoso = || Sums::key("contoso");
+    let before = sums.rows().await?.get(contoso()).await?.expect("it has tickets");
+    assert_eq!((before.tickets, before.open), (23, 20));
+
+    let close = Ticket::key("contoso", 4);
+    tickets.update(close, |ticket| ticket.status = Some(Status::Closed)).await?;
+    while sums.catch_up(1_000).await?.is_behind {}
+    let after = sums.rows().await?.get(contoso()).await?.expect("it has tickets");
+    println!("{} of {} open", after.open, after.tickets);
+    assert_eq!((after.tickets, after.open), (23, 19));
+    Ok(())
+}

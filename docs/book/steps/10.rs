@@ -1,0 +1,89 @@
+use table_patterns::denormal::Denormal;
+use table_patterns::outbox::Outbox;
+use table_patterns::selection::{Point, Selection};
+use table_patterns::{Engine, Entity, EntityStore, KeyPart, QueueName, Result};
+
+#[derive(KeyPart, Clone, Copy, Debug, PartialEq)]
+enum Status {
+    Open,
+    Closed,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", feed, holds(Assignee))]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index(ByStatus, row_key("status_", status, "_", desc(number)))]
+struct Ticket {
+    tenant: String,
+    #[digits(6)]
+    number: u32,
+    text: String,
+    status: Option<Status>,
+    agent: Option<i32>,
+    agent_name: Option<String>, // a copy
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", gives(Assignee))]
+#[partition_key(tenant)]
+#[row_key("agent_", id)]
+struct Agent {
+    tenant: String,
+    #[digits(4)]
+    id: u32,
+    name: String,
+}
+
+/// Tickets show the name of their agent.
+struct Assignee;
+
+impl Denormal for Assignee {
+    type Source = Agent;
+    type Holder = Ticket;
+    type Copied = String;
+    const NAME: &'static str = "assignee";
+
+    fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
+        Some(Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
+    }
+
+    fn copied(agent: &Agent) -> String {
+        agent.name.clone()
+    }
+
+    fn set(ticket: &mut Ticket, name: String) {
+        ticket.agent_name = Some(name);
+    }
+
+    fn clear(ticket: &mut Ticket) {
+        (ticket.agent, ticket.agent_name) = (None, None);
+    }
+}
+
+#[pollster::main]
+async fn main() -> Result<()> {
+    let store = Engine::open("helpdesk.db")?;
+    let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("desk")?);
+    let tickets =
+        store.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+
+    // Index rows agree with the tickets, and nothing waits or failed.
+    assert!(tickets.check().run().await?.is_clean());
+    let depth = outbox.depth().await?;
+    assert_eq!((depth.waiting, depth.poison), (0, 0));
+
+    // A backup, and a drill: restore it, check every byte, ask a question.
+    store.backup("helpdesk.backup").await?;
+    store.close().await?;
+    Engine::restore("helpdesk.backup", "helpdesk.restored")?;
+    let restored = Engine::open("helpdesk.restored")?;
+    assert!(restored.verify()?.is_whole());
+    let outbox = Outbox::new(restored.clone(), restored.clone(), QueueName::new("desk")?);
+    let tickets =
+        restored.entities_through::<Ticket, _>(outbox).create_if_missing().await?;
+    let open = tickets.query(Ticket::by_status("contoso", Status::Open)).collect().await?;
+    println!("{} open tickets in the backup", open.len());
+    assert_eq!(open.len(), 19);
+    Ok(())
+}

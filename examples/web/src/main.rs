@@ -1,0 +1,229 @@
+//! A web API over a table: cursors, ETags, repeated requests, ambiguous answers.
+
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde::{Deserialize, Serialize};
+use table_patterns::{Continuation, ETag, Engine, Entity, Error, Table, TableStoreExt};
+
+#[derive(Entity, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[entity(table = "Orders")]
+#[partition_key(customer)]
+#[row_key(number)]
+struct Order {
+    customer: String,
+    #[digits(8)]
+    number: u32,
+    total_cents: i64,
+}
+
+/// The body of a request: the keys are in the path.
+#[derive(Deserialize)]
+struct Body {
+    total_cents: i64,
+}
+
+#[derive(Deserialize)]
+struct Cursor {
+    after: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Listing {
+    orders: Vec<Order>,
+    /// The cursor of the next page, absent on the last one.
+    next: Option<String>,
+}
+
+type Orders = Table<Order, Engine>;
+
+/// An error of the store as an HTTP response.
+struct Failure(Error);
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let error = self.0;
+        let status = if error.is_ambiguous() || error.is_throttled() {
+            StatusCode::SERVICE_UNAVAILABLE // the client repeats the same request
+        } else if error.is_not_found() {
+            StatusCode::NOT_FOUND
+        } else if error.is_precondition_failed() {
+            StatusCode::PRECONDITION_FAILED
+        } else if error.is_already_exists() {
+            StatusCode::CONFLICT
+        } else if error.is_invalid_input() {
+            StatusCode::BAD_REQUEST
+        } else {
+            StatusCode::INTERNAL_SERVER_ERROR
+        };
+        (status, error.code().as_str().to_owned()).into_response() // the text stays in the log
+    }
+}
+
+/// Returns an ETag of the store as one of HTTP.
+fn etag(etag: &ETag) -> [(header::HeaderName, String); 1] {
+    [(header::ETAG, etag.to_string())]
+}
+
+/// `GET /customers/ada/orders?after=…`: a page of 50 orders.
+async fn list(
+    State(orders): State<Orders>,
+    Path(customer): Path<String>,
+    Query(cursor): Query<Cursor>,
+) -> Result<Json<Listing>, Failure> {
+    let query = orders.query(Order::partition(&customer)).top(50);
+    let page = match cursor.after {
+        None => query.page().await?,
+        Some(after) => query.page_from(&after.parse::<Continuation>()?).await?,
+    };
+    let next = page.continuation.map(|next| next.to_string());
+    let orders =
+        page.items.into_iter().map(table_patterns::Versioned::into_value).collect();
+    Ok(Json(Listing { orders, next }))
+}
+
+/// `GET /customers/ada/orders/42`: one order with its ETag.
+async fn read(
+    State(orders): State<Orders>,
+    Path((customer, number)): Path<(String, u32)>,
+) -> Result<Response, Failure> {
+    match orders.get(Order::key(&customer, number)).await? {
+        None => Ok(StatusCode::NOT_FOUND.into_response()),
+        Some(found) => {
+            Ok((etag(found.etag()), Json(found.value().clone())).into_response())
+        }
+    }
+}
+
+/// `PUT /customers/ada/orders/42`: creates the order, or changes it with `If-Match`. May be repeated.
+async fn write(
+    State(orders): State<Orders>,
+    Path((customer, number)): Path<(String, u32)>,
+    headers: HeaderMap,
+    Json(body): Json<Body>,
+) -> Result<Response, Failure> {
+    let order = Order { customer, number, total_cents: body.total_cents };
+    let condition = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
+    let outcome = match condition {
+        Some(version) => orders.replace(&order, ETag::parse(version)?).await,
+        None => orders.insert(&order).await,
+    };
+    match outcome {
+        Ok(version) if condition.is_none() => {
+            Ok((StatusCode::CREATED, etag(&version)).into_response())
+        }
+        Ok(version) => Ok((StatusCode::NO_CONTENT, etag(&version)).into_response()),
+        // A repetition of a request whose answer was lost finds its own write.
+        Err(error) if error.is_already_exists() || error.is_precondition_failed() => {
+            match orders.get(Order::key(&order.customer, number)).await? {
+                Some(found) if *found.value() == order => {
+                    Ok((StatusCode::OK, etag(found.etag())).into_response())
+                }
+                _ => Err(error.into()),
+            }
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn app(orders: Orders) -> Router {
+    Router::new()
+        .route("/customers/{customer}/orders", get(list))
+        .route("/customers/{customer}/orders/{number}", get(read).put(write))
+        .with_state(orders)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let orders = Engine::in_memory().table::<Order>().create_if_missing().await?;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
+    axum::serve(listener, app(orders)).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body as Bytes;
+    use axum::http::Request;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    async fn send(
+        app: &Router,
+        request: Request<Bytes>,
+    ) -> (StatusCode, HeaderMap, String) {
+        let response = app.clone().oneshot(request).await.unwrap();
+        let (head, body) = response.into_parts();
+        let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+        (head.status, head.headers, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    fn get(path: &str) -> Request<Bytes> {
+        Request::get(path).body(Bytes::empty()).unwrap()
+    }
+
+    fn put(number: u32, cents: i64, version: Option<&str>) -> Request<Bytes> {
+        let mut request = Request::put(format!("/customers/ada/orders/{number}"))
+            .header(header::CONTENT_TYPE, "application/json");
+        if let Some(version) = version {
+            request = request.header(header::IF_MATCH, version);
+        }
+        request.body(Bytes::from(format!(r#"{{"total_cents":{cents}}}"#))).unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_order_is_created_changed_and_listed() {
+        let orders =
+            Engine::in_memory().table::<Order>().create_if_missing().await.unwrap();
+        let app = app(orders);
+
+        let (status, headers, _) = send(&app, put(1, 500, None)).await;
+        assert_eq!(status, StatusCode::CREATED);
+        let first = headers[header::ETAG].to_str().unwrap().to_owned();
+        assert_eq!(send(&app, put(1, 500, None)).await.0, StatusCode::OK); // repeated
+        assert_eq!(send(&app, put(1, 700, None)).await.0, StatusCode::CONFLICT);
+
+        assert_eq!(send(&app, put(1, 600, Some(&first))).await.0, StatusCode::NO_CONTENT);
+        assert_eq!(send(&app, put(1, 600, Some(&first))).await.0, StatusCode::OK); // repeated
+        let late = send(&app, put(1, 900, Some(&first))).await;
+        assert_eq!(late.0, StatusCode::PRECONDITION_FAILED);
+
+        for number in 2..=120 {
+            assert_eq!(send(&app, put(number, 1, None)).await.0, StatusCode::CREATED);
+        }
+        let (mut path, mut seen) = ("/customers/ada/orders".to_owned(), 0);
+        loop {
+            let (status, _, body) = send(&app, get(&path)).await;
+            assert_eq!(status, StatusCode::OK, "{body}");
+            let page: serde_json::Value = serde_json::from_str(&body).unwrap();
+            seen += page["orders"].as_array().unwrap().len();
+            let Some(next) = page["next"].as_str() else { break };
+            path = format!("/customers/ada/orders?after={next}");
+        }
+        assert_eq!(seen, 120);
+    }
+
+    #[tokio::test]
+    async fn a_cursor_of_another_customer_is_refused() {
+        let orders =
+            Engine::in_memory().table::<Order>().create_if_missing().await.unwrap();
+        let app = app(orders);
+        for number in 1..=60 {
+            send(&app, put(number, 1, None)).await;
+        }
+        let (_, _, body) = send(&app, get("/customers/ada/orders")).await;
+        let page: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let path =
+            format!("/customers/bob/orders?after={}", page["next"].as_str().unwrap());
+        assert_eq!(send(&app, get(&path)).await.0, StatusCode::BAD_REQUEST);
+    }
+}
