@@ -8,7 +8,8 @@ use crate::pages::{read, root};
 
 /// Returns how many packages are compiled for a package with default features on this platform, itself included.
 fn count(package: &str) -> usize {
-    let arguments = ["tree", "--offline", "--locked", "-e", "normal,build", "--prefix", "none", "-p", package];
+    let arguments =
+        ["tree", "--offline", "--locked", "-e", "normal,build", "--prefix", "none", "-p", package];
     let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
@@ -19,7 +20,8 @@ fn count(package: &str) -> usize {
 #[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), ignore = "the numbers are those of Linux")]
 fn the_readme_and_the_book_count_the_crates() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let row = |package: &str| readme.lines().find(|line| line.starts_with(&format!("| `{package}` |"))).unwrap();
+    let row =
+        |package: &str| readme.lines().find(|line| line.starts_with(&format!("| `{package}` |"))).unwrap();
     for package in ["table-core", "table-patterns", "table-azure", "table-cosmos", "table-server"] {
         assert!(row(package).ends_with(&format!("| {} |", count(package))), "{package}: {}", count(package));
     }

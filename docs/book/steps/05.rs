@@ -1,5 +1,7 @@
 use table_patterns::group::{Many, One};
-use table_patterns::{Engine, Entity, EntityGroup, EntityStore, KeyPart};
+use table_patterns::{
+    Engine, Entity, EntityGroup, EntitySet, EntityStore, KeyPart, TableEntity,
+};
 
 #[derive(KeyPart, Clone, Copy, Debug, PartialEq)]
 enum Status {
@@ -8,7 +10,7 @@ enum Status {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk")]
+#[entity(table = "Desk", set = Desk)]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)))]
@@ -21,7 +23,7 @@ struct Ticket {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk")]
+#[entity(table = "Desk", set = Desk)]
 #[partition_key(tenant)]
 #[row_key("ticket_", ticket, "_", number)] // below the ticket
 struct Comment {
@@ -31,6 +33,15 @@ struct Comment {
     #[digits(4)]
     number: u32,
     text: String,
+}
+
+/// All types of the table. A read of tickets passes over the others.
+#[derive(EntitySet)]
+enum Desk {
+    Ticket(Ticket),
+    Comment(Comment),
+    #[other]
+    Other(TableEntity),
 }
 
 #[derive(EntityGroup)]

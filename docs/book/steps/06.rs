@@ -1,5 +1,7 @@
 use table_patterns::sequence::Gapless;
-use table_patterns::{Continuation, Engine, Entity, EntityStore, KeyPart, Projection};
+use table_patterns::{
+    Continuation, Engine, Entity, EntitySet, EntityStore, KeyPart, Projection, TableEntity,
+};
 
 #[derive(KeyPart, Clone, Copy, Debug, PartialEq)]
 enum Status {
@@ -8,7 +10,7 @@ enum Status {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk")]
+#[entity(table = "Desk", set = Desk)]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)))]
@@ -18,6 +20,28 @@ struct Ticket {
     number: u32,
     text: String,
     status: Option<Status>,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", set = Desk)]
+#[partition_key(tenant)]
+#[row_key("ticket_", ticket, "_", number)] // below the ticket
+struct Comment {
+    tenant: String,
+    #[digits(6)]
+    ticket: u32,
+    #[digits(4)]
+    number: u32,
+    text: String,
+}
+
+/// All types of the table. A read of tickets passes over the others.
+#[derive(EntitySet)]
+enum Desk {
+    Ticket(Ticket),
+    Comment(Comment),
+    #[other]
+    Other(TableEntity),
 }
 
 /// A line of the list: the properties that it shows.

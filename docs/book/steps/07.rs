@@ -2,7 +2,9 @@ use table_patterns::denormal::Denormal;
 use table_patterns::outbox::Outbox;
 use table_patterns::selection::{Point, Selection};
 use table_patterns::work::Worker;
-use table_patterns::{Engine, Entity, EntityStore, KeyPart, QueueName};
+use table_patterns::{
+    Engine, Entity, EntitySet, EntityStore, KeyPart, QueueName, TableEntity,
+};
 
 #[derive(KeyPart, Clone, Copy, Debug, PartialEq)]
 enum Status {
@@ -11,7 +13,7 @@ enum Status {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", holds(Assignee))]
+#[entity(table = "Desk", set = Desk, holds(Assignee))]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)))]
@@ -26,7 +28,7 @@ struct Ticket {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", gives(Assignee))]
+#[entity(table = "Desk", set = Desk, gives(Assignee))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
 struct Agent {
@@ -34,6 +36,29 @@ struct Agent {
     #[digits(4)]
     id: u32,
     name: String,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", set = Desk)]
+#[partition_key(tenant)]
+#[row_key("ticket_", ticket, "_", number)] // below the ticket
+struct Comment {
+    tenant: String,
+    #[digits(6)]
+    ticket: u32,
+    #[digits(4)]
+    number: u32,
+    text: String,
+}
+
+/// All types of the table. A read of tickets passes over the others.
+#[derive(EntitySet)]
+enum Desk {
+    Ticket(Ticket),
+    Comment(Comment),
+    Agent(Agent),
+    #[other]
+    Other(TableEntity),
 }
 
 /// Tickets show the name of their agent.

@@ -85,8 +85,7 @@ async fn list(
         Some(after) => query.page_from(&after.parse::<Continuation>()?).await?,
     };
     let next = page.continuation.map(|next| next.to_string());
-    let orders =
-        page.items.into_iter().map(table_patterns::Versioned::into_value).collect();
+    let orders = page.items.into_iter().map(table_patterns::Versioned::into_value).collect();
     Ok(Json(Listing { orders, next }))
 }
 
@@ -97,9 +96,7 @@ async fn read(
 ) -> Result<Response, Failure> {
     match orders.get(Order::key(&customer, number)).await? {
         None => Ok(StatusCode::NOT_FOUND.into_response()),
-        Some(found) => {
-            Ok((etag(found.etag()), Json(found.value().clone())).into_response())
-        }
+        Some(found) => Ok((etag(found.etag()), Json(found.value().clone())).into_response()),
     }
 }
 
@@ -117,9 +114,7 @@ async fn write(
         None => orders.insert(&order).await,
     };
     match outcome {
-        Ok(version) if condition.is_none() => {
-            Ok((StatusCode::CREATED, etag(&version)).into_response())
-        }
+        Ok(version) if condition.is_none() => Ok((StatusCode::CREATED, etag(&version)).into_response()),
         Ok(version) => Ok((StatusCode::NO_CONTENT, etag(&version)).into_response()),
         // A repetition of a request whose answer was lost finds its own write.
         Err(error) if error.is_already_exists() || error.is_precondition_failed() => {
@@ -157,10 +152,7 @@ mod tests {
 
     use super::*;
 
-    async fn send(
-        app: &Router,
-        request: Request<Bytes>,
-    ) -> (StatusCode, HeaderMap, String) {
+    async fn send(app: &Router, request: Request<Bytes>) -> (StatusCode, HeaderMap, String) {
         let response = app.clone().oneshot(request).await.unwrap();
         let (head, body) = response.into_parts();
         let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
@@ -182,8 +174,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_order_is_created_changed_and_listed() {
-        let orders =
-            Engine::in_memory().table::<Order>().create_if_missing().await.unwrap();
+        let orders = Engine::in_memory().table::<Order>().create_if_missing().await.unwrap();
         let app = app(orders);
 
         let (status, headers, _) = send(&app, put(1, 500, None)).await;
@@ -214,16 +205,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_cursor_of_another_customer_is_refused() {
-        let orders =
-            Engine::in_memory().table::<Order>().create_if_missing().await.unwrap();
+        let orders = Engine::in_memory().table::<Order>().create_if_missing().await.unwrap();
         let app = app(orders);
         for number in 1..=60 {
             send(&app, put(number, 1, None)).await;
         }
         let (_, _, body) = send(&app, get("/customers/ada/orders")).await;
         let page: serde_json::Value = serde_json::from_str(&body).unwrap();
-        let path =
-            format!("/customers/bob/orders?after={}", page["next"].as_str().unwrap());
+        let path = format!("/customers/bob/orders?after={}", page["next"].as_str().unwrap());
         assert_eq!(send(&app, get(&path)).await.0, StatusCode::BAD_REQUEST);
     }
 }

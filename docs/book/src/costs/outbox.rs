@@ -121,7 +121,8 @@ struct Parcel {
 fn indexes() {
     let mut counted = Counted::new();
     run(async {
-        let members = counted.store.entities::<Member>().with_pace(counted.pace()).create_if_missing().await?;
+        let members =
+            counted.store.entities::<Member>().with_pace(counted.pace()).create_if_missing().await?;
         let member = |id| Member { department: "Sales".into(), id, email: format!("{id}@contoso.com") };
         counted.start();
         members.insert(&member(1)).await?;

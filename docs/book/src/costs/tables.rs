@@ -46,7 +46,9 @@ struct OrderWithLines {
 fn parts() {
     let mut counted = Counted::new();
     run(async {
-        let orders = OwnerTable::<_, OrderWithLines, _>::new(counted.store.table::<Order>().create_if_missing().await?);
+        let orders = OwnerTable::<_, OrderWithLines, _>::new(
+            counted.store.table::<Order>().create_if_missing().await?,
+        );
         orders.table().insert(&Order { customer: "ada".into(), number: 42 }).await?;
         let line = |line| Line { customer: "ada".into(), order: 42, line };
         counted.start();
@@ -149,7 +151,8 @@ struct Ticket {
 fn sequences() {
     let mut counted = Counted::new();
     run(async {
-        let tickets = counted.store.entities::<Ticket>().with_pace(counted.pace()).create_if_missing().await?;
+        let tickets =
+            counted.store.entities::<Ticket>().with_pace(counted.pace()).create_if_missing().await?;
         let numbers = Gapless::new(&tickets, "ticket")?;
         let insert = |number, unit: &mut table_patterns::unit::Unit<_, _>| {
             unit.insert(&Ticket { tenant: "contoso".into(), number }).map(drop)

@@ -40,7 +40,8 @@ impl View for Headcounts {
 fn views() {
     let mut counted = Counted::new();
     run(async {
-        let employees = counted.store.entities::<Employee>().with_pace(counted.pace()).create_if_missing().await?;
+        let employees =
+            counted.store.entities::<Employee>().with_pace(counted.pace()).create_if_missing().await?;
         let view = ViewTable::<Headcounts, _>::new(counted.store.clone());
         let view = view.with_retry(Retry::default().with_pace(counted.pace())).create_if_missing().await?;
         view.rebuild().run().await?;

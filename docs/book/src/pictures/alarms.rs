@@ -1,8 +1,8 @@
 //! Alarms of "Logs".
 
 use chrono::{DateTime, TimeDelta, Utc};
-use table_patterns::log_tail::LogStamp;
 use table_patterns::Entity;
+use table_patterns::log_tail::LogStamp;
 
 use super::Picture;
 

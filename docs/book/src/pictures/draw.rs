@@ -97,9 +97,8 @@ fn text(out: &mut String, x: usize, y: usize, fill: &str, text: &str) {
 
 /// Relative luminance of a colour, by the Web Content Accessibility Guidelines 2.
 fn luminance(colour: [f64; 3]) -> f64 {
-    let linear = colour.map(|part| {
-        if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
-    });
+    let linear =
+        colour.map(|part| if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) });
     0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 }
 
@@ -116,12 +115,8 @@ fn colour(text: &str) -> [f64; 3] {
 fn in_dark_theme(colour: [f64; 3]) -> [f64; 3] {
     let [r, g, b] = colour.map(|part| 1.0 - part);
     // The matrix of hue-rotate(180deg): cos = -1, sin = 0.
-    [
-        -0.574 * r + 1.430 * g + 0.144 * b,
-        0.426 * r + 0.430 * g + 0.144 * b,
-        0.426 * r + 1.430 * g - 0.856 * b,
-    ]
-    .map(|part| part.clamp(0.0, 1.0))
+    [-0.574 * r + 1.430 * g + 0.144 * b, 0.426 * r + 0.430 * g + 0.144 * b, 0.426 * r + 1.430 * g - 0.856 * b]
+        .map(|part| part.clamp(0.0, 1.0))
 }
 
 #[test]
@@ -129,8 +124,7 @@ fn every_text_has_a_contrast_of_at_least_4_5_in_light_and_dark_themes() {
     for paper in [PAPER, MARKED] {
         for ink in [INK, REPEATED, FIELD, LITERAL] {
             let (ink, paper) = (colour(ink), colour(paper));
-            let (light, dark) =
-                (contrast(ink, paper), contrast(in_dark_theme(ink), in_dark_theme(paper)));
+            let (light, dark) = (contrast(ink, paper), contrast(in_dark_theme(ink), in_dark_theme(paper)));
             assert!(light >= 4.5 && dark >= 4.5, "{ink:?} on {paper:?}: {light:.2}, {dark:.2}");
         }
     }

@@ -17,9 +17,8 @@ struct Order {
 
 #[test]
 fn orders() {
-    let keys = [("ada", 7), ("ada", 42), ("ada", 100), ("bob", 8)].map(|(customer, number)| {
-        Order { customer: customer.into(), number, total: 1.0 }.key_of().unwrap()
-    });
+    let keys = [("ada", 7), ("ada", 42), ("ada", 100), ("bob", 8)]
+        .map(|(customer, number)| Order { customer: customer.into(), number, total: 1.0 }.key_of().unwrap());
     Picture {
         name: "orders",
         chapter: "book/first-steps.md",
