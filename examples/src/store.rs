@@ -67,7 +67,7 @@ pub fn open(folder: &Path) -> Result<Store> {
     let blobs = folder.join(BLOBS);
     std::fs::create_dir_all(&blobs).map_err(|error| cannot("create", &blobs, error))?;
     let blobs = LocalFileSystem::new_with_prefix(&blobs).map_err(|error| cannot("open", &blobs, error))?;
-    let engine = Engine::open(&folder.join(TABLES))?;
+    let engine = Engine::open(folder.join(TABLES))?;
     Ok(Store::new(engine.clone(), engine, Arc::new(blobs)))
 }
 
@@ -91,13 +91,11 @@ pub fn require_empty(folder: &Path) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries.map_err(|error| cannot("read", folder, error))?,
     };
-    match entries.next().transpose().map_err(|error| cannot("read", folder, error))? {
-        None => Ok(()),
-        Some(_) => {
-            let text = format!("{} contains files of another program; choose a new folder", folder.display());
-            Err(Error::new(ErrorCode::FolderNotOurs, text))
-        }
+    if entries.next().transpose().map_err(|error| cannot("read", folder, error))?.is_some() {
+        let text = format!("{} contains files of another program; choose a new folder", folder.display());
+        return Err(Error::new(ErrorCode::FolderNotOurs, text));
     }
+    Ok(())
 }
 
 fn cannot(verb: &str, path: &Path, error: impl std::error::Error + Send + Sync + 'static) -> Error {

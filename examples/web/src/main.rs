@@ -1,4 +1,4 @@
-//! A web API over a table: cursors, ETags, repeated requests, ambiguous answers.
+//! A web API over a table: cursors, versions, repeated requests, ambiguous answers.
 
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
