@@ -165,11 +165,11 @@ struct Agent {
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Cases", holds(Assignee))]
-#[partition_key(case)]
+#[partition_key(number)]
 #[row_key("case")]
 struct Case {
     #[digits(6)]
-    case: u32,
+    number: u32,
     tenant: String,
     agent: Option<i32>,
     agent_name: Option<String>,
@@ -208,7 +208,7 @@ fn copies() {
         let agents = counted.store.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
         let cases = counted.store.entities_through::<Case, _>(outbox.clone()).create_if_missing().await?;
         agents.insert(&Agent { tenant: "contoso".into(), id: 7, name: "Ada".into() }).await?;
-        let case = |case| Case { case, tenant: "contoso".into(), agent: Some(7), agent_name: None };
+        let case = |number| Case { number, tenant: "contoso".into(), agent: Some(7), agent_name: None };
         let worker = Worker::new(outbox).settles(&agents).settles(&cases);
         for number in 1..=9 {
             cases.insert(&case(number)).await?;

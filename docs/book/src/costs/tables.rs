@@ -26,13 +26,13 @@ struct Order {
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders")]
 #[partition_key(customer)]
-#[row_key("order_", order, "_", line)]
+#[row_key("order_", order, "_", number)]
 struct Line {
     customer: String,
     #[digits(6)]
     order: u32,
     #[digits(3)]
-    line: u16,
+    number: u16,
 }
 
 #[derive(EntityGroup)]
@@ -50,7 +50,7 @@ fn parts() {
             counted.store.table::<Order>().create_if_missing().await?,
         );
         orders.table().insert(&Order { customer: "ada".into(), number: 42 }).await?;
-        let line = |line| Line { customer: "ada".into(), order: 42, line };
+        let line = |number| Line { customer: "ada".into(), order: 42, number };
         counted.start();
         orders.insert_part(Order::key("ada", 42), &line(1)).await?;
         counted.row("`insert_part`");

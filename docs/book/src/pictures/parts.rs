@@ -7,13 +7,13 @@ use super::Picture;
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders", set = Sales)]
 #[partition_key(customer)]
-#[row_key("order_", order, "_", line)]
+#[row_key("order_", order, "_", number)]
 struct Line {
     customer: String,
     #[digits(6)]
     order: u32,
     #[digits(3)]
-    line: u16,
+    number: u16,
     product: String,
 }
 
@@ -39,7 +39,7 @@ enum Sales {
 #[test]
 fn parts() {
     let order = Order { customer: "ada".into(), number: 42, note: String::new() };
-    let line = |line| Line { customer: "ada".into(), order: 42, line, product: "tea".into() };
+    let line = |number| Line { customer: "ada".into(), order: 42, number, product: "tea".into() };
     Picture {
         name: "parts",
         chapter: "book/pattern-parts.md",
