@@ -1,0 +1,87 @@
+//! Failures of a command: the message, the next step, and the exit code.
+
+use std::fmt;
+
+/// The exit code of a command: stable, so that scripts can branch on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The command did its work; a query found at least one entity.
+    Done = 0,
+    /// A query, a count or a comparison found nothing.
+    Nothing = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// The command refused to do its work, and changed nothing that it does not name.
+    Refused = 3,
+    /// The store, the network or the disk failed.
+    Store = 4,
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// The reason why a command ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The command line asks for something that cannot be meant.
+    #[error("{0}")]
+    Usage(String),
+    /// The command declines: the message names the fact and the next step.
+    #[error("{0}")]
+    Refused(String),
+    /// An error of the store, with its code, key and rule.
+    #[error("{0}")]
+    Store(#[from] table_core::Error),
+    /// An error of a file, with its name.
+    #[error("{path}: {source}")]
+    File {
+        /// The path, or `-` for standard input and output.
+        path: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+}
+
+impl Failure {
+    /// Returns the failure of a file operation.
+    pub fn file(path: impl fmt::Display) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_string();
+        move |source| Self::File { path, source }
+    }
+
+    /// Returns the exit code.
+    #[must_use]
+    pub const fn exit(&self) -> Exit {
+        match self {
+            Self::Usage(_) => Exit::Usage,
+            Self::Refused(_) => Exit::Refused,
+            Self::Store(_) | Self::File { .. } => Exit::Store,
+        }
+    }
+
+    /// Returns the step that helps most often, for errors whose message cannot know the command line.
+    #[must_use]
+    pub fn next_step(&self) -> Option<&'static str> {
+        use table_core::ErrorCode as Code;
+        let Self::Store(error) = self else { return None };
+        Some(match error.code() {
+            Code::TableNotFound => "`tables ls` lists the tables of the store",
+            Code::FolderLocked => "another process has the folder open for writing; commands that only read work beside it",
+            Code::AuthenticationFailed => {
+                "check the key, and that the signature has not expired; `tables doctor` tests a connection step by step"
+            }
+            Code::AuthorizationFailure | Code::AuthorizationPermissionMismatch => {
+                "the signature lacks a permission for this command; `tables doctor` lists what it allows"
+            }
+            Code::ServerBusy => "the store throttles; run the command again later, or with a lower `--rate`",
+            _ if error.is_ambiguous() => "the last write may have been applied; run the command again to complete it",
+            _ => return None,
+        })
+    }
+}
+
+/// The result of a command.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;

@@ -1,0 +1,154 @@
+//! The texts of key parts as people read and write them: `223` for `000223`, an instant for inverted ticks.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use table_core::schema::{Source, StoredPiece};
+use table_core::ticks;
+
+use crate::failure::{Failure, Result};
+use crate::keys::name_of;
+
+/// The codecs whose texts differ from the values that people write. Every other codec is shown and asked for by its text.
+enum Known {
+    /// Decimal digits, padded with zeros: the width is the form's.
+    Digits,
+    /// Ticks of an instant.
+    Ticks,
+    /// Ticks counted down from a number, so that the newest instant is first.
+    InvertedTicks(u64),
+}
+
+impl Known {
+    /// Returns the codec of a name that a schema stores, such as `digits(6)`.
+    fn of(name: &str) -> Option<Self> {
+        if name == "ticks" {
+            return Some(Self::Ticks);
+        }
+        if name == "desc(ticks)" {
+            return Some(Self::InvertedTicks(ticks::MAX));
+        }
+        if let Some(inner) = name.strip_prefix("inverted(").and_then(|inner| inner.strip_suffix(",ticks)")) {
+            return inner.parse().ok().map(Self::InvertedTicks);
+        }
+        name.starts_with("digits(").then_some(Self::Digits)
+    }
+}
+
+/// Returns the value of a part as people read it. A text that the codec did not write is returned unchanged.
+#[must_use]
+pub fn decode(codec: &str, text: &str) -> String {
+    let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);
+    let number = text.parse::<u64>().ok();
+    let decoded = match (Known::of(codec), number) {
+        (Some(Known::Digits), Some(_)) => Some(text.trim_start_matches('0')).map(|digits| match digits {
+            "" => "0".to_owned(),
+            digits => digits.to_owned(),
+        }),
+        (Some(Known::Ticks), Some(number)) => instant(number),
+        (Some(Known::InvertedTicks(from)), Some(number)) => from.checked_sub(number).and_then(instant),
+        _ => None,
+    };
+    decoded.unwrap_or_else(|| text.to_owned())
+}
+
+/// Returns the text of a part for a value as people write it.
+///
+/// # Errors
+/// `Usage` for a value that the part cannot have.
+pub fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
+    let StoredPiece::Part { source, codec, form } = piece else { return Ok(String::new()) };
+    let refuse = |reason: String| Failure::Usage(format!("`{value}` is no value of the part `{}`: {reason}", name_of(source)));
+    let text = match Known::of(codec) {
+        Some(Known::Digits) if value.parse::<u64>().is_ok() && form.is_fixed() => format!("{value:0>0$}", form.min),
+        Some(Known::Ticks) => match ticks_of(value) {
+            Some(ticks) => format!("{ticks:019}"),
+            None => value.to_owned(),
+        },
+        Some(Known::InvertedTicks(from)) => match ticks_of(value).and_then(|ticks| from.checked_sub(ticks)) {
+            Some(count) => format!("{count:0>0$}", form.min),
+            None => value.to_owned(),
+        },
+        _ => value.to_owned(),
+    };
+    let units = text.encode_utf16().count();
+    if !(form.min..=form.max).contains(&units) {
+        return Err(refuse(format!("codec `{codec}` writes {} characters, not {units}", width(form.min, form.max))));
+    }
+    if let Some(character) = text.chars().find(|&character| !form.alphabet.contains(character)) {
+        return Err(refuse(format!("codec `{codec}` never writes {character:?}")));
+    }
+    Ok(text)
+}
+
+/// Returns `true` if greater values have smaller texts, so that a range of values exchanges its ends.
+#[must_use]
+pub fn is_descending(codec: &str) -> bool {
+    codec.starts_with("inverted(") || codec.starts_with("desc(")
+}
+
+/// Returns `true` if the beginning of a value is the beginning of its text, so that a prefix can be asked for.
+#[must_use]
+pub fn keeps_prefixes(codec: &str) -> bool {
+    matches!(codec, "text" | "caret") || codec.starts_with("without(")
+}
+
+/// Returns `true` if the part with this source has the name that a command line gives; case does not count.
+#[must_use]
+pub fn is_named(source: &Source, name: &str) -> bool {
+    name_of(source).eq_ignore_ascii_case(name)
+}
+
+fn width(min: usize, max: usize) -> String {
+    if min == max { min.to_string() } else { format!("{min} to {max}") }
+}
+
+fn show(instant: DateTime<Utc>) -> String {
+    instant.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+}
+
+/// Returns the ticks of an instant, or of a date at midnight UTC.
+fn ticks_of(value: &str) -> Option<u64> {
+    let instant = value.parse::<DateTime<Utc>>().ok().or_else(|| {
+        value.parse::<chrono::NaiveDate>().ok().and_then(|date| date.and_hms_opt(0, 0, 0)).map(|at| at.and_utc())
+    });
+    instant.and_then(ticks::from_datetime)
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::schema::StoredSchema;
+
+    use super::*;
+
+    fn piece(part: &str) -> StoredPiece {
+        let text = format!("schema 1\nentity E\ntable T\nPartitionKey {part}\nRowKey \"r\"\n");
+        text.parse::<StoredSchema>().unwrap().partition_key.remove(0)
+    }
+
+    #[test]
+    fn numbers_and_instants_are_written_as_the_codec_does_and_read_back() {
+        let newest = format!("inverted({},ticks)", ticks::MAX);
+        for (part, codec, value, text) in [
+            ("id digits(6) 6 ordered [0-9]", "digits(6)", "223", "000223"),
+            ("at ticks 19 ordered [0-9]", "ticks", "2014-08-22T00:50:32.123Z", "0635442654321230000"),
+            (&format!("at {newest} 19 ordered [0-9]"), &newest, "9999-12-31T23:59:59Z", "0000000000009999999"),
+            ("name text 0..512 ordered legal", "text", "Jones", "Jones"),
+        ] {
+            assert_eq!(encode(&piece(part), value).unwrap(), text);
+            assert_eq!(decode(codec, text), value);
+        }
+    }
+
+    #[test]
+    fn a_value_that_the_part_cannot_have_is_refused_with_the_reason() {
+        let refused = encode(&piece("id digits(6) 6 ordered [0-9]"), "1234567").unwrap_err().to_string();
+        assert_eq!(refused, "`1234567` is no value of the part `id`: codec `digits(6)` writes 6 characters, not 7");
+        let refused = encode(&piece("id digits(6) 6 ordered [0-9]"), "12345x").unwrap_err().to_string();
+        assert_eq!(refused, "`12345x` is no value of the part `id`: codec `digits(6)` never writes 'x'");
+    }
+
+    #[test]
+    fn a_foreign_text_is_shown_unchanged() {
+        assert_eq!(decode("digits(6)", "abc"), "abc");
+        assert_eq!(decode("ticks", "9999999999999999999"), "9999999999999999999");
+    }
+}

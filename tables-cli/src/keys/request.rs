@@ -1,0 +1,187 @@
+//! Conditions on parts of keys, as a command line gives them: `department=Sales`, `id=100..199`, `email=ada*`.
+
+use std::ops::Bound;
+use std::str::FromStr;
+
+use table_core::key::order;
+use table_core::schema::{StoredPiece, StoredSchema};
+use table_core::{KeyRange, TextRange};
+
+use crate::failure::{Failure, Result};
+use crate::keys::{codec, name_of, pattern};
+
+/// A condition on one part of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartRequest {
+    name: String,
+    values: Values,
+}
+
+/// The values that a condition accepts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Values {
+    /// One value.
+    Exactly(String),
+    /// All values between two, both included; an empty end is open.
+    Between(String, String),
+    /// All values with this beginning.
+    Prefix(String),
+}
+
+impl FromStr for PartRequest {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) =
+            text.split_once('=').ok_or_else(|| "a condition has the form PART=VALUE, such as id=100..199".to_owned())?;
+        let values = match (value.split_once(".."), value.strip_suffix('*')) {
+            (Some((lower, upper)), _) => Values::Between(lower.to_owned(), upper.to_owned()),
+            (None, Some(prefix)) => Values::Prefix(prefix.to_owned()),
+            (None, None) => Values::Exactly(value.to_owned()),
+        };
+        Ok(Self { name: name.to_owned(), values })
+    }
+}
+
+/// Returns the range of keys that satisfies conditions on parts.
+///
+/// # Errors
+/// `Usage` for a part that the schema does not have, a value it cannot have, and conditions that are no range: one behind a
+/// part that has none, or that is a range itself.
+pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
+    let all = || schema.partition_key.iter().chain(&schema.row_key);
+    for request in requests {
+        let mut sources = all().filter_map(source_of);
+        if !sources.any(|source| codec::is_named(source, &request.name)) {
+            let known: Vec<_> = all().filter_map(source_of).map(name_of).collect();
+            let (entity, known) = (&schema.entity, known.join(", "));
+            return Err(Failure::Usage(format!("the key of {entity} has no part `{}`; its parts are {known}", request.name)));
+        }
+    }
+    let partition_key = text_range(&schema.partition_key, requests)?;
+    let row_key = text_range(&schema.row_key, requests)?;
+    Ok(KeyRange { partition_key, row_key })
+}
+
+fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
+    match piece {
+        StoredPiece::Literal(_) => None,
+        StoredPiece::Part { source, .. } => Some(source),
+    }
+}
+
+/// Returns the range of texts of one key: the equal parts make a prefix, the first other part ends it.
+fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRange> {
+    let mut prefix = String::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        let StoredPiece::Part { source, codec, .. } = piece else {
+            if let StoredPiece::Literal(literal) = piece {
+                prefix.push_str(literal);
+            }
+            continue;
+        };
+        let behind = pieces.get(at + 1..).unwrap_or_default();
+        let request = requests.iter().find(|request| codec::is_named(source, &request.name));
+        let range = match request.map(|request| &request.values) {
+            Some(Values::Exactly(value)) => {
+                prefix.push_str(&codec::encode(piece, value)?);
+                continue;
+            }
+            None => TextRange::prefix(&prefix),
+            Some(Values::Prefix(beginning)) if codec::keeps_prefixes(codec) => {
+                TextRange::prefix(&format!("{prefix}{beginning}"))
+            }
+            Some(Values::Prefix(_)) => {
+                let (name, help) = (name_of(source), "give one value or a range");
+                return Err(Failure::Usage(format!("`{name}` is written by codec `{codec}`, which has no prefixes; {help}")));
+            }
+            Some(Values::Between(lower, upper)) => between(&prefix, piece, lower, upper)?,
+        };
+        return refuse_conditions(behind, requests, source).map(|()| range);
+    }
+    Ok(TextRange::exactly(prefix))
+}
+
+/// Returns the range of keys whose part lies between two values, whatever follows the part.
+fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Result<TextRange> {
+    let StoredPiece::Part { source, codec, form } = piece else { return Ok(TextRange::ALL) };
+    if !form.ordered {
+        let name = name_of(source);
+        return Err(Failure::Usage(format!("`{name}` is written by codec `{codec}`, which keeps no order; give one value")));
+    }
+    let (low, high) = if codec::is_descending(codec) { (upper, lower) } else { (lower, upper) };
+    let mut range = TextRange::prefix(prefix);
+    if !low.is_empty() {
+        range.lower = Bound::Included(format!("{prefix}{}", codec::encode(piece, low)?));
+    }
+    if !high.is_empty() {
+        let last = format!("{prefix}{}", codec::encode(piece, high)?);
+        range.upper = order::after_prefix(&last).map_or(Bound::Unbounded, Bound::Excluded);
+    }
+    Ok(range)
+}
+
+/// Refuses conditions on the parts behind one that is not equal to a single value: the key cannot answer them.
+fn refuse_conditions(
+    behind: &[StoredPiece],
+    requests: &[PartRequest],
+    source: &table_core::schema::Source,
+) -> Result<()> {
+    let asked = |source| requests.iter().any(|request| codec::is_named(source, &request.name));
+    match behind.iter().filter_map(source_of).find(|&source| asked(source)) {
+        None => Ok(()),
+        Some(later) => Err(Failure::Usage(format!(
+            "`{}` lies behind `{}` in the key `{}`, which needs one value first; use `--filter` to select among rows",
+            name_of(later),
+            name_of(source),
+            pattern(behind),
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REVIEW: &str = "schema 1\nentity Review\ntable Company\nPartitionKey department text 0..512 ordered legal\n\
+        RowKey \"empid_\"\nRowKey employee digits(6) 6 ordered [0-9]\nRowKey \"_\"\nRowKey year digits(4) 4 ordered [0-9]\n";
+
+    fn range(requests: &[&str]) -> Result<String> {
+        let requests: Vec<PartRequest> = requests.iter().map(|text| text.parse().unwrap()).collect();
+        let keys = key_range(&REVIEW.parse().unwrap(), &requests)?;
+        Ok(table_core::Query::new(keys).filter_text().unwrap_or_default())
+    }
+
+    #[test]
+    fn conditions_on_parts_become_bounds_of_keys() {
+        for (requests, filter) in [
+            (&["department=Sales"] as &[&str], "PartitionKey eq 'Sales' and RowKey ge 'empid_' and RowKey lt 'empid`'"),
+            (&["department=Sales", "employee=123", "year=2011"], "PartitionKey eq 'Sales' and RowKey eq 'empid_000123_2011'"),
+            (
+                &["department=Sales", "employee=123"],
+                "PartitionKey eq 'Sales' and RowKey ge 'empid_000123_' and RowKey lt 'empid_000123`'",
+            ),
+            (
+                &["department=Sales", "employee=100..199"],
+                "PartitionKey eq 'Sales' and RowKey ge 'empid_000100' and RowKey lt 'empid_00019:'",
+            ),
+            (&["Department=Sa*"], "PartitionKey ge 'Sa' and PartitionKey lt 'Sb' and RowKey ge 'empid_' and RowKey lt 'empid`'"),
+        ] {
+            assert_eq!(range(requests).unwrap(), filter, "{requests:?}");
+        }
+    }
+
+    #[test]
+    fn a_condition_that_the_key_cannot_answer_is_refused_with_the_way_out() {
+        let refused = |requests: &[&str]| range(requests).unwrap_err().to_string();
+        assert_eq!(refused(&["dept=Sales"]), "the key of Review has no part `dept`; its parts are department, employee, year");
+        assert_eq!(
+            refused(&["department=Sales", "employee=1..2", "year=2011"]),
+            "`year` lies behind `employee` in the key `_{year}`, which needs one value first; use `--filter` to select among rows"
+        );
+        assert_eq!(
+            refused(&["department=Sales", "employee=1*"]),
+            "`employee` is written by codec `digits(6)`, which has no prefixes; give one value or a range"
+        );
+    }
+}

@@ -1,0 +1,31 @@
+//! The command `tables`: look at, change, move and keep any table, of an account or of a folder.
+//!
+//! The program is a thin shell around [`run`], so that every command is tested without a process.
+//!
+//! ```
+//! use clap::Parser;
+//! use tables_cli::{Exit, Tables};
+//!
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().display().to_string();
+//! let mut out = Vec::new();
+//! let tables = Tables::try_parse_from(["tables", "--store", &path, "put", "Company", "Sales", "1", "Age=36"])?;
+//! assert_eq!(tables_cli::run(tables, &mut out).await?, Exit::Done);
+//! let tables = Tables::try_parse_from(["tables", "--store", &path, "get", "Company", "Sales", "1", "--output", "json"])?;
+//! assert_eq!(tables_cli::run(tables, &mut out).await?, Exit::Done);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+
+pub mod commands;
+pub mod failure;
+pub mod keys;
+pub mod output;
+pub mod rows;
+pub mod store;
+pub mod transfer;
+pub mod value;
+
+pub use commands::{Tables, run};
+pub use failure::{Exit, Failure};

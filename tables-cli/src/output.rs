@@ -1,0 +1,111 @@
+//! Output: one form for people, two for programs.
+
+mod grid;
+
+use std::io::Write;
+
+use serde_json::json;
+use table_core::TableEntity;
+use table_core::schema::StoredSchema;
+
+use crate::failure::{Failure, Result};
+use crate::transfer::csv::CsvWriter;
+pub use grid::Grid;
+
+/// The form of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// A table that fits the terminal.
+    #[default]
+    Table,
+    /// One JSON object a line; entities in the service's form, with types, so that nothing is lost.
+    Json,
+    /// Comma-separated values with typed columns, as Storage Explorer reads and writes them.
+    Csv,
+}
+
+/// Writes entities in a format, as they arrive.
+pub struct Entities<'a> {
+    format: Format,
+    out: &'a mut dyn Write,
+    schemas: &'a [StoredSchema],
+    grid: Grid,
+    csv: Option<CsvWriter<Vec<u8>>>,
+    held: Vec<TableEntity>,
+    raw: bool,
+}
+
+impl<'a> Entities<'a> {
+    /// Creates a writer. With `raw`, the table shows keys as they are stored, and no parts.
+    pub fn new(format: Format, out: &'a mut dyn Write, schemas: &'a [StoredSchema], raw: bool) -> Self {
+        Self { format, out, schemas, grid: Grid::default(), csv: None, held: Vec::new(), raw }
+    }
+
+    /// Writes one entity, or keeps it until the columns are known.
+    ///
+    /// # Errors
+    /// `File` if the output cannot be written.
+    pub fn push(&mut self, entity: TableEntity) -> Result<()> {
+        match self.format {
+            Format::Json => {
+                serde_json::to_writer(&mut *self.out, &entity).map_err(|error| Failure::file("-")(error.into()))?;
+                self.out.write_all(b"\n").map_err(Failure::file("-"))
+            }
+            Format::Table => {
+                self.grid.push(&entity, if self.raw { &[] } else { self.schemas });
+                Ok(())
+            }
+            Format::Csv => {
+                self.held.push(entity);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes all that is kept.
+    ///
+    /// # Errors
+    /// `File` if the output cannot be written.
+    pub fn finish(mut self) -> Result<()> {
+        match self.format {
+            Format::Json => Ok(()),
+            Format::Table => write!(self.out, "{}", self.grid).map_err(Failure::file("-")),
+            Format::Csv => {
+                let columns = crate::transfer::csv::columns(&self.held);
+                let mut csv = CsvWriter::new(Vec::new(), columns);
+                for entity in &self.held {
+                    csv.write(entity)?;
+                }
+                self.csv = None;
+                self.out.write_all(&csv.finish()?).map_err(Failure::file("-"))
+            }
+        }
+    }
+}
+
+/// Writes rows of names and values: a table for people, JSON lines or CSV for programs.
+///
+/// # Errors
+/// `File` if the output cannot be written.
+pub fn rows(format: Format, out: &mut dyn Write, names: &[&str], rows: &[Vec<String>]) -> Result<()> {
+    let text = match format {
+        Format::Table => grid::plain(names, rows),
+        Format::Json => rows.iter().fold(String::new(), |mut text, row| {
+            let object: serde_json::Map<_, _> =
+                names.iter().zip(row).map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+            text.push_str(&serde_json::Value::Object(object).to_string());
+            text.push('\n');
+            text
+        }),
+        Format::Csv => {
+            let mut csv = ::csv::Writer::from_writer(Vec::new());
+            let written = std::iter::once(names.iter().map(|name| (*name).to_owned()).collect())
+                .chain(rows.iter().cloned())
+                .try_for_each(|row: Vec<String>| csv.write_record(row));
+            written.map_err(|error| Failure::file("-")(error.into()))?;
+            let bytes = csv.into_inner().map_err(|error| Failure::file("-")(error.into_error()))?;
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+    };
+    out.write_all(text.as_bytes()).map_err(Failure::file("-"))
+}

@@ -1,0 +1,112 @@
+//! The table for people: decoded key parts first, then properties, cut to the width of the terminal.
+
+use std::fmt;
+
+use comfy_table::{ContentArrangement, Table, presets};
+use table_core::TableEntity;
+use table_core::schema::StoredSchema;
+
+use crate::keys;
+use crate::value;
+
+/// The most characters of a value that a cell shows.
+const CELL: usize = 60;
+
+/// Entities as the rows of a table: columns in the order in which they first appear.
+#[derive(Debug, Default)]
+pub struct Grid {
+    columns: Vec<String>,
+    rows: Vec<Vec<(String, String)>>,
+}
+
+impl Grid {
+    /// Adds an entity. A key that a schema explains is shown by its parts, any other one as it is stored.
+    pub fn push(&mut self, entity: &TableEntity, schemas: &[StoredSchema]) {
+        let parts = schemas.iter().find_map(|schema| keys::decode(schema, entity.key()));
+        let mut cells: Vec<(String, String)> = match parts {
+            Some(parts) => parts.into_iter().map(|part| (part.name, part.value)).collect(),
+            None => vec![
+                ("PartitionKey".to_owned(), entity.key().partition_key.as_str().to_owned()),
+                ("RowKey".to_owned(), entity.key().row_key.as_str().to_owned()),
+            ],
+        };
+        cells.extend(entity.iter().map(|(name, value)| (name.to_owned(), value::show(value))));
+        for (name, _) in &cells {
+            if !self.columns.contains(name) {
+                self.columns.push(name.clone());
+            }
+        }
+        self.rows.push(cells);
+    }
+}
+
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.columns.iter().map(String::as_str).collect();
+        let cell = |row: &Vec<(String, String)>, column: &String| {
+            row.iter().find(|(name, _)| name == column).map(|(_, value)| short(value)).unwrap_or_default()
+        };
+        let rows: Vec<Vec<String>> =
+            self.rows.iter().map(|row| self.columns.iter().map(|column| cell(row, column)).collect()).collect();
+        f.write_str(&plain(&names, &rows))
+    }
+}
+
+/// Returns rows of texts as a table; nothing if there are none.
+#[must_use]
+pub fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(names);
+    for row in rows {
+        table.add_row(row.iter().map(|cell| printable(cell)));
+    }
+    let text = table.to_string();
+    let lines = text.lines().map(|line| line.trim_end().trim_start_matches(' '));
+    lines.fold(String::new(), |text, line| text + line + "\n")
+}
+
+/// Returns a value cut to the width of a cell, with the number of characters that were left out.
+fn short(value: &str) -> String {
+    let count = value.chars().count();
+    if count <= CELL {
+        return value.to_owned();
+    }
+    let beginning: String = value.chars().take(CELL - 10).collect();
+    format!("{beginning}… (+{})", count - (CELL - 10))
+}
+
+/// Returns a text without control characters: a stored value must not steer the reader's terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_a_schema_explains_are_shown_by_their_parts() {
+        let schema: StoredSchema = "schema 1\nentity Employee\ntable Company\nPartitionKey department text 0..512 ordered legal\n\
+            RowKey \"empid_\"\nRowKey id digits(6) 6 ordered [0-9]\n"
+            .parse()
+            .unwrap();
+        let mut grid = Grid::default();
+        grid.push(&TableEntity::new("Sales", "empid_000223").unwrap().with("Age", 36), &[schema]);
+        insta::assert_snapshot!(grid, @r"
+        department   id    Age
+        Sales        223   36
+        ");
+    }
+
+    #[test]
+    fn control_characters_and_long_values_are_replaced_visibly() {
+        let mut grid = Grid::default();
+        let entity = TableEntity::new("p", "r").unwrap().with("A", "\u{1b}[31mred").with("B", "x".repeat(100));
+        grid.push(&entity, &[]);
+        let text = grid.to_string();
+        assert!(!text.contains('\u{1b}') && text.contains("(+50)"), "{text}");
+    }
+}

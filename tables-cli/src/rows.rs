@@ -1,0 +1,170 @@
+//! The rows a command works on: options that select them, and the pages that bring them.
+
+use std::ops::Bound;
+
+use table_core::schema::StoredSchema;
+use table_core::{Continuation, DynTableStore, Filter, KeyRange, Page, Query, Select, TableName, TableStore, TextRange};
+
+use crate::failure::{Failure, Result};
+use crate::keys::{self, PartRequest};
+
+/// Options that select rows of a table.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Selection {
+    /// Conditions on parts of the key, as the stored schema names them: department=Sales id=100..199 email=ada*
+    #[arg(value_name = "PART=VALUE")]
+    pub parts: Vec<PartRequest>,
+    /// The entity type whose parts are meant, where the table holds several
+    #[arg(long, value_name = "TYPE")]
+    pub entity: Option<String>,
+    /// Only this PartitionKey
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["partitions", "parts"])]
+    pub partition: Option<String>,
+    /// Only PartitionKeys in a range (A..B, both included) or with a prefix (A*)
+    #[arg(long, value_name = "RANGE", conflicts_with = "parts")]
+    pub partitions: Option<TextRangeArgument>,
+    /// Only this RowKey
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["rows", "parts"])]
+    pub row: Option<String>,
+    /// Only RowKeys in a range (A..B, both included) or with a prefix (A*)
+    #[arg(long, value_name = "RANGE", conflicts_with = "parts")]
+    pub rows: Option<TextRangeArgument>,
+    /// Only rows that satisfy an OData condition, such as "Age ge 30 and Active eq true"
+    #[arg(long, value_name = "FILTER")]
+    pub filter: Option<String>,
+}
+
+impl Selection {
+    /// Returns `true` if every row of the table is selected.
+    #[must_use]
+    pub const fn is_all(&self) -> bool {
+        self.parts.is_empty()
+            && self.partition.is_none()
+            && self.partitions.is_none()
+            && self.row.is_none()
+            && self.rows.is_none()
+            && self.filter.is_none()
+    }
+
+    /// Returns the query that selects the rows.
+    ///
+    /// # Errors
+    /// `Usage` for conditions on parts where no schema is stored, or that the key cannot answer; `Store` with `InvalidInput` for
+    /// a text that is not a filter.
+    pub async fn query(&self, store: &DynTableStore, table: &TableName) -> Result<Query> {
+        let mut query = self.filter.as_deref().map_or_else(|| Ok(Query::new(KeyRange::ALL)), Query::parse)?;
+        let keys = if self.parts.is_empty() {
+            self.key_range()
+        } else {
+            keys::key_range(&self.schema(store, table).await?, &self.parts)?
+        };
+        query.keys.partition_key.intersect(&keys.partition_key);
+        query.keys.row_key.intersect(&keys.row_key);
+        Ok(query)
+    }
+
+    fn key_range(&self) -> KeyRange {
+        let range = |one: Option<&String>, many: Option<&TextRangeArgument>| match (one, many) {
+            (Some(text), _) => TextRange::exactly(text.as_str()),
+            (None, Some(range)) => range.0.clone(),
+            (None, None) => TextRange::ALL,
+        };
+        KeyRange {
+            partition_key: range(self.partition.as_ref(), self.partitions.as_ref()),
+            row_key: range(self.row.as_ref(), self.rows.as_ref()),
+        }
+    }
+
+    /// Returns the schema whose parts the conditions name.
+    async fn schema(&self, store: &DynTableStore, table: &TableName) -> Result<StoredSchema> {
+        let mut schemas = keys::schemas(store, table).await?;
+        if let Some(entity) = &self.entity {
+            schemas.retain(|schema| schema.entity.eq_ignore_ascii_case(entity));
+        }
+        let names: Vec<_> = schemas.iter().map(|schema| schema.entity.clone()).collect();
+        match (schemas.pop(), names.len()) {
+            (Some(schema), 1) => Ok(schema),
+            (None, _) => Err(Failure::Usage(format!(
+                "no schema is stored for {table}; select rows with `--partition`, `--rows` and `--filter`"
+            ))),
+            (Some(_), _) => {
+                Err(Failure::Usage(format!("{table} holds several entity types; name one with `--entity`: {}", names.join(", "))))
+            }
+        }
+    }
+}
+
+/// A range of texts on a command line: `A..B`, `A*`, or one text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextRangeArgument(pub TextRange);
+
+impl std::str::FromStr for TextRangeArgument {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let bound = |text: &str| if text.is_empty() { Bound::Unbounded } else { Bound::Included(text.to_owned()) };
+        Ok(Self(match (text.split_once(".."), text.strip_suffix('*')) {
+            (Some((lower, upper)), _) => TextRange { lower: bound(lower), upper: bound(upper) },
+            (None, Some(prefix)) => TextRange::prefix(prefix),
+            (None, None) => TextRange::exactly(text),
+        }))
+    }
+}
+
+/// The pages of a query, one request each. Memory holds one page at a time.
+#[derive(Debug)]
+pub struct Pages<'a> {
+    store: &'a DynTableStore,
+    table: &'a TableName,
+    query: Query,
+    from: Option<Continuation>,
+    is_over: bool,
+}
+
+impl<'a> Pages<'a> {
+    /// Creates the pages of a query, from its beginning.
+    #[must_use]
+    pub const fn new(store: &'a DynTableStore, table: &'a TableName, query: Query) -> Self {
+        Self { store, table, query, from: None, is_over: false }
+    }
+
+    /// Creates the pages behind a continuation token; from the beginning if there is none.
+    #[must_use]
+    pub fn behind(self, from: Option<Continuation>) -> Self {
+        Self { from, ..self }
+    }
+
+    /// Reads the next page; `None` after the last one. A page may be empty although more follow.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    pub async fn next(&mut self) -> Result<Option<Page>> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let page = self.store.query(self.table, &self.query, self.from.as_ref()).await?;
+        self.from.clone_from(&page.continuation);
+        self.is_over = page.continuation.is_none();
+        Ok(Some(page))
+    }
+
+    /// Returns the continuation token of the next page.
+    #[must_use]
+    pub const fn continuation(&self) -> Option<&Continuation> {
+        self.from.as_ref()
+    }
+}
+
+/// Returns the select of a list of property names; all properties if the list is empty.
+#[must_use]
+pub fn select(names: &[String]) -> Select {
+    if names.is_empty() { Select::All } else { Select::names(names.iter().cloned()) }
+}
+
+/// Returns the filter of an OData text.
+///
+/// # Errors
+/// `Store` with `InvalidInput` for a text that is not a filter.
+pub fn filter(text: &str) -> Result<Option<Filter>> {
+    Ok(Filter::parse(text)?)
+}

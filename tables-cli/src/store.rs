@@ -1,0 +1,120 @@
+//! Stores: where the tables are, and how a command opens them.
+
+mod location;
+mod profile;
+
+use std::path::{Path, PathBuf};
+
+use table_azure::{AzureTables, Credential};
+use table_core::embedded::EngineOptions;
+use table_core::{DynTableStore, Engine};
+
+use crate::failure::{Failure, Result};
+pub use location::Location;
+pub use profile::Profiles;
+
+/// The purpose a command opens a store for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The command only reads. A folder opens beside a process that writes it.
+    Read,
+    /// The command writes to a store that exists.
+    Write,
+    /// The command writes, and may create the folder.
+    Create,
+}
+
+/// An open store, and the engine behind it where it is a folder.
+#[derive(Clone, Debug)]
+pub struct Store {
+    /// The store that every command works on.
+    pub tables: DynTableStore,
+    /// The engine of a folder or of memory, for commands that only the engine serves.
+    pub engine: Option<Engine>,
+    /// The location as messages show it, without secrets.
+    pub shown: String,
+}
+
+impl Store {
+    /// Opens the store at a location.
+    ///
+    /// # Errors
+    /// `Refused` for a folder that does not exist, unless the purpose is [`Purpose::Create`]; `Store` with the error of the engine
+    /// or of the account.
+    pub fn open(location: &Location, purpose: Purpose) -> Result<Self> {
+        let shown = location.to_string();
+        let (tables, engine) = match location {
+            Location::Memory => of_engine(Engine::in_memory()),
+            Location::Folder(path) => of_engine(open_folder(path, purpose)?),
+            Location::ConnectionString(text) => (DynTableStore::new(AzureTables::from_connection_string(text)?), None),
+            Location::Signed { endpoint, signature } => {
+                let credential = Credential::shared_access_signature(signature);
+                (DynTableStore::new(AzureTables::new(endpoint, credential)?), None)
+            }
+        };
+        Ok(Self { tables, engine, shown })
+    }
+
+    /// Returns the engine, for commands that only a folder serves.
+    ///
+    /// # Errors
+    /// `Refused` where the store is an account.
+    pub fn engine(&self, command: &str) -> Result<&Engine> {
+        self.engine.as_ref().ok_or_else(|| {
+            Failure::Refused(format!("`{command}` works on a folder of the embedded engine; {} is an account", self.shown))
+        })
+    }
+}
+
+fn of_engine(engine: Engine) -> (DynTableStore, Option<Engine>) {
+    (DynTableStore::new(engine.clone()), Some(engine))
+}
+
+fn open_folder(path: &Path, purpose: Purpose) -> Result<Engine> {
+    if purpose != Purpose::Create && !path.is_dir() {
+        let shown = path.display();
+        return Err(Failure::Refused(format!("there is no folder `{shown}`; check `--store`, or create it with `import` or `copy`")));
+    }
+    let options = EngineOptions::new();
+    Ok(match purpose {
+        Purpose::Read => options.open_read_only(path)?,
+        Purpose::Write | Purpose::Create => options.open(path)?,
+    })
+}
+
+/// The options by which every command names its store.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct StoreOptions {
+    /// The store: a folder, `memory:`, a connection string, an account URL with a shared access signature, `UseDevelopmentStorage=true`,
+    /// or `@NAME` for a profile of the configuration file
+    #[arg(long, short, global = true, env = "TABLES_STORE", hide_env_values = true, value_name = "STORE")]
+    pub store: Option<String>,
+    /// The configuration file with profiles [default: tables.toml in the configuration folder of the user]
+    #[arg(long, global = true, env = "TABLES_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+impl StoreOptions {
+    /// Opens the store that the options name.
+    ///
+    /// # Errors
+    /// `Usage` if none is named, and the errors of [`Store::open`].
+    pub fn open(&self, purpose: Purpose) -> Result<Store> {
+        let text = self.store.as_deref().ok_or_else(|| {
+            let help = "no store is named; give `--store FOLDER`, `--store CONNECTION_STRING`, or set `TABLES_STORE`";
+            Failure::Usage(help.to_owned())
+        })?;
+        Store::open(&self.locate(text)?, purpose)
+    }
+
+    /// Returns the location that a text names, after a look at the profiles.
+    ///
+    /// # Errors
+    /// `Usage` for a text that names no location, `Refused` for a profile that does not exist or cannot be read.
+    pub fn locate(&self, text: &str) -> Result<Location> {
+        match text.strip_prefix('@') {
+            Some(name) => Profiles::read(self.config.as_deref())?.location(name),
+            None => text.parse(),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Locations: the text that names a store, read and shown without its secrets.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::failure::Failure;
+
+/// Names of settings that only a connection string has.
+const SETTINGS: [&str; 5] =
+    ["AccountName=", "TableEndpoint=", "SharedAccessSignature=", "UseDevelopmentStorage=", "DefaultEndpointsProtocol="];
+
+/// The place of a store.
+///
+/// ```
+/// use tables_cli::store::Location;
+///
+/// let account: Location = "https://contoso.table.core.windows.net/?sv=2019-02-02&sig=secret".parse()?;
+/// assert_eq!(account.to_string(), "https://contoso.table.core.windows.net");
+/// assert!(matches!("data/company".parse()?, Location::Folder(_)));
+/// # Ok::<(), tables_cli::failure::Failure>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub enum Location {
+    /// An engine in memory, which is empty and ends with the command.
+    Memory,
+    /// A folder of the embedded engine.
+    Folder(PathBuf),
+    /// An account, an emulator or a server, by a connection string.
+    ConnectionString(String),
+    /// An account by its endpoint and a shared access signature.
+    Signed {
+        /// The URL without its query.
+        endpoint: String,
+        /// The query: the signature.
+        signature: String,
+    },
+}
+
+impl FromStr for Location {
+    type Err = Failure;
+
+    /// # Errors
+    /// `Usage` for an empty text, and for a URL without a signature.
+    fn from_str(text: &str) -> Result<Self, Failure> {
+        if text.is_empty() {
+            return Err(Failure::Usage("the name of the store is empty; give a folder or a connection string".to_owned()));
+        }
+        if text == "memory:" {
+            return Ok(Self::Memory);
+        }
+        if SETTINGS.iter().any(|setting| text.contains(setting)) {
+            return Ok(Self::ConnectionString(text.to_owned()));
+        }
+        if text.starts_with("https://") || text.starts_with("http://") {
+            return match text.split_once('?') {
+                Some((endpoint, signature)) if signature.contains("sig=") => Ok(Self::Signed {
+                    endpoint: endpoint.trim_end_matches('/').to_owned(),
+                    signature: signature.to_owned(),
+                }),
+                _ => Err(Failure::Usage(format!(
+                    "`{text}` has no shared access signature; append `?sv=…&sig=…`, or give a connection string"
+                ))),
+            };
+        }
+        Ok(Self::Folder(PathBuf::from(text)))
+    }
+}
+
+/// Shows the location without keys and signatures.
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory => f.write_str("memory:"),
+            Self::Folder(path) => write!(f, "{}", path.display()),
+            Self::Signed { endpoint, .. } => f.write_str(endpoint),
+            Self::ConnectionString(text) => f.write_str(&public_part(text)),
+        }
+    }
+}
+
+/// Like `Display`: a location must not put its secrets into a log.
+impl fmt::Debug for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Returns the endpoint, or else the account, of a connection string.
+fn public_part(text: &str) -> String {
+    let setting = |name: &str| {
+        let named = text.split(';').filter_map(|part| part.split_once('='));
+        named.into_iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned())
+    };
+    setting("TableEndpoint")
+        .or_else(|| setting("AccountName").map(|account| format!("account {account}")))
+        .unwrap_or_else(|| "the emulator".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_is_read_and_shown_without_secrets() {
+        let account = "DefaultEndpointsProtocol=https;AccountName=contoso;AccountKey=c2VjcmV0;EndpointSuffix=core.windows.net";
+        for (text, shown) in [
+            ("memory:", "memory:"),
+            ("data/company", "data/company"),
+            ("UseDevelopmentStorage=true", "the emulator"),
+            (account, "account contoso"),
+            ("TableEndpoint=http://127.0.0.1:10002/a;AccountName=a;AccountKey=c2VjcmV0", "http://127.0.0.1:10002/a"),
+            ("https://contoso.table.core.windows.net/?sv=1&sig=secret", "https://contoso.table.core.windows.net"),
+        ] {
+            let location: Location = text.parse().unwrap();
+            assert_eq!(location.to_string(), shown);
+            assert!(!format!("{location:?}").contains("secret") && !format!("{location:?}").contains("c2Vj"));
+        }
+    }
+
+    #[test]
+    fn a_url_without_a_signature_and_an_empty_text_are_refused() {
+        for text in ["", "https://contoso.table.core.windows.net"] {
+            assert!(matches!(text.parse::<Location>(), Err(Failure::Usage(_))));
+        }
+    }
+}

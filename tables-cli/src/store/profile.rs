@@ -1,0 +1,154 @@
+//! Profiles: named stores of a configuration file, whose secrets come from the environment or from a file that only its owner reads.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::failure::{Failure, Result};
+use crate::store::Location;
+
+/// The profiles of a configuration file.
+///
+/// ```toml
+/// [profiles.production]
+/// store-env = "CONTOSO_TABLES"        # the variable that holds the connection string
+///
+/// [profiles.staging]
+/// store-file = "/run/secrets/staging" # a file of mode 600 that holds the connection string
+///
+/// [profiles.local]
+/// store = "data/company"              # a folder or an emulator: no secret
+/// ```
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profiles {
+    #[serde(default)]
+    profiles: BTreeMap<String, Profile>,
+    #[serde(skip)]
+    path: PathBuf,
+}
+
+/// One profile: exactly one of its settings is given.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Profile {
+    store: Option<String>,
+    store_env: Option<String>,
+    store_file: Option<PathBuf>,
+}
+
+impl Profiles {
+    /// Reads a configuration file; the one of the user if none is named.
+    ///
+    /// # Errors
+    /// `File` if it cannot be read, `Refused` if it is not a configuration file.
+    pub fn read(path: Option<&Path>) -> Result<Self> {
+        let path = path.map(Path::to_owned).or_else(default_path).ok_or_else(|| {
+            Failure::Refused("the home folder is not known; name the configuration file with `--config`".to_owned())
+        })?;
+        let text = std::fs::read_to_string(&path).map_err(Failure::file(path.display()))?;
+        let profiles: Self = toml::from_str(&text)
+            .map_err(|error| Failure::Refused(format!("{}: {}", path.display(), error.to_string().trim_end())))?;
+        Ok(Self { path, ..profiles })
+    }
+
+    /// Returns the location of a profile.
+    ///
+    /// # Errors
+    /// `Refused` for a profile that does not exist, that has no or several settings, whose variable is not set, whose file is
+    /// readable by others, or that holds a secret itself.
+    pub fn location(&self, name: &str) -> Result<Location> {
+        let refuse = |fault: String| Err(Failure::Refused(format!("{}: profile `{name}` {fault}", self.path.display())));
+        let Some(profile) = self.profiles.get(name) else {
+            let known: Vec<_> = self.profiles.keys().map(String::as_str).collect();
+            return refuse(format!("does not exist; the file has: {}", known.join(", ")));
+        };
+        let text = match (&profile.store, &profile.store_env, &profile.store_file) {
+            (Some(text), None, None) if holds_secret(text) => {
+                return refuse("holds a secret; use `store-env` or `store-file`".to_owned());
+            }
+            (Some(text), None, None) => text.clone(),
+            (None, Some(variable), None) => match std::env::var(variable) {
+                Ok(text) => text,
+                Err(_) => return refuse(format!("reads the variable `{variable}`, which is not set")),
+            },
+            (None, None, Some(file)) => {
+                if is_readable_by_others(file) {
+                    return refuse(format!("reads `{}`, which others can read; run `chmod 600` on it", file.display()));
+                }
+                std::fs::read_to_string(file).map_err(Failure::file(file.display()))?.trim().to_owned()
+            }
+            _ => return refuse("needs exactly one of `store`, `store-env` and `store-file`".to_owned()),
+        };
+        text.parse()
+    }
+}
+
+fn holds_secret(text: &str) -> bool {
+    text.contains("AccountKey=") || text.contains("sig=")
+}
+
+fn default_path() -> Option<PathBuf> {
+    let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let base = base.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config")));
+    let base = base.or_else(|| std::env::var_os("APPDATA").map(PathBuf::from));
+    base.map(|folder| folder.join("tables.toml"))
+}
+
+#[cfg(unix)]
+fn is_readable_by_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+const fn is_readable_by_others(_: &Path) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profiles(text: &str) -> Profiles {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tables.toml");
+        std::fs::write(&path, text).unwrap();
+        Profiles::read(Some(&path)).unwrap()
+    }
+
+    #[test]
+    fn a_profile_names_a_folder() {
+        let found = profiles("[profiles.local]\nstore = \"data\"").location("local").unwrap();
+        assert_eq!(found, Location::Folder("data".into()));
+    }
+
+    #[test]
+    fn secrets_are_refused_in_the_file_itself() {
+        let profiles = profiles("[profiles.p]\nstore = \"AccountName=a;AccountKey=b\"");
+        let refused = profiles.location("p").unwrap_err().to_string();
+        assert!(refused.contains("holds a secret; use `store-env` or `store-file`"), "{refused}");
+        assert!(!refused.contains("AccountKey"));
+    }
+
+    #[test]
+    fn an_unknown_profile_names_those_that_exist() {
+        let refused = profiles("[profiles.local]\nstore = \"data\"").location("prod").unwrap_err().to_string();
+        assert!(refused.contains("does not exist; the file has: local"), "{refused}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_secret_file_must_belong_to_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("secret");
+        std::fs::write(&secret, "UseDevelopmentStorage=true\n").unwrap();
+        let profiles = profiles(&format!("[profiles.p]\nstore-file = {:?}", secret.display().to_string()));
+        std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(profiles.location("p").unwrap_err().to_string().contains("chmod 600"));
+        std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(matches!(profiles.location("p").unwrap(), Location::ConnectionString(_)));
+    }
+}

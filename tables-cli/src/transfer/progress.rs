@@ -1,0 +1,23 @@
+//! Progress on a terminal: rows, rows per second. Nothing is drawn where standard error is a file.
+
+use std::time::Duration;
+
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
+
+/// Creates the progress of a command that handles rows; `verb` is such as "copied".
+#[must_use]
+pub fn rows(verb: &'static str) -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate for people")]
+        let rate = state.per_sec() as u64;
+        // A progress line that cannot be drawn is no failure of the command.
+        let _ = write!(out, "{}", HumanCount(rate));
+    };
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} rows {msg}, {rate} rows/s, {elapsed}") {
+        bar.set_style(style.with_key("rate", rate));
+    }
+    bar.set_message(verb);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}

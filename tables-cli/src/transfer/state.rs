@@ -1,0 +1,116 @@
+//! State files: how far a transfer has come, so that a killed command resumes where its last acknowledged write was.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Failure, Result};
+
+/// The shortest time between two writes of a state file.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The contents of a state file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// The transfer that the file belongs to: command, source, target, table and options that change what is written.
+    pub transfer: String,
+    /// Records that are read and acknowledged, or rejected.
+    pub records: u64,
+    /// The continuation token behind them, where the source is a table.
+    pub continuation: Option<String>,
+    /// `true` if the transfer is complete.
+    pub is_done: bool,
+}
+
+/// The state file of a running transfer; without a path it keeps nothing.
+#[derive(Debug)]
+pub struct StateFile {
+    path: Option<PathBuf>,
+    state: State,
+    written: Instant,
+}
+
+impl StateFile {
+    /// Opens the state of a transfer: the one in the file, or a new one.
+    ///
+    /// # Errors
+    /// `Refused` if the file belongs to another transfer or is not a state file; `File` if it cannot be read.
+    pub fn open(path: Option<&Path>, transfer: &str) -> Result<Self> {
+        let new = State { transfer: transfer.to_owned(), ..State::default() };
+        let state = match path.map(|path| (path, std::fs::read(path))) {
+            None => new,
+            Some((_, Err(error))) if error.kind() == std::io::ErrorKind::NotFound => new,
+            Some((path, Err(error))) => return Err(Failure::file(path.display())(error)),
+            Some((path, Ok(bytes))) => {
+                let state: State = serde_json::from_slice(&bytes)
+                    .map_err(|_| Failure::Refused(format!("{} is not a state file; name another one", path.display())))?;
+                if state.transfer != transfer {
+                    let (path, other) = (path.display(), &state.transfer);
+                    let message = format!("{path} belongs to another transfer ({other}); name another file, or delete it");
+                    return Err(Failure::Refused(message));
+                }
+                state
+            }
+        };
+        Ok(Self { path: path.map(Path::to_owned), state, written: Instant::now() })
+    }
+
+    /// Returns the state.
+    #[must_use]
+    pub const fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Records how far the transfer has come. The file is written at most twice a second.
+    ///
+    /// # Errors
+    /// `File` if it cannot be written.
+    pub fn advance(&mut self, records: u64, continuation: Option<String>) -> Result<()> {
+        self.state.records = records;
+        self.state.continuation = continuation;
+        if self.written.elapsed() < PAUSE { Ok(()) } else { self.save() }
+    }
+
+    /// Records that the transfer is complete.
+    ///
+    /// # Errors
+    /// `File` if it cannot be written.
+    pub fn finish(&mut self) -> Result<()> {
+        self.state.is_done = true;
+        self.save()
+    }
+
+    /// Writes the file: whole, or not at all.
+    ///
+    /// # Errors
+    /// `File` if it cannot be written.
+    pub fn save(&mut self) -> Result<()> {
+        self.written = Instant::now();
+        let Some(path) = &self.path else { return Ok(()) };
+        let text = serde_json::to_string_pretty(&self.state).map_err(|error| Failure::file(path.display())(error.into()))?;
+        let beside = path.with_extension("tmp");
+        std::fs::write(&beside, text).map_err(Failure::file(beside.display()))?;
+        std::fs::rename(&beside, path).map_err(Failure::file(path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_found_again_and_one_of_another_transfer_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let mut file = StateFile::open(Some(&path), "copy a to b").unwrap();
+        file.advance(1_000, Some("token".to_owned())).unwrap();
+        file.save().unwrap();
+        let found = StateFile::open(Some(&path), "copy a to b").unwrap();
+        assert_eq!((found.state().records, found.state().continuation.as_deref()), (1_000, Some("token")));
+        let refused = StateFile::open(Some(&path), "copy a to c").unwrap_err().to_string();
+        assert!(refused.contains("belongs to another transfer (copy a to b)"), "{refused}");
+        std::fs::write(&path, "nonsense").unwrap();
+        assert!(StateFile::open(Some(&path), "copy a to b").unwrap_err().to_string().contains("is not a state file"));
+    }
+}

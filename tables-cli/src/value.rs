@@ -1,0 +1,132 @@
+//! Values as text: shown in tables and CSV, and read from CSV and command lines.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
+use table_core::{EdmType, Value};
+
+/// Returns the text of a value: the form that [`read`] reads back to the same value.
+///
+/// ```
+/// use table_core::{EdmType, Value};
+/// use tables_cli::value;
+///
+/// let text = value::show(&Value::Double(0.1));
+/// assert_eq!(value::read(EdmType::Double, &text), Ok(Value::Double(0.1)));
+/// ```
+#[must_use]
+pub fn show(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Int32(number) => number.to_string(),
+        Value::Int64(number) => number.to_string(),
+        Value::Double(number) => match number {
+            number if number.is_nan() => "NaN".to_owned(),
+            number if number.is_infinite() && *number > 0.0 => "Infinity".to_owned(),
+            number if number.is_infinite() => "-Infinity".to_owned(),
+            number => number.to_string(),
+        },
+        Value::Boolean(truth) => truth.to_string(),
+        Value::DateTime(instant) => instant.to_rfc3339_opts(SecondsFormat::AutoSi, true),
+        Value::Guid(guid) => guid.to_string(),
+        Value::Binary(bytes) => STANDARD.encode(bytes),
+    }
+}
+
+/// Reads a value of a type from its text.
+///
+/// # Errors
+/// The form that was expected, for a message.
+pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
+    Ok(match edm {
+        EdmType::String => Value::String(text.to_owned()),
+        EdmType::Int32 => Value::Int32(text.parse().map_err(|_| "a whole number from -2147483648 to 2147483647")?),
+        EdmType::Int64 => Value::Int64(text.parse().map_err(|_| "a whole number of 64 bits")?),
+        EdmType::Double => Value::Double(text.parse().map_err(|_| "a number such as 1.5 or 2e10")?),
+        EdmType::Boolean => Value::Boolean(match text {
+            "true" | "True" | "TRUE" => true,
+            "false" | "False" | "FALSE" => false,
+            _ => return Err("true or false"),
+        }),
+        EdmType::DateTime => Value::DateTime(instant(text).ok_or("an instant such as 2026-11-25T13:00:00Z")?),
+        EdmType::Guid => Value::Guid(text.parse().map_err(|_| "a GUID such as 67e55044-10b1-426f-9247-bb680e5fe0c8")?),
+        EdmType::Binary => Value::Binary(STANDARD.decode(text).map_err(|_| "Base64")?),
+    })
+}
+
+/// Returns the type that a text has where none is given: a whole number, a number, a Boolean, an instant or a GUID; else a string.
+#[must_use]
+pub fn guess(text: &str) -> EdmType {
+    const GUESSES: [EdmType; 6] =
+        [EdmType::Int32, EdmType::Int64, EdmType::Double, EdmType::Boolean, EdmType::DateTime, EdmType::Guid];
+    // A number with a leading zero, such as a postal code, is a text.
+    let is_padded = text.len() > 1 && text.starts_with('0') && !text.contains('.');
+    let fits = |edm: &EdmType| !is_padded && read(*edm, text).is_ok_and(|value| edm != &EdmType::Double || is_plain(&value));
+    GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
+}
+
+/// Returns `true` for a finite number: `NaN` and `Infinity` are taken for words.
+fn is_plain(value: &Value) -> bool {
+    matches!(value, Value::Double(number) if number.is_finite())
+}
+
+/// Returns the type of a name, with or without `Edm.`; case does not count.
+#[must_use]
+pub fn type_of(name: &str) -> Option<EdmType> {
+    let short = |edm: &EdmType| edm.name().trim_start_matches("Edm.").to_owned();
+    let wanted = name.trim_start_matches("Edm.");
+    EdmType::ALL.into_iter().find(|edm| short(edm).eq_ignore_ascii_case(wanted))
+}
+
+/// Reads an instant with an offset, or without one as UTC, or a date at midnight UTC.
+fn instant(text: &str) -> Option<DateTime<Utc>> {
+    let with_offset = DateTime::parse_from_rfc3339(text).ok().map(|instant| instant.to_utc());
+    let without = || text.parse::<NaiveDateTime>().ok().map(|instant| instant.and_utc());
+    let date = || text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0).map(|instant| instant.and_utc());
+    with_offset.or_else(without).or_else(date)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            ".{0,20}".prop_map(Value::String),
+            any::<i32>().prop_map(Value::Int32),
+            any::<i64>().prop_map(Value::Int64),
+            any::<f64>().prop_map(|number| Value::Double(if number.is_nan() { 0.5 } else { number })),
+            any::<bool>().prop_map(Value::Boolean),
+            (0..table_core::ticks::MAX).prop_filter_map("in range", table_core::ticks::to_datetime).prop_map(Value::DateTime),
+            any::<u128>().prop_map(|bits| Value::Guid(uuid::Uuid::from_u128(bits))),
+            prop::collection::vec(any::<u8>(), 0..40).prop_map(Value::Binary),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_is_read_back_from_its_text(value in any_value()) {
+            prop_assert_eq!(read(value.edm_type(), &show(&value)), Ok(value));
+        }
+    }
+
+    #[test]
+    fn a_type_is_guessed_from_the_text() {
+        for (text, edm) in [
+            ("36", EdmType::Int32),
+            ("3000000000", EdmType::Int64),
+            ("1.5", EdmType::Double),
+            ("true", EdmType::Boolean),
+            ("2026-11-25T13:00:00Z", EdmType::DateTime),
+            ("67e55044-10b1-426f-9247-bb680e5fe0c8", EdmType::Guid),
+            ("Jones", EdmType::String),
+            ("007", EdmType::String),
+            ("NaN", EdmType::String),
+            ("", EdmType::String),
+        ] {
+            assert_eq!(guess(text), edm, "{text}");
+        }
+    }
+}
