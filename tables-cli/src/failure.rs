@@ -69,7 +69,9 @@ impl Failure {
         let Self::Store(error) = self else { return None };
         Some(match error.code() {
             Code::TableNotFound => "`tables ls` lists the tables of the store",
-            Code::FolderLocked => "another process has the folder open for writing; commands that only read work beside it",
+            Code::FolderLocked => {
+                "another process has the folder open for writing; commands that only read work beside it"
+            }
             Code::AuthenticationFailed => {
                 "check the key, and that the signature has not expired; `tables doctor` tests a connection step by step"
             }
@@ -77,7 +79,9 @@ impl Failure {
                 "the signature lacks a permission for this command; `tables doctor` lists what it allows"
             }
             Code::ServerBusy => "the store throttles; run the command again later, or with a lower `--rate`",
-            _ if error.is_ambiguous() => "the last write may have been applied; run the command again to complete it",
+            _ if error.is_ambiguous() => {
+                "the last write may have been applied; run the command again to complete it"
+            }
             _ => return None,
         })
     }

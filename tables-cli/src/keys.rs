@@ -4,8 +4,9 @@ mod codec;
 mod request;
 mod split;
 
+use table_core::query::Select;
 use table_core::schema::{Source, StoredPiece, StoredSchema};
-use table_core::{DynTableStore, EntityKey, Select, TableName, TableStore, Value};
+use table_core::{DynTableStore, EntityKey, TableName, TableStore, Value};
 
 use crate::failure::Result;
 use crate::rows;
@@ -20,7 +21,7 @@ pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 /// The errors of the store, and `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
 pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<StoredSchema>> {
     let schemas = TableName::new(SCHEMAS)?;
-    let query = table_core::Query::new(table_core::KeyRange::partition(table.folded()));
+    let query = table_core::Query::new(table_core::query::KeyRange::partition(table.folded()));
     let mut found = Vec::new();
     let mut pages = rows::Pages::new(store, &schemas, query);
     loop {
@@ -39,7 +40,8 @@ pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<Sto
 
 /// Reads the schema out of its row, where its text is cut into properties of at most 32,000 characters.
 fn schema_of(row: table_core::TableEntity) -> Result<StoredSchema> {
-    let piece = |at: usize| match row.get(&if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") }) {
+    let piece = |at: usize| match row.get(&if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") })
+    {
         Some(Value::String(text)) => Some(text.clone()),
         _ => None,
     };
@@ -90,8 +92,13 @@ pub fn pattern(pieces: &[StoredPiece]) -> String {
 ///
 /// # Errors
 /// The errors of the store.
-pub async fn read(store: &DynTableStore, table: &TableName, key: &EntityKey) -> Result<Option<table_core::TableEntity>> {
+pub async fn read(
+    store: &DynTableStore,
+    table: &TableName,
+    key: &EntityKey,
+) -> Result<Option<table_core::TableEntity>> {
     let Some(found) = store.get(table, key, &Select::All).await? else { return Ok(None) };
-    let row = table_core::query::EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), found.row.view());
+    let row =
+        table_core::query::EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), found.row.view());
     Ok(Some(table_core::FromEntity::from_entity(row.with_etag(&found.etag))?))
 }

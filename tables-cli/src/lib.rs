@@ -19,6 +19,7 @@
 //! ```
 
 pub mod commands;
+pub mod derived;
 pub mod failure;
 pub mod keys;
 pub mod output;

@@ -25,12 +25,12 @@ pub enum Format {
 }
 
 /// Writes entities in a format, as they arrive.
+#[expect(missing_debug_implementations, reason = "holds an output that has none")]
 pub struct Entities<'a> {
     format: Format,
     out: &'a mut dyn Write,
     schemas: &'a [StoredSchema],
     grid: Grid,
-    csv: Option<CsvWriter<Vec<u8>>>,
     held: Vec<TableEntity>,
     raw: bool,
 }
@@ -38,7 +38,7 @@ pub struct Entities<'a> {
 impl<'a> Entities<'a> {
     /// Creates a writer. With `raw`, the table shows keys as they are stored, and no parts.
     pub fn new(format: Format, out: &'a mut dyn Write, schemas: &'a [StoredSchema], raw: bool) -> Self {
-        Self { format, out, schemas, grid: Grid::default(), csv: None, held: Vec::new(), raw }
+        Self { format, out, schemas, grid: Grid::default(), held: Vec::new(), raw }
     }
 
     /// Writes one entity, or keeps it until the columns are known.
@@ -48,7 +48,8 @@ impl<'a> Entities<'a> {
     pub fn push(&mut self, entity: TableEntity) -> Result<()> {
         match self.format {
             Format::Json => {
-                serde_json::to_writer(&mut *self.out, &entity).map_err(|error| Failure::file("-")(error.into()))?;
+                serde_json::to_writer(&mut *self.out, &entity)
+                    .map_err(|error| Failure::file("-")(error.into()))?;
                 self.out.write_all(b"\n").map_err(Failure::file("-"))
             }
             Format::Table => {
@@ -66,7 +67,7 @@ impl<'a> Entities<'a> {
     ///
     /// # Errors
     /// `File` if the output cannot be written.
-    pub fn finish(mut self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
         match self.format {
             Format::Json => Ok(()),
             Format::Table => write!(self.out, "{}", self.grid).map_err(Failure::file("-")),
@@ -76,7 +77,6 @@ impl<'a> Entities<'a> {
                 for entity in &self.held {
                     csv.write(entity)?;
                 }
-                self.csv = None;
                 self.out.write_all(&csv.finish()?).map_err(Failure::file("-"))
             }
         }

@@ -2,8 +2,9 @@
 
 use std::ops::Bound;
 
+use table_core::query::{KeyRange, Select, TextRange};
 use table_core::schema::StoredSchema;
-use table_core::{Continuation, DynTableStore, Filter, KeyRange, Page, Query, Select, TableName, TableStore, TextRange};
+use table_core::{Continuation, DynTableStore, Page, Query, TableName, TableStore};
 
 use crate::failure::{Failure, Result};
 use crate::keys::{self, PartRequest};
@@ -87,9 +88,10 @@ impl Selection {
             (None, _) => Err(Failure::Usage(format!(
                 "no schema is stored for {table}; select rows with `--partition`, `--rows` and `--filter`"
             ))),
-            (Some(_), _) => {
-                Err(Failure::Usage(format!("{table} holds several entity types; name one with `--entity`: {}", names.join(", "))))
-            }
+            (Some(_), _) => Err(Failure::Usage(format!(
+                "{table} holds several entity types; name one with `--entity`: {}",
+                names.join(", ")
+            ))),
         }
     }
 }
@@ -102,7 +104,8 @@ impl std::str::FromStr for TextRangeArgument {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bound = |text: &str| if text.is_empty() { Bound::Unbounded } else { Bound::Included(text.to_owned()) };
+        let bound =
+            |text: &str| if text.is_empty() { Bound::Unbounded } else { Bound::Included(text.to_owned()) };
         Ok(Self(match (text.split_once(".."), text.strip_suffix('*')) {
             (Some((lower, upper)), _) => TextRange { lower: bound(lower), upper: bound(upper) },
             (None, Some(prefix)) => TextRange::prefix(prefix),
@@ -159,12 +162,4 @@ impl<'a> Pages<'a> {
 #[must_use]
 pub fn select(names: &[String]) -> Select {
     if names.is_empty() { Select::All } else { Select::names(names.iter().cloned()) }
-}
-
-/// Returns the filter of an OData text.
-///
-/// # Errors
-/// `Store` with `InvalidInput` for a text that is not a filter.
-pub fn filter(text: &str) -> Result<Option<Filter>> {
-    Ok(Filter::parse(text)?)
 }

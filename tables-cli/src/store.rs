@@ -46,7 +46,9 @@ impl Store {
         let (tables, engine) = match location {
             Location::Memory => of_engine(Engine::in_memory()),
             Location::Folder(path) => of_engine(open_folder(path, purpose)?),
-            Location::ConnectionString(text) => (DynTableStore::new(AzureTables::from_connection_string(text)?), None),
+            Location::ConnectionString(text) => {
+                (DynTableStore::new(AzureTables::from_connection_string(text)?), None)
+            }
             Location::Signed { endpoint, signature } => {
                 let credential = Credential::shared_access_signature(signature);
                 (DynTableStore::new(AzureTables::new(endpoint, credential)?), None)
@@ -61,7 +63,10 @@ impl Store {
     /// `Refused` where the store is an account.
     pub fn engine(&self, command: &str) -> Result<&Engine> {
         self.engine.as_ref().ok_or_else(|| {
-            Failure::Refused(format!("`{command}` works on a folder of the embedded engine; {} is an account", self.shown))
+            Failure::Refused(format!(
+                "`{command}` works on a folder of the embedded engine; {} is an account",
+                self.shown
+            ))
         })
     }
 }
@@ -73,7 +78,9 @@ fn of_engine(engine: Engine) -> (DynTableStore, Option<Engine>) {
 fn open_folder(path: &Path, purpose: Purpose) -> Result<Engine> {
     if purpose != Purpose::Create && !path.is_dir() {
         let shown = path.display();
-        return Err(Failure::Refused(format!("there is no folder `{shown}`; check `--store`, or create it with `import` or `copy`")));
+        return Err(Failure::Refused(format!(
+            "there is no folder `{shown}`; check `--store`, or create it with `import` or `copy`"
+        )));
     }
     let options = EngineOptions::new();
     Ok(match purpose {

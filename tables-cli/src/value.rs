@@ -40,7 +40,9 @@ pub fn show(value: &Value) -> String {
 pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     Ok(match edm {
         EdmType::String => Value::String(text.to_owned()),
-        EdmType::Int32 => Value::Int32(text.parse().map_err(|_| "a whole number from -2147483648 to 2147483647")?),
+        EdmType::Int32 => {
+            Value::Int32(text.parse().map_err(|_| "a whole number from -2147483648 to 2147483647")?)
+        }
         EdmType::Int64 => Value::Int64(text.parse().map_err(|_| "a whole number of 64 bits")?),
         EdmType::Double => Value::Double(text.parse().map_err(|_| "a number such as 1.5 or 2e10")?),
         EdmType::Boolean => Value::Boolean(match text {
@@ -49,7 +51,9 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
             _ => return Err("true or false"),
         }),
         EdmType::DateTime => Value::DateTime(instant(text).ok_or("an instant such as 2026-11-25T13:00:00Z")?),
-        EdmType::Guid => Value::Guid(text.parse().map_err(|_| "a GUID such as 67e55044-10b1-426f-9247-bb680e5fe0c8")?),
+        EdmType::Guid => {
+            Value::Guid(text.parse().map_err(|_| "a GUID such as 67e55044-10b1-426f-9247-bb680e5fe0c8")?)
+        }
         EdmType::Binary => Value::Binary(STANDARD.decode(text).map_err(|_| "Base64")?),
     })
 }
@@ -61,7 +65,9 @@ pub fn guess(text: &str) -> EdmType {
         [EdmType::Int32, EdmType::Int64, EdmType::Double, EdmType::Boolean, EdmType::DateTime, EdmType::Guid];
     // A number with a leading zero, such as a postal code, is a text.
     let is_padded = text.len() > 1 && text.starts_with('0') && !text.contains('.');
-    let fits = |edm: &EdmType| !is_padded && read(*edm, text).is_ok_and(|value| edm != &EdmType::Double || is_plain(&value));
+    let fits = |edm: &EdmType| {
+        !is_padded && read(*edm, text).is_ok_and(|value| edm != &EdmType::Double || is_plain(&value))
+    };
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
@@ -99,7 +105,9 @@ mod tests {
             any::<i64>().prop_map(Value::Int64),
             any::<f64>().prop_map(|number| Value::Double(if number.is_nan() { 0.5 } else { number })),
             any::<bool>().prop_map(Value::Boolean),
-            (0..table_core::ticks::MAX).prop_filter_map("in range", table_core::ticks::to_datetime).prop_map(Value::DateTime),
+            (0..table_core::ticks::MAX)
+                .prop_filter_map("in range", table_core::ticks::to_datetime)
+                .prop_map(Value::DateTime),
             any::<u128>().prop_map(|bits| Value::Guid(uuid::Uuid::from_u128(bits))),
             prop::collection::vec(any::<u8>(), 0..40).prop_map(Value::Binary),
         ]

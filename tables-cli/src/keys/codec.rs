@@ -35,7 +35,7 @@ impl Known {
 
 /// Returns the value of a part as people read it. A text that the codec did not write is returned unchanged.
 #[must_use]
-pub fn decode(codec: &str, text: &str) -> String {
+pub(super) fn decode(codec: &str, text: &str) -> String {
     let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);
     let number = text.parse::<u64>().ok();
     let decoded = match (Known::of(codec), number) {
@@ -54,11 +54,15 @@ pub fn decode(codec: &str, text: &str) -> String {
 ///
 /// # Errors
 /// `Usage` for a value that the part cannot have.
-pub fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
+pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(String::new()) };
-    let refuse = |reason: String| Failure::Usage(format!("`{value}` is no value of the part `{}`: {reason}", name_of(source)));
+    let refuse = |reason: String| {
+        Failure::Usage(format!("`{value}` is no value of the part `{}`: {reason}", name_of(source)))
+    };
     let text = match Known::of(codec) {
-        Some(Known::Digits) if value.parse::<u64>().is_ok() && form.is_fixed() => format!("{value:0>0$}", form.min),
+        Some(Known::Digits) if value.parse::<u64>().is_ok() && form.is_fixed() => {
+            format!("{value:0>0$}", form.min)
+        }
         Some(Known::Ticks) => match ticks_of(value) {
             Some(ticks) => format!("{ticks:019}"),
             None => value.to_owned(),
@@ -71,7 +75,10 @@ pub fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     };
     let units = text.encode_utf16().count();
     if !(form.min..=form.max).contains(&units) {
-        return Err(refuse(format!("codec `{codec}` writes {} characters, not {units}", width(form.min, form.max))));
+        return Err(refuse(format!(
+            "codec `{codec}` writes {} characters, not {units}",
+            width(form.min, form.max)
+        )));
     }
     if let Some(character) = text.chars().find(|&character| !form.alphabet.contains(character)) {
         return Err(refuse(format!("codec `{codec}` never writes {character:?}")));
@@ -81,19 +88,19 @@ pub fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
 
 /// Returns `true` if greater values have smaller texts, so that a range of values exchanges its ends.
 #[must_use]
-pub fn is_descending(codec: &str) -> bool {
+pub(super) fn is_descending(codec: &str) -> bool {
     codec.starts_with("inverted(") || codec.starts_with("desc(")
 }
 
 /// Returns `true` if the beginning of a value is the beginning of its text, so that a prefix can be asked for.
 #[must_use]
-pub fn keeps_prefixes(codec: &str) -> bool {
+pub(super) fn keeps_prefixes(codec: &str) -> bool {
     matches!(codec, "text" | "caret") || codec.starts_with("without(")
 }
 
 /// Returns `true` if the part with this source has the name that a command line gives; case does not count.
 #[must_use]
-pub fn is_named(source: &Source, name: &str) -> bool {
+pub(super) fn is_named(source: &Source, name: &str) -> bool {
     name_of(source).eq_ignore_ascii_case(name)
 }
 
@@ -108,7 +115,11 @@ fn show(instant: DateTime<Utc>) -> String {
 /// Returns the ticks of an instant, or of a date at midnight UTC.
 fn ticks_of(value: &str) -> Option<u64> {
     let instant = value.parse::<DateTime<Utc>>().ok().or_else(|| {
-        value.parse::<chrono::NaiveDate>().ok().and_then(|date| date.and_hms_opt(0, 0, 0)).map(|at| at.and_utc())
+        value
+            .parse::<chrono::NaiveDate>()
+            .ok()
+            .and_then(|date| date.and_hms_opt(0, 0, 0))
+            .map(|at| at.and_utc())
     });
     instant.and_then(ticks::from_datetime)
 }
@@ -130,7 +141,12 @@ mod tests {
         for (part, codec, value, text) in [
             ("id digits(6) 6 ordered [0-9]", "digits(6)", "223", "000223"),
             ("at ticks 19 ordered [0-9]", "ticks", "2014-08-22T00:50:32.123Z", "0635442654321230000"),
-            (&format!("at {newest} 19 ordered [0-9]"), &newest, "9999-12-31T23:59:59Z", "0000000000009999999"),
+            (
+                &format!("at {newest} 19 ordered [0-9]"),
+                &newest,
+                "9999-12-31T23:59:59Z",
+                "0000000000009999999",
+            ),
             ("name text 0..512 ordered legal", "text", "Jones", "Jones"),
         ] {
             assert_eq!(encode(&piece(part), value).unwrap(), text);
@@ -141,7 +157,10 @@ mod tests {
     #[test]
     fn a_value_that_the_part_cannot_have_is_refused_with_the_reason() {
         let refused = encode(&piece("id digits(6) 6 ordered [0-9]"), "1234567").unwrap_err().to_string();
-        assert_eq!(refused, "`1234567` is no value of the part `id`: codec `digits(6)` writes 6 characters, not 7");
+        assert_eq!(
+            refused,
+            "`1234567` is no value of the part `id`: codec `digits(6)` writes 6 characters, not 7"
+        );
         let refused = encode(&piece("id digits(6) 6 ordered [0-9]"), "12345x").unwrap_err().to_string();
         assert_eq!(refused, "`12345x` is no value of the part `id`: codec `digits(6)` never writes 'x'");
     }

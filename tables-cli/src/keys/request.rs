@@ -4,8 +4,8 @@ use std::ops::Bound;
 use std::str::FromStr;
 
 use table_core::key::order;
+use table_core::query::{KeyRange, TextRange};
 use table_core::schema::{StoredPiece, StoredSchema};
-use table_core::{KeyRange, TextRange};
 
 use crate::failure::{Failure, Result};
 use crate::keys::{codec, name_of, pattern};
@@ -32,8 +32,9 @@ impl FromStr for PartRequest {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, value) =
-            text.split_once('=').ok_or_else(|| "a condition has the form PART=VALUE, such as id=100..199".to_owned())?;
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| "a condition has the form PART=VALUE, such as id=100..199".to_owned())?;
         let values = match (value.split_once(".."), value.strip_suffix('*')) {
             (Some((lower, upper)), _) => Values::Between(lower.to_owned(), upper.to_owned()),
             (None, Some(prefix)) => Values::Prefix(prefix.to_owned()),
@@ -55,7 +56,10 @@ pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyR
         if !sources.any(|source| codec::is_named(source, &request.name)) {
             let known: Vec<_> = all().filter_map(source_of).map(name_of).collect();
             let (entity, known) = (&schema.entity, known.join(", "));
-            return Err(Failure::Usage(format!("the key of {entity} has no part `{}`; its parts are {known}", request.name)));
+            return Err(Failure::Usage(format!(
+                "the key of {entity} has no part `{}`; its parts are {known}",
+                request.name
+            )));
         }
     }
     let partition_key = text_range(&schema.partition_key, requests)?;
@@ -93,7 +97,9 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
             }
             Some(Values::Prefix(_)) => {
                 let (name, help) = (name_of(source), "give one value or a range");
-                return Err(Failure::Usage(format!("`{name}` is written by codec `{codec}`, which has no prefixes; {help}")));
+                return Err(Failure::Usage(format!(
+                    "`{name}` is written by codec `{codec}`, which has no prefixes; {help}"
+                )));
             }
             Some(Values::Between(lower, upper)) => between(&prefix, piece, lower, upper)?,
         };
@@ -107,7 +113,9 @@ fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Resul
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(TextRange::ALL) };
     if !form.ordered {
         let name = name_of(source);
-        return Err(Failure::Usage(format!("`{name}` is written by codec `{codec}`, which keeps no order; give one value")));
+        return Err(Failure::Usage(format!(
+            "`{name}` is written by codec `{codec}`, which keeps no order; give one value"
+        )));
     }
     let (low, high) = if codec::is_descending(codec) { (upper, lower) } else { (lower, upper) };
     let mut range = TextRange::prefix(prefix);
@@ -155,8 +163,14 @@ mod tests {
     #[test]
     fn conditions_on_parts_become_bounds_of_keys() {
         for (requests, filter) in [
-            (&["department=Sales"] as &[&str], "PartitionKey eq 'Sales' and RowKey ge 'empid_' and RowKey lt 'empid`'"),
-            (&["department=Sales", "employee=123", "year=2011"], "PartitionKey eq 'Sales' and RowKey eq 'empid_000123_2011'"),
+            (
+                &["department=Sales"] as &[&str],
+                "PartitionKey eq 'Sales' and RowKey ge 'empid_' and RowKey lt 'empid`'",
+            ),
+            (
+                &["department=Sales", "employee=123", "year=2011"],
+                "PartitionKey eq 'Sales' and RowKey eq 'empid_000123_2011'",
+            ),
             (
                 &["department=Sales", "employee=123"],
                 "PartitionKey eq 'Sales' and RowKey ge 'empid_000123_' and RowKey lt 'empid_000123`'",
@@ -165,7 +179,10 @@ mod tests {
                 &["department=Sales", "employee=100..199"],
                 "PartitionKey eq 'Sales' and RowKey ge 'empid_000100' and RowKey lt 'empid_00019:'",
             ),
-            (&["Department=Sa*"], "PartitionKey ge 'Sa' and PartitionKey lt 'Sb' and RowKey ge 'empid_' and RowKey lt 'empid`'"),
+            (
+                &["Department=Sa*"],
+                "PartitionKey ge 'Sa' and PartitionKey lt 'Sb' and RowKey ge 'empid_' and RowKey lt 'empid`'",
+            ),
         ] {
             assert_eq!(range(requests).unwrap(), filter, "{requests:?}");
         }
@@ -174,7 +191,10 @@ mod tests {
     #[test]
     fn a_condition_that_the_key_cannot_answer_is_refused_with_the_way_out() {
         let refused = |requests: &[&str]| range(requests).unwrap_err().to_string();
-        assert_eq!(refused(&["dept=Sales"]), "the key of Review has no part `dept`; its parts are department, employee, year");
+        assert_eq!(
+            refused(&["dept=Sales"]),
+            "the key of Review has no part `dept`; its parts are department, employee, year"
+        );
         assert_eq!(
             refused(&["department=Sales", "employee=1..2", "year=2011"]),
             "`year` lies behind `employee` in the key `_{year}`, which needs one value first; use `--filter` to select among rows"

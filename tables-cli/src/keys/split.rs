@@ -3,13 +3,13 @@
 use table_core::schema::{Source, StoredPiece};
 
 /// A part of a key: its source, its codec and its text.
-pub type Cut<'a> = (&'a Source, &'a str, &'a str);
+pub(super) type Cut<'a> = (&'a Source, &'a str, &'a str);
 
 /// Returns the parts of a key; `None` if the text is not one that these pieces write.
 ///
 /// The pieces of a stored schema are unambiguous, so that the first cut that fits is the only one.
 #[must_use]
-pub fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<Cut<'a>>> {
+pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<Cut<'a>>> {
     let Some((first, rest)) = pieces.split_first() else { return text.is_empty().then(Vec::new) };
     match first {
         StoredPiece::Literal(literal) => split(rest, text.strip_prefix(literal.as_str())?),
@@ -17,7 +17,8 @@ pub fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<Cut<'a>
             let fits = |end: usize| {
                 let (part, behind) = text.split_at_checked(end)?;
                 let units = part.encode_utf16().count();
-                let is_text = (form.min..=form.max).contains(&units) && part.chars().all(|c| form.alphabet.contains(c));
+                let is_text =
+                    (form.min..=form.max).contains(&units) && part.chars().all(|c| form.alphabet.contains(c));
                 let mut parts = if is_text { split(rest, behind)? } else { return None };
                 parts.insert(0, (source, codec.as_str(), part));
                 Some(parts)
@@ -36,8 +37,11 @@ mod tests {
 
     fn cut(row_key: &str, text: &str) -> Option<Vec<String>> {
         let schema: StoredSchema =
-            format!("schema 1\nentity E\ntable T\nPartitionKey p text 0..512 ordered legal\n{row_key}").parse().unwrap();
-        split(&schema.row_key, text).map(|parts| parts.into_iter().map(|(_, _, text)| text.to_owned()).collect())
+            format!("schema 1\nentity E\ntable T\nPartitionKey p text 0..512 ordered legal\n{row_key}")
+                .parse()
+                .unwrap();
+        split(&schema.row_key, text)
+            .map(|parts| parts.into_iter().map(|(_, _, text)| text.to_owned()).collect())
     }
 
     #[test]
@@ -45,7 +49,8 @@ mod tests {
         let review = "RowKey \"empid_\"\nRowKey id digits(6) 6 ordered [0-9]\nRowKey \"_\"\nRowKey year digits(4) 4 ordered [0-9]\n";
         assert_eq!(cut(review, "empid_000123_2011"), Some(vec!["000123".into(), "2011".into()]));
         assert_eq!(cut(review, "empid_000123"), None);
-        let named = "RowKey name text 0..512 ordered legal\nRowKey \"_\"\nRowKey id digits(3) 3 ordered [0-9]\n";
+        let named =
+            "RowKey name text 0..512 ordered legal\nRowKey \"_\"\nRowKey id digits(3) 3 ordered [0-9]\n";
         assert_eq!(cut(named, "a_b_007"), Some(vec!["a_b".into(), "007".into()]));
     }
 }

@@ -46,20 +46,23 @@ impl fmt::Display for Grid {
         let cell = |row: &Vec<(String, String)>, column: &String| {
             row.iter().find(|(name, _)| name == column).map(|(_, value)| short(value)).unwrap_or_default()
         };
-        let rows: Vec<Vec<String>> =
-            self.rows.iter().map(|row| self.columns.iter().map(|column| cell(row, column)).collect()).collect();
+        let rows: Vec<Vec<String>> = self
+            .rows
+            .iter()
+            .map(|row| self.columns.iter().map(|column| cell(row, column)).collect())
+            .collect();
         f.write_str(&plain(&names, &rows))
     }
 }
 
 /// Returns rows of texts as a table; nothing if there are none.
 #[must_use]
-pub fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();
     }
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(names);
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(names);
     for row in rows {
         table.add_row(row.iter().map(|cell| printable(cell)));
     }
@@ -89,10 +92,11 @@ mod tests {
 
     #[test]
     fn keys_that_a_schema_explains_are_shown_by_their_parts() {
-        let schema: StoredSchema = "schema 1\nentity Employee\ntable Company\nPartitionKey department text 0..512 ordered legal\n\
+        let schema: StoredSchema =
+            "schema 1\nentity Employee\ntable Company\nPartitionKey department text 0..512 ordered legal\n\
             RowKey \"empid_\"\nRowKey id digits(6) 6 ordered [0-9]\n"
-            .parse()
-            .unwrap();
+                .parse()
+                .unwrap();
         let mut grid = Grid::default();
         grid.push(&TableEntity::new("Sales", "empid_000223").unwrap().with("Age", 36), &[schema]);
         insta::assert_snapshot!(grid, @r"
@@ -104,7 +108,8 @@ mod tests {
     #[test]
     fn control_characters_and_long_values_are_replaced_visibly() {
         let mut grid = Grid::default();
-        let entity = TableEntity::new("p", "r").unwrap().with("A", "\u{1b}[31mred").with("B", "x".repeat(100));
+        let entity =
+            TableEntity::new("p", "r").unwrap().with("A", "\u{1b}[31mred").with("B", "x".repeat(100));
         grid.push(&entity, &[]);
         let text = grid.to_string();
         assert!(!text.contains('\u{1b}') && text.contains("(+50)"), "{text}");

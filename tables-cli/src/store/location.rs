@@ -7,8 +7,13 @@ use std::str::FromStr;
 use crate::failure::Failure;
 
 /// Names of settings that only a connection string has.
-const SETTINGS: [&str; 5] =
-    ["AccountName=", "TableEndpoint=", "SharedAccessSignature=", "UseDevelopmentStorage=", "DefaultEndpointsProtocol="];
+const SETTINGS: [&str; 5] = [
+    "AccountName=",
+    "TableEndpoint=",
+    "SharedAccessSignature=",
+    "UseDevelopmentStorage=",
+    "DefaultEndpointsProtocol=",
+];
 
 /// The place of a store.
 ///
@@ -44,7 +49,9 @@ impl FromStr for Location {
     /// `Usage` for an empty text, and for a URL without a signature.
     fn from_str(text: &str) -> Result<Self, Failure> {
         if text.is_empty() {
-            return Err(Failure::Usage("the name of the store is empty; give a folder or a connection string".to_owned()));
+            return Err(Failure::Usage(
+                "the name of the store is empty; give a folder or a connection string".to_owned(),
+            ));
         }
         if text == "memory:" {
             return Ok(Self::Memory);
@@ -90,7 +97,10 @@ impl fmt::Debug for Location {
 fn public_part(text: &str) -> String {
     let setting = |name: &str| {
         let named = text.split(';').filter_map(|part| part.split_once('='));
-        named.into_iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned())
+        named
+            .into_iter()
+            .find(|(found, _)| found.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.to_owned())
     };
     setting("TableEndpoint")
         .or_else(|| setting("AccountName").map(|account| format!("account {account}")))
@@ -109,8 +119,14 @@ mod tests {
             ("data/company", "data/company"),
             ("UseDevelopmentStorage=true", "the emulator"),
             (account, "account contoso"),
-            ("TableEndpoint=http://127.0.0.1:10002/a;AccountName=a;AccountKey=c2VjcmV0", "http://127.0.0.1:10002/a"),
-            ("https://contoso.table.core.windows.net/?sv=1&sig=secret", "https://contoso.table.core.windows.net"),
+            (
+                "TableEndpoint=http://127.0.0.1:10002/a;AccountName=a;AccountKey=c2VjcmV0",
+                "http://127.0.0.1:10002/a",
+            ),
+            (
+                "https://contoso.table.core.windows.net/?sv=1&sig=secret",
+                "https://contoso.table.core.windows.net",
+            ),
         ] {
             let location: Location = text.parse().unwrap();
             assert_eq!(location.to_string(), shown);

@@ -45,11 +45,14 @@ impl Profiles {
     /// `File` if it cannot be read, `Refused` if it is not a configuration file.
     pub fn read(path: Option<&Path>) -> Result<Self> {
         let path = path.map(Path::to_owned).or_else(default_path).ok_or_else(|| {
-            Failure::Refused("the home folder is not known; name the configuration file with `--config`".to_owned())
+            Failure::Refused(
+                "the home folder is not known; name the configuration file with `--config`".to_owned(),
+            )
         })?;
         let text = std::fs::read_to_string(&path).map_err(Failure::file(path.display()))?;
-        let profiles: Self = toml::from_str(&text)
-            .map_err(|error| Failure::Refused(format!("{}: {}", path.display(), error.to_string().trim_end())))?;
+        let profiles: Self = toml::from_str(&text).map_err(|error| {
+            Failure::Refused(format!("{}: {}", path.display(), error.to_string().trim_end()))
+        })?;
         Ok(Self { path, ..profiles })
     }
 
@@ -59,7 +62,9 @@ impl Profiles {
     /// `Refused` for a profile that does not exist, that has no or several settings, whose variable is not set, whose file is
     /// readable by others, or that holds a secret itself.
     pub fn location(&self, name: &str) -> Result<Location> {
-        let refuse = |fault: String| Err(Failure::Refused(format!("{}: profile `{name}` {fault}", self.path.display())));
+        let refuse = |fault: String| {
+            Err(Failure::Refused(format!("{}: profile `{name}` {fault}", self.path.display())))
+        };
         let Some(profile) = self.profiles.get(name) else {
             let known: Vec<_> = self.profiles.keys().map(String::as_str).collect();
             return refuse(format!("does not exist; the file has: {}", known.join(", ")));
@@ -75,7 +80,10 @@ impl Profiles {
             },
             (None, None, Some(file)) => {
                 if is_readable_by_others(file) {
-                    return refuse(format!("reads `{}`, which others can read; run `chmod 600` on it", file.display()));
+                    return refuse(format!(
+                        "reads `{}`, which others can read; run `chmod 600` on it",
+                        file.display()
+                    ));
                 }
                 std::fs::read_to_string(file).map_err(Failure::file(file.display()))?.trim().to_owned()
             }
@@ -134,7 +142,8 @@ mod tests {
 
     #[test]
     fn an_unknown_profile_names_those_that_exist() {
-        let refused = profiles("[profiles.local]\nstore = \"data\"").location("prod").unwrap_err().to_string();
+        let refused =
+            profiles("[profiles.local]\nstore = \"data\"").location("prod").unwrap_err().to_string();
         assert!(refused.contains("does not exist; the file has: local"), "{refused}");
     }
 

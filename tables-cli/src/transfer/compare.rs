@@ -36,7 +36,8 @@ impl<'a> Ordered<'a> {
                 return Ok(Some(entity));
             }
             let Some(page) = self.pages.next().await? else { return Ok(None) };
-            let entities: table_core::Result<Vec<_>> = page.rows.iter().map(TableEntity::from_entity).collect();
+            let entities: table_core::Result<Vec<_>> =
+                page.rows.iter().map(TableEntity::from_entity).collect();
             self.page = entities?.into_iter();
         }
     }

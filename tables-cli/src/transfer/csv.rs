@@ -24,6 +24,7 @@ pub fn columns(entities: &[TableEntity]) -> Vec<String> {
 }
 
 /// Writes entities as CSV with a fixed set of columns.
+#[expect(missing_debug_implementations, reason = "holds an input or output that has none")]
 pub struct CsvWriter<W: Write> {
     columns: Vec<String>,
     out: csv::Writer<W>,
@@ -36,18 +37,15 @@ impl<W: Write> CsvWriter<W> {
         Self { columns, out: csv::Writer::from_writer(out), is_begun: false }
     }
 
-    /// Continues a file whose header is already written.
-    pub fn behind_header(self) -> Self {
-        Self { is_begun: true, ..self }
-    }
-
     fn begin(&mut self) -> Result<()> {
         if self.is_begun {
             return Ok(());
         }
         self.is_begun = true;
         let keys = ["PartitionKey", "RowKey", "Timestamp"].map(str::to_owned);
-        let header = keys.into_iter().chain(self.columns.iter().flat_map(|name| [name.clone(), format!("{name}{TYPE}")]));
+        let header = keys
+            .into_iter()
+            .chain(self.columns.iter().flat_map(|name| [name.clone(), format!("{name}{TYPE}")]));
         self.out.write_record(header).map_err(|error| Failure::file("CSV")(error.into()))
     }
 
@@ -57,19 +55,30 @@ impl<W: Write> CsvWriter<W> {
     /// `Refused` for a property that is not among the columns: a file must not lose values; `File` if the output fails.
     pub fn write(&mut self, entity: &TableEntity) -> Result<()> {
         self.begin()?;
-        if let Some((name, _)) = entity.iter().find(|(name, _)| !self.columns.iter().any(|known| known == name)) {
-            let (key, help) = (entity.key(), "the table changed while it was exported; run the command again");
+        if let Some((name, _)) =
+            entity.iter().find(|(name, _)| !self.columns.iter().any(|known| known == name))
+        {
+            let (key, help) =
+                (entity.key(), "the table changed while it was exported; run the command again");
             let (partition, row) = (key.partition_key.as_str(), key.row_key.as_str());
-            let message = format!("property `{name}` of ('{partition}', '{row}') has no column; name it in `--columns`, or: {help}");
+            let message = format!(
+                "property `{name}` of ('{partition}', '{row}') has no column; name it in `--columns`, or: {help}"
+            );
             return Err(Failure::Refused(message));
         }
         let timestamp = entity.timestamp().map(|at| value::show(&at.into())).unwrap_or_default();
-        let keys = [entity.key().partition_key.as_str().to_owned(), entity.key().row_key.as_str().to_owned(), timestamp];
+        let keys = [
+            entity.key().partition_key.as_str().to_owned(),
+            entity.key().row_key.as_str().to_owned(),
+            timestamp,
+        ];
         let cells = self.columns.iter().flat_map(|name| match entity.get(name) {
             Some(found) => [value::show(found), found.edm_type().name().to_owned()],
             None => [String::new(), String::new()],
         });
-        self.out.write_record(keys.into_iter().chain(cells)).map_err(|error| Failure::file("CSV")(error.into()))
+        self.out
+            .write_record(keys.into_iter().chain(cells))
+            .map_err(|error| Failure::file("CSV")(error.into()))
     }
 
     /// Writes the header if there was no entity, and returns the output.
@@ -79,14 +88,6 @@ impl<W: Write> CsvWriter<W> {
     pub fn finish(mut self) -> Result<W> {
         self.begin()?;
         self.out.into_inner().map_err(|error| Failure::file("CSV")(error.into_error()))
-    }
-
-    /// Flushes buffered lines.
-    ///
-    /// # Errors
-    /// `File` if the output fails.
-    pub fn flush(&mut self) -> Result<()> {
-        self.out.flush().map_err(Failure::file("CSV"))
     }
 }
 
@@ -100,6 +101,7 @@ pub struct Types {
 }
 
 /// The records of a CSV file.
+#[expect(missing_debug_implementations, reason = "holds an input or output that has none")]
 pub struct CsvReader<R: Read> {
     reader: csv::Reader<R>,
     header: Vec<Column>,
@@ -113,7 +115,10 @@ enum Column {
     /// A value that the store sets itself.
     Ignored,
     /// A property, and the column of its type.
-    Property { name: String, types: Option<usize> },
+    Property {
+        name: String,
+        types: Option<usize>,
+    },
 }
 
 impl<R: Read> CsvReader<R> {
@@ -134,23 +139,36 @@ impl<R: Read> CsvReader<R> {
             .collect();
         for key in ["PartitionKey", "RowKey"] {
             if !names.iter().any(|name| name == key) {
-                let message = format!("the CSV has no column `{key}`; its first line must name the columns, and both keys");
+                let message = format!(
+                    "the CSV has no column `{key}`; its first line must name the columns, and both keys"
+                );
                 return Err(Failure::Refused(message));
             }
         }
-        if let Some((at, name)) = names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|other| other == *name)) {
-            return Err(Failure::Refused(format!("column {} of the CSV is a second `{name}`; rename one", at + 1)));
+        if let Some((at, name)) =
+            names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|other| other == *name))
+        {
+            return Err(Failure::Refused(format!(
+                "column {} of the CSV is a second `{name}`; rename one",
+                at + 1
+            )));
         }
         let column = |name: &String| match name.as_str() {
             "PartitionKey" => Column::PartitionKey,
             "RowKey" => Column::RowKey,
             "Timestamp" | "" | "odata.etag" | "ETag" => Column::Ignored,
-            name if name.strip_suffix(TYPE).is_some_and(|property| names.iter().any(|other| other == property)) => {
+            name if name
+                .strip_suffix(TYPE)
+                .is_some_and(|property| names.iter().any(|other| other == property)) =>
+            {
                 Column::Ignored
             }
             name => {
                 let wanted = format!("{name}{TYPE}");
-                Column::Property { name: name.to_owned(), types: names.iter().position(|other| *other == wanted) }
+                Column::Property {
+                    name: name.to_owned(),
+                    types: names.iter().position(|other| *other == wanted),
+                }
             }
         };
         let header = names.iter().map(column).collect();
@@ -171,10 +189,12 @@ impl<R: Read> CsvReader<R> {
     fn entity(&self, cells: &csv::ByteRecord) -> Result<TableEntity, (usize, String)> {
         let cell = |at: usize| cells.get(at).unwrap_or_default();
         let text = |at: usize| {
-            std::str::from_utf8(cell(at)).map_err(|_| (at, "the text is not UTF-8; convert the file first".to_owned()))
+            std::str::from_utf8(cell(at))
+                .map_err(|_| (at, "the text is not UTF-8; convert the file first".to_owned()))
         };
         if cells.len() > self.header.len() {
-            let message = format!("the line has {} cells, and the header {} columns", cells.len(), self.header.len());
+            let message =
+                format!("the line has {} cells, and the header {} columns", cells.len(), self.header.len());
             return Err((self.header.len(), message));
         }
         let (mut partition_key, mut row_key) = ("", "");
@@ -194,8 +214,9 @@ impl<R: Read> CsvReader<R> {
                 continue;
             }
             let edm = self.type_of(name, declared, text).map_err(|reason| (types.unwrap_or(at), reason))?;
-            let found = value::read(edm, text)
-                .map_err(|expected| (at, format!("property `{name}`: `{text}` is not {edm}; expected {expected}")))?;
+            let found = value::read(edm, text).map_err(|expected| {
+                (at, format!("property `{name}`: `{text}` is not {edm}; expected {expected}"))
+            })?;
             entity.insert(name.as_str(), found);
         }
         Ok(entity)
@@ -211,7 +232,11 @@ impl<R: Read> Iterator for CsvReader<R> {
             Ok(false) => None,
             Ok(true) => {
                 let line = cells.position().map_or(0, csv::Position::line);
-                Some(Ok(self.entity(&cells).map_err(|(column, reason)| Rejected { line, column: column + 1, reason })))
+                Some(Ok(self.entity(&cells).map_err(|(column, reason)| Rejected {
+                    line,
+                    column: column + 1,
+                    reason,
+                })))
             }
             Err(error) => Some(Err(Failure::file("CSV")(error.into()))),
         }
@@ -235,7 +260,10 @@ mod tests {
         let mut csv = CsvWriter::new(Vec::new(), columns(&entities));
         entities.iter().for_each(|entity| csv.write(entity).unwrap());
         let text = String::from_utf8(csv.finish().unwrap()).unwrap();
-        assert!(text.starts_with("PartitionKey,RowKey,Timestamp,Age,Age@type,Name,Name@type,Badge,Badge@type\n"), "{text}");
+        assert!(
+            text.starts_with("PartitionKey,RowKey,Timestamp,Age,Age@type,Name,Name@type,Badge,Badge@type\n"),
+            "{text}"
+        );
         assert_eq!(read(&text, Types::default()), entities.map(Ok));
     }
 
@@ -250,14 +278,20 @@ mod tests {
         assert_eq!(value(Types::default()), (string("36"), string("08001")));
         let named = vec![("Age".to_owned(), EdmType::Int64)];
         assert_eq!(value(Types { named, guess: false }), (Some(Value::Int64(36)), string("08001")));
-        assert_eq!(value(Types { named: Vec::new(), guess: true }), (Some(Value::Int32(36)), string("08001")));
+        assert_eq!(
+            value(Types { named: Vec::new(), guess: true }),
+            (Some(Value::Int32(36)), string("08001"))
+        );
     }
 
     #[test]
     fn a_wrong_cell_is_rejected_with_line_column_and_expectation() {
         let text = "PartitionKey,RowKey,Age,Age@type\np,1,36,Edm.Int32\np,2,x,Edm.Int32\np,3,1,Edm.Int33\np,4,1,Edm.Int32,9\n";
-        let rejected: Vec<String> =
-            read(text, Types::default()).into_iter().filter_map(Result::err).map(|rejected| rejected.to_string()).collect();
+        let rejected: Vec<String> = read(text, Types::default())
+            .into_iter()
+            .filter_map(Result::err)
+            .map(|rejected| rejected.to_string())
+            .collect();
         assert_eq!(
             rejected,
             [
@@ -270,7 +304,8 @@ mod tests {
 
     #[test]
     fn a_file_without_keys_or_with_a_column_twice_is_refused() {
-        let refused = |text: &str| CsvReader::new(text.as_bytes(), Types::default()).err().unwrap().to_string();
+        let refused =
+            |text: &str| CsvReader::new(text.as_bytes(), Types::default()).err().unwrap().to_string();
         assert!(refused("RowKey,Age\n").contains("no column `PartitionKey`"));
         assert!(refused("PartitionKey,RowKey,A,A\n").contains("column 4 of the CSV is a second `A`"));
     }

@@ -20,6 +20,7 @@ pub fn write(out: &mut dyn Write, entity: &TableEntity) -> Result<()> {
 }
 
 /// The records of a file of JSON lines. Blank lines are skipped.
+#[expect(missing_debug_implementations, reason = "holds an input or output that has none")]
 pub struct LineReader<R: BufRead> {
     input: R,
     line: u64,
@@ -76,7 +77,10 @@ mod tests {
     fn a_line_that_is_no_entity_is_rejected_and_the_next_is_read() {
         let text = "{\"PartitionKey\":\"p\"}\n{\n{\"PartitionKey\":\"p\",\"RowKey\":\"1\"}\n";
         let read: Vec<Record> = LineReader::new(text.as_bytes()).collect::<Result<_>>().unwrap();
-        assert!(matches!(&read[0], Err(Rejected { line: 1, .. })) && matches!(&read[1], Err(Rejected { line: 2, .. })));
+        assert!(
+            matches!(&read[0], Err(Rejected { line: 1, .. }))
+                && matches!(&read[1], Err(Rejected { line: 2, .. }))
+        );
         assert!(read[2].is_ok());
     }
 }

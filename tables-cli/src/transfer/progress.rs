@@ -14,7 +14,9 @@ pub fn rows(verb: &'static str) -> ProgressBar {
         // A progress line that cannot be drawn is no failure of the command.
         let _ = write!(out, "{}", HumanCount(rate));
     };
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} rows {msg}, {rate} rows/s, {elapsed}") {
+    if let Ok(style) =
+        ProgressStyle::with_template("{spinner} {human_pos} rows {msg}, {rate} rows/s, {elapsed}")
+    {
         bar.set_style(style.with_key("rate", rate));
     }
     bar.set_message(verb);

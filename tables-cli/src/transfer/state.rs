@@ -43,11 +43,14 @@ impl StateFile {
             Some((_, Err(error))) if error.kind() == std::io::ErrorKind::NotFound => new,
             Some((path, Err(error))) => return Err(Failure::file(path.display())(error)),
             Some((path, Ok(bytes))) => {
-                let state: State = serde_json::from_slice(&bytes)
-                    .map_err(|_| Failure::Refused(format!("{} is not a state file; name another one", path.display())))?;
+                let state: State = serde_json::from_slice(&bytes).map_err(|_| {
+                    Failure::Refused(format!("{} is not a state file; name another one", path.display()))
+                })?;
                 if state.transfer != transfer {
                     let (path, other) = (path.display(), &state.transfer);
-                    let message = format!("{path} belongs to another transfer ({other}); name another file, or delete it");
+                    let message = format!(
+                        "{path} belongs to another transfer ({other}); name another file, or delete it"
+                    );
                     return Err(Failure::Refused(message));
                 }
                 state
@@ -88,7 +91,8 @@ impl StateFile {
     pub fn save(&mut self) -> Result<()> {
         self.written = Instant::now();
         let Some(path) = &self.path else { return Ok(()) };
-        let text = serde_json::to_string_pretty(&self.state).map_err(|error| Failure::file(path.display())(error.into()))?;
+        let text = serde_json::to_string_pretty(&self.state)
+            .map_err(|error| Failure::file(path.display())(error.into()))?;
         let beside = path.with_extension("tmp");
         std::fs::write(&beside, text).map_err(Failure::file(beside.display()))?;
         std::fs::rename(&beside, path).map_err(Failure::file(path.display()))
@@ -111,6 +115,11 @@ mod tests {
         let refused = StateFile::open(Some(&path), "copy a to c").unwrap_err().to_string();
         assert!(refused.contains("belongs to another transfer (copy a to b)"), "{refused}");
         std::fs::write(&path, "nonsense").unwrap();
-        assert!(StateFile::open(Some(&path), "copy a to b").unwrap_err().to_string().contains("is not a state file"));
+        assert!(
+            StateFile::open(Some(&path), "copy a to b")
+                .unwrap_err()
+                .to_string()
+                .contains("is not a state file")
+        );
     }
 }

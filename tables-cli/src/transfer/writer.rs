@@ -1,6 +1,7 @@
 //! Writing many entities: transactions of neighbours in one partition, several under way at once, acknowledged in order.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -8,7 +9,8 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use table_core::{
-    DynTableStore, ErrorCode, EntityKey, IfMatch, Operation, OperationKind, TableEntity, TableName, TableStore, Transaction,
+    DynTableStore, EntityKey, ErrorCode, IfMatch, Operation, OperationKind, TableEntity, TableName,
+    TableStore, Transaction,
 };
 
 use crate::failure::{Failure, Result};
@@ -75,6 +77,15 @@ pub struct Writer {
     rejected: Vec<Rejected>,
 }
 
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer")
+            .field("table", &self.table)
+            .field("settled", &self.settled)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Writer {
     /// Creates a writer of a table; `rate` is the most rows in a second.
     #[must_use]
@@ -98,7 +109,8 @@ impl Writer {
     /// # Errors
     /// The errors of the store, for this change or an earlier one.
     pub async fn push(&mut self, line: u64, change: Change) -> Result<()> {
-        if self.keys.contains(change.key()) || self.group.iter().any(|(_, other)| other.key() == change.key()) {
+        if self.keys.contains(change.key()) || self.group.iter().any(|(_, other)| other.key() == change.key())
+        {
             // The same key again: its earlier change must be applied first.
             self.flush().await?;
         }
@@ -237,7 +249,9 @@ async fn write(
             Ok(_) => return Ok(written),
             Err(error) => error,
         };
-        let Some(at) = error.operation().filter(|at| *at < group.len() && is_of_row(&error)) else { return Err(error.into()) };
+        let Some(at) = error.operation().filter(|at| *at < group.len() && is_of_row(&error)) else {
+            return Err(error.into());
+        };
         let (line, change) = group.remove(at);
         let is_gone = matches!(change, Change::Delete(..)) && error.is_not_found();
         if !is_gone {
@@ -254,7 +268,11 @@ async fn write(
 /// Returns `true` if an error speaks of one entity, and not of the table or the store.
 fn is_of_row(error: &table_core::Error) -> bool {
     let is_of_store = error.is_table_not_found() || error.is_ambiguous() || error.is_throttled();
-    !is_of_store && (error.is_conflict() || error.is_already_exists() || error.is_invalid_input() || error.code() == ErrorCode::EntityTooLarge)
+    !is_of_store
+        && (error.is_conflict()
+            || error.is_already_exists()
+            || error.is_invalid_input()
+            || error.code() == ErrorCode::EntityTooLarge)
 }
 
 /// A bound on rows per second.
@@ -291,7 +309,7 @@ mod tests {
     }
 
     async fn stored(store: &DynTableStore) -> Vec<TableEntity> {
-        store.untyped("T").unwrap().scan("test").collect().await.unwrap()
+        store.untyped("T").unwrap().scan("test").max_rows(10_000).collect().await.unwrap()
     }
 
     fn entity(partition: &str, row: u32, value: i32) -> Change {
@@ -302,13 +320,14 @@ mod tests {
     async fn changes_of_one_key_keep_their_order_and_all_are_settled() {
         let (store, table) = table().await;
         let mut writer = Writer::new(store.clone(), table, Mode::Replace, None);
-        for value in 0..1_000 {
+        for value in 0..1_000_i32 {
             writer.push(0, entity("p", value.unsigned_abs() % 7, value)).await.unwrap();
         }
         writer.flush().await.unwrap();
         assert_eq!((writer.settled(), writer.take_rejected()), (1_000, Vec::new()));
         let last: Vec<_> = stored(&store).await.iter().map(|entity| entity.get("V").cloned()).collect();
-        let wanted: Vec<_> = (0..7).map(|row| Some(((993..1_000).find(|v| v % 7 == row).unwrap()).into())).collect();
+        let wanted: Vec<_> =
+            (0..7).map(|row| Some(((993..1_000).find(|v| v % 7 == row).unwrap()).into())).collect();
         assert_eq!(last, wanted);
     }
 

@@ -1,0 +1,278 @@
+//! `tables copy`: tables from one store to another, resumable, and verified at the end.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::path::PathBuf;
+
+use table_core::query::KeyRange;
+use table_core::{
+    DynTableStore, EntityKey, FromEntity, Query, TableEntity, TableName, TableStore, TableStoreExt,
+};
+
+use crate::commands::{Context, count_of, say, table};
+use crate::derived;
+use crate::failure::{Exit, Failure, Result};
+use crate::rows::{Pages, Selection};
+use crate::store::{Purpose, Store};
+use crate::transfer::checksum::Checksum;
+use crate::transfer::compare::{self, Difference};
+use crate::transfer::progress;
+use crate::transfer::state::StateFile;
+use crate::transfer::writer::{Change, Mode, Writer};
+
+/// Options of `copy`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  tables copy --store data/company --to UseDevelopmentStorage=true\n  tables copy Company --store @production --to data/company --state copy.state\n  tables copy Company --partition Sales --rename Sales2026 --to data/company"
+)]
+pub(super) struct Copy {
+    /// The table [default: every table of the store]
+    table: Option<String>,
+    #[command(flatten)]
+    selection: Selection,
+    /// The store that receives the rows
+    #[arg(long, value_name = "STORE")]
+    to: String,
+    /// The name of the table in the other store [default: the same]
+    #[arg(long, value_name = "TABLE", requires = "table")]
+    rename: Option<String>,
+    /// A pattern of the new PartitionKey, with properties and keys in braces: {Region}_{PartitionKey}
+    #[arg(long, value_name = "PATTERN")]
+    partition_key: Option<String>,
+    /// A pattern of the new RowKey
+    #[arg(long, value_name = "PATTERN")]
+    row_key: Option<String>,
+    /// Keep the Timestamp, which the other store sets anew, as a property of this name
+    #[arg(long, value_name = "NAME")]
+    keep_timestamp: Option<String>,
+    /// How entities are written
+    #[arg(long, value_enum, default_value_t)]
+    mode: Mode,
+    /// Keep the progress of one table in this file: the same command continues after an interruption
+    #[arg(long, value_name = "FILE", requires = "table")]
+    state: Option<PathBuf>,
+    /// At most this many rows a second
+    #[arg(long, value_name = "ROWS")]
+    rate: Option<u32>,
+    /// Do not read both tables again to compare them
+    #[arg(long)]
+    no_verify: bool,
+    /// Copy a part of a table although indexes, copies or feeds follow from its entities
+    #[arg(long)]
+    raw_rows: bool,
+}
+
+impl Copy {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        let source = context.store.open(Purpose::Read)?;
+        let to = context.store.locate(&self.to)?;
+        if to.to_string() == source.shown && self.rename.is_none() {
+            return Err(Failure::Usage(
+                "a store cannot be copied onto itself; give `--rename`, or another `--to`".to_owned(),
+            ));
+        }
+        let target = Store::open(&to, Purpose::Create)?;
+        let names = match &self.table {
+            Some(name) => vec![table(name)?],
+            None => all_tables(&source.tables).await?,
+        };
+        for name in &names {
+            let new = self.rename.as_deref().map_or_else(|| Ok(name.clone()), table)?;
+            self.copy(&source, &target, (name, &new), out).await?;
+        }
+        Ok(if names.is_empty() { Exit::Nothing } else { Exit::Done })
+    }
+
+    const fn rewrites_keys(&self) -> bool {
+        self.partition_key.is_some() || self.row_key.is_some()
+    }
+
+    async fn copy(
+        &self,
+        source: &Store,
+        target: &Store,
+        (name, new): (&TableName, &TableName),
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let is_whole = self.selection.is_all() && !self.rewrites_keys();
+        derived::refuse_plain_writes(&source.tables, name, self.raw_rows || is_whole).await?;
+        target.tables.create_table_if_missing(new).await?;
+        let query = self.selection.query(&source.tables, name).await?;
+        let transfer = format!(
+            "copy {name} of {} to {new} of {}, {:?}, {:?}, {:?}",
+            source.shown,
+            target.shown,
+            query.filter_text(),
+            (&self.partition_key, &self.row_key, &self.keep_timestamp),
+            self.mode
+        );
+        let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
+        let done = state.state().records;
+        if !state.state().is_done {
+            self.transfer(source, target, (name, new), query.clone(), &mut state).await?;
+            state.finish()?;
+        }
+        let rows = count_of(state.state().records, "row");
+        if self.no_verify
+            || self.rewrites_keys()
+            || self.keep_timestamp.is_some()
+            || self.mode != Mode::Replace
+        {
+            return say(out, &format!("copied {name} to {new}: {rows}, not verified"));
+        }
+        let checksum = verify((source, name), (target, new), query).await?;
+        let resumed = if done > 0 { format!(", resumed behind {done}") } else { String::new() };
+        say(out, &format!("copied {name} to {new}: {rows}{resumed}, verified, checksum {checksum}"))
+    }
+
+    /// Reads, rewrites and writes all rows from the state's position on.
+    async fn transfer(
+        &self,
+        source: &Store,
+        target: &Store,
+        (name, new): (&TableName, &TableName),
+        query: Query,
+        state: &mut StateFile,
+    ) -> Result<()> {
+        let done = state.state().records;
+        let from = state.state().continuation.as_deref().map(str::parse).transpose()?;
+        let mut pages = Pages::new(&source.tables, name, query).behind(from);
+        let mut writer = Writer::new(target.tables.clone(), new.clone(), self.mode, self.rate);
+        // The ends of pages that are read and not yet written whole.
+        let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
+        let (mut read, bar) = (done, progress::rows("copied"));
+        while let Some(page) = pages.next().await? {
+            for entity in page.rows.iter() {
+                read += 1;
+                let entity = self.rewrite(TableEntity::from_entity(entity)?)?;
+                writer.push(read, Change::Write(entity)).await?;
+            }
+            ends.push_back((read, pages.continuation().map(ToString::to_string)));
+            refuse_rejected(&mut writer)?;
+            while let Some((end, continuation)) =
+                ends.front().filter(|(end, _)| *end <= done + writer.settled()).cloned()
+            {
+                ends.pop_front();
+                if continuation.is_some() {
+                    state.advance(end, continuation)?;
+                }
+            }
+            bar.set_position(done + writer.settled());
+        }
+        writer.flush().await?;
+        bar.finish_and_clear();
+        refuse_rejected(&mut writer)?;
+        state.advance(read, None)
+    }
+
+    fn rewrite(&self, mut entity: TableEntity) -> Result<TableEntity> {
+        if let (Some(name), Some(timestamp)) = (&self.keep_timestamp, entity.timestamp()) {
+            entity.insert(name.as_str(), timestamp);
+        }
+        if !self.rewrites_keys() {
+            return Ok(entity);
+        }
+        let partition_key = fill(self.partition_key.as_deref().unwrap_or("{PartitionKey}"), &entity)?;
+        let row_key = fill(self.row_key.as_deref().unwrap_or("{RowKey}"), &entity)?;
+        let mut moved = TableEntity::from(EntityKey::new(partition_key, row_key)?);
+        for (name, value) in entity.iter() {
+            moved.insert(name, value.clone());
+        }
+        Ok(moved)
+    }
+}
+
+/// Returns all tables of a store, the ones that the library keeps for itself included: a copy of the store has them as well.
+pub(super) async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
+    let (mut from, mut names) = (None, Vec::new());
+    loop {
+        let page = store.list_tables("", from.as_deref(), 1_000).await?;
+        names.extend(page.names);
+        from = page.next;
+        if from.is_none() {
+            return Ok(names);
+        }
+    }
+}
+
+fn refuse_rejected(writer: &mut Writer) -> Result<()> {
+    match writer.take_rejected().into_iter().next() {
+        None => Ok(()),
+        Some(rejected) => Err(Failure::Refused(format!(
+            "the other store refuses row {}: {}",
+            rejected.line, rejected.reason
+        ))),
+    }
+}
+
+/// Compares what was copied with the source: one reading of both.
+async fn verify(
+    (source, name): (&Store, &TableName),
+    (target, new): (&Store, &TableName),
+    query: Query,
+) -> Result<Checksum> {
+    let mut checksum = Checksum::default();
+    let whole = || Pages::new(&source.tables, name, query.clone());
+    let mut pages = whole();
+    while let Some(page) = pages.next().await? {
+        for entity in page.rows.iter() {
+            checksum.add(&TableEntity::from_entity(entity)?);
+        }
+    }
+    let keys = query.keys.clone();
+    let other = Pages::new(&target.tables, new, Query { filter: query.filter.clone(), ..Query::new(keys) });
+    let mut first = None;
+    compare::compare(whole(), other, async |difference| {
+        let key = match &difference {
+            Difference::Missing(entity) | Difference::Changed(entity, _) => entity.key().clone(),
+            // Rows that the other table had before are no fault of the copy.
+            Difference::Extra(_) => return Ok(()),
+        };
+        first.get_or_insert(key);
+        Ok(())
+    })
+    .await?;
+    match first {
+        None => Ok(checksum),
+        Some(key) => {
+            let (partition, row) = (key.partition_key.as_str(), key.row_key.as_str());
+            let help = "a program writes to one of them; `tables sync` brings them together";
+            Err(Failure::Refused(format!(
+                "the tables differ after the copy, first at ('{partition}', '{row}'): {help}"
+            )))
+        }
+    }
+}
+
+/// Returns a pattern with the properties and keys of an entity filled in.
+fn fill(pattern: &str, entity: &TableEntity) -> Result<String> {
+    let (mut text, mut rest) = (String::new(), pattern);
+    while let Some((before, behind)) = rest.split_once('{') {
+        let (name, behind) = behind.split_once('}').ok_or_else(|| {
+            Failure::Usage(format!("the pattern `{pattern}` opens a brace and does not close it"))
+        })?;
+        text.push_str(before);
+        match name {
+            "PartitionKey" => text.push_str(entity.key().partition_key.as_str()),
+            "RowKey" => text.push_str(entity.key().row_key.as_str()),
+            name => {
+                let found = entity.get(name).ok_or_else(|| {
+                    let key = entity.key();
+                    let (partition, row) = (key.partition_key.as_str(), key.row_key.as_str());
+                    Failure::Refused(format!(
+                        "('{partition}', '{row}') has no property `{name}` for the pattern `{pattern}`"
+                    ))
+                })?;
+                text.push_str(&crate::value::show(found));
+            }
+        }
+        rest = behind;
+    }
+    text.push_str(rest);
+    Ok(text)
+}
+
+/// Returns the query of a whole table.
+pub(super) const fn everything() -> Query {
+    Query::new(KeyRange::ALL)
+}

@@ -1,0 +1,129 @@
+//! `tables delete`: counts what is selected, asks, and deletes in groups under the `ETag`s that were read.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use table_core::query::Select;
+use table_core::{FromEntity, IfMatch, TableEntity, TableStore};
+
+use crate::commands::{Context, count_of, say, table};
+use crate::derived;
+use crate::failure::{Exit, Failure, Result};
+use crate::rows::{Pages, Selection};
+use crate::store::Purpose;
+use crate::transfer::progress;
+use crate::transfer::writer::{Change, Mode, Writer};
+
+/// Options of `delete`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  tables delete Company department=Sales id=100..199\n  tables delete Logs --partitions 2024* --yes\n  tables delete Company --drop-table\n\nA delete that was interrupted is completed by the same command."
+)]
+pub(super) struct Delete {
+    /// The table
+    table: String,
+    #[command(flatten)]
+    selection: Selection,
+    /// Delete the whole table at once, rather than rows
+    #[arg(long)]
+    drop_table: bool,
+    /// Delete every row, where no selection is given
+    #[arg(long)]
+    all: bool,
+    /// Delete each entity in any version, rather than the version that was read
+    #[arg(long)]
+    any: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Count the entities without deleting them
+    #[arg(long)]
+    dry_run: bool,
+    /// Delete although indexes, copies or feeds follow from the entities, which then are wrong
+    #[arg(long)]
+    raw_rows: bool,
+    /// At most this many rows a second
+    #[arg(long, value_name = "ROWS")]
+    rate: Option<u32>,
+}
+
+impl Delete {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        let name = table(&self.table)?;
+        if self.selection.is_all() && !self.all && !self.drop_table {
+            let help = "select rows, or give `--all` for every row, or `--drop-table`";
+            return Err(Failure::Usage(format!("nothing is selected in {name}; {help}")));
+        }
+        let purpose = if self.dry_run { Purpose::Read } else { Purpose::Write };
+        let store = context.store.open(purpose)?;
+        let mut query = self.selection.query(&store.tables, &name).await?;
+        query.select = Select::names(["PartitionKey", "RowKey"]);
+        let mut count: u64 = 0;
+        let mut pages = Pages::new(&store.tables, &name, query.clone());
+        while let Some(page) = pages.next().await? {
+            count += page.rows.len() as u64;
+        }
+        let rows = count_of(count, "row");
+        if self.dry_run {
+            say(out, &format!("would delete {rows} of {name} in {}", store.shown))?;
+            return Ok(if count == 0 { Exit::Nothing } else { Exit::Done });
+        }
+        if count == 0 && !self.drop_table {
+            return Ok(Exit::Nothing);
+        }
+        if !self.drop_table {
+            derived::refuse_plain_writes(&store.tables, &name, self.raw_rows).await?;
+        }
+        if count > 1 || self.drop_table {
+            let what = if self.drop_table {
+                format!("table {name} with {rows}")
+            } else {
+                format!("{rows} of {name}")
+            };
+            confirm(self.yes, &format!("delete {what} in {}?", store.shown))?;
+        }
+        if self.drop_table {
+            store.tables.delete_table(&name).await?;
+            say(out, &format!("deleted table {name} with {rows}"))?;
+            return Ok(Exit::Done);
+        }
+        let mut writer = Writer::new(store.tables.clone(), name.clone(), Mode::Replace, self.rate);
+        let mut pages = Pages::new(&store.tables, &name, query);
+        let bar = progress::rows("deleted");
+        while let Some(page) = pages.next().await? {
+            for entity in page.rows.iter() {
+                let condition = if self.any { IfMatch::Any } else { IfMatch::ETag(entity.etag()) };
+                let entity = TableEntity::from_entity(entity)?;
+                writer.push(0, Change::Delete(entity.key().clone(), condition)).await?;
+            }
+            bar.set_position(writer.settled());
+        }
+        writer.flush().await?;
+        bar.finish_and_clear();
+        let kept = writer.take_rejected().len() as u64;
+        say(out, &format!("deleted {}", count_of(writer.settled() - kept, "row")))?;
+        if kept > 0 {
+            let rows = count_of(kept, "row");
+            return Err(Failure::Refused(format!(
+                "{rows} changed meanwhile and stayed; run the command again, or give `--any`"
+            )));
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Asks on the terminal.
+fn confirm(yes: bool, question: &str) -> Result<()> {
+    if yes {
+        return Ok(());
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::Refused(format!("{question} Nobody can answer here; give `--yes`")));
+    }
+    eprint!("{question} [y/N] ");
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).map_err(Failure::file("-"))?;
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(Failure::Refused("nothing was deleted".to_owned())),
+    }
+}

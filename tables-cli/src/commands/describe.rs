@@ -1,0 +1,94 @@
+//! `tables describe`: the design of a table, from its stored schemas and from sample rows.
+
+use std::io::Write;
+
+use table_core::query::KeyRange;
+use table_core::schema::{IndexKind, StoredIndex, StoredSchema};
+use table_core::{FromEntity, Query, TableEntity};
+
+use crate::commands::{Context, say, table};
+use crate::failure::{Exit, Failure, Result};
+use crate::keys;
+use crate::output::{Entities, Format};
+use crate::rows::Pages;
+use crate::store::Purpose;
+
+/// Options of `describe`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example: tables describe Company --store data/company --sample 3")]
+pub(super) struct Describe {
+    /// The table
+    table: String,
+    /// How many rows to show
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    sample: usize,
+}
+
+impl Describe {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        let store = context.store.open(Purpose::Read)?;
+        let name = table(&self.table)?;
+        let schemas = keys::schemas(&store.tables, &name).await?;
+        if context.output == Format::Json {
+            for schema in &schemas {
+                serde_json::to_writer(&mut *out, schema).map_err(|error| Failure::file("-")(error.into()))?;
+                say(out, "")?;
+            }
+            return Ok(if schemas.is_empty() { Exit::Nothing } else { Exit::Done });
+        }
+        for schema in &schemas {
+            write!(out, "{}", of_schema(schema)).map_err(Failure::file("-"))?;
+        }
+        if schemas.is_empty() {
+            say(out, &format!("No schema is stored for {name}; keys are shown as they are stored."))?;
+        }
+        let query = Query { top: Some(self.sample.clamp(1, 1_000)), ..Query::new(KeyRange::ALL) };
+        let mut pages = Pages::new(&store.tables, &name, query);
+        let mut entities = Entities::new(context.output, out, &schemas, false);
+        let mut left = self.sample;
+        while left > 0 {
+            let Some(page) = pages.next().await? else { break };
+            for entity in page.rows.iter().take(left) {
+                entities.push(TableEntity::from_entity(entity)?)?;
+            }
+            left = left.saturating_sub(page.rows.len());
+        }
+        entities.finish()?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Returns the description of one entity type.
+fn of_schema(schema: &StoredSchema) -> String {
+    let mut text = format!("{}\n", schema.entity);
+    let mut line = |name: &str, value: String| text.push_str(&format!("  {name:13} {value}\n"));
+    line("PartitionKey", keys::pattern(&schema.partition_key));
+    line("RowKey", keys::pattern(&schema.row_key));
+    for property in &schema.properties {
+        let optional = if property.optional { ", optional" } else { "" };
+        line("property", format!("{} {}{optional}", property.name, property.edm));
+    }
+    for index in &schema.indexes {
+        line("index", of_index(index));
+    }
+    for word in &schema.keeps {
+        line("keeps", word.clone());
+    }
+    text.push('\n');
+    text
+}
+
+fn of_index(index: &StoredIndex) -> String {
+    let place = match (&index.table, &index.partition_key) {
+        (Some(table), Some(key)) => format!("table {table}, PartitionKey {}, ", keys::pattern(key)),
+        (Some(table), None) => format!("table {table}, "),
+        (None, Some(key)) => format!("PartitionKey {}, ", keys::pattern(key)),
+        (None, None) => String::new(),
+    };
+    let kind = match index.kind {
+        IndexKind::Copies => "",
+        IndexKind::List => ", list of keys",
+    };
+    let unique = if index.unique { ", unique" } else { "" };
+    format!("{}: {place}RowKey {}{unique}{kind}", index.name, keys::pattern(&index.row_key))
+}

@@ -1,0 +1,40 @@
+//! `tables get`: one entity.
+
+use std::io::Write;
+
+use table_core::EntityKey;
+
+use crate::commands::{Context, table};
+use crate::failure::{Exit, Result};
+use crate::keys;
+use crate::output::Entities;
+use crate::store::Purpose;
+
+/// Options of `get`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example: tables get Company Sales empid_000223 --store data/company")]
+pub(super) struct Get {
+    /// The table
+    table: String,
+    /// The PartitionKey
+    partition_key: String,
+    /// The RowKey
+    row_key: String,
+    /// Show the key as it is stored
+    #[arg(long)]
+    raw: bool,
+}
+
+impl Get {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        let store = context.store.open(Purpose::Read)?;
+        let name = table(&self.table)?;
+        let key = EntityKey::new(self.partition_key.as_str(), self.row_key.as_str())?;
+        let Some(entity) = keys::read(&store.tables, &name, &key).await? else { return Ok(Exit::Nothing) };
+        let schemas = keys::schemas(&store.tables, &name).await?;
+        let mut entities = Entities::new(context.output, out, &schemas, self.raw);
+        entities.push(entity)?;
+        entities.finish()?;
+        Ok(Exit::Done)
+    }
+}

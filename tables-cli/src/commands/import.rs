@@ -1,0 +1,189 @@
+//! `tables import`: the entities of a file, written to a table.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use table_core::TableStoreExt;
+
+use crate::commands::export::FileForm;
+use crate::commands::{Context, count_of, say, table};
+use crate::derived;
+use crate::failure::{Exit, Failure, Result};
+use crate::store::Purpose;
+use crate::transfer::csv::{CsvReader, Types};
+use crate::transfer::lines::LineReader;
+use crate::transfer::progress;
+use crate::transfer::source::{Record, Rejected};
+use crate::transfer::state::StateFile;
+use crate::transfer::writer::{Change, Mode, Writer};
+use crate::value;
+
+/// Options of `import`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  tables import Company company.jsonl --store data/company\n  tables import Company employees.csv --types Age=Int32,Badge=Int64 --errors wrong.txt\n  tables import Company large.jsonl --state import.state    # run it again after a kill"
+)]
+pub(super) struct Import {
+    /// The table; it is created if the store does not have it
+    table: String,
+    /// The file; `-` is standard input
+    file: PathBuf,
+    /// The form [default: what the name of the file says, else jsonl]
+    #[arg(long, value_enum)]
+    form: Option<FileForm>,
+    /// How entities are written
+    #[arg(long, value_enum, default_value_t)]
+    mode: Mode,
+    /// Types of CSV columns without `@type` column, separated by commas: Age=Int32,Badge=Int64 [default: strings]
+    #[arg(long, value_delimiter = ',', value_name = "NAME=TYPE")]
+    types: Vec<String>,
+    /// Guess the types of other CSV columns from each value
+    #[arg(long)]
+    guess_types: bool,
+    /// Write the lines that are rejected, with the reason, to this file, and go through to the end
+    #[arg(long, value_name = "FILE")]
+    errors: Option<PathBuf>,
+    /// Keep the progress in this file: the same command continues after an interruption
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// At most this many rows a second
+    #[arg(long, value_name = "ROWS")]
+    rate: Option<u32>,
+    /// Write although indexes, copies or feeds follow from the entities, which then are wrong
+    #[arg(long)]
+    raw_rows: bool,
+    /// Read the whole file without writing anything
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Import {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        if self.state.is_some() && (self.mode == Mode::Insert || self.file == Path::new("-")) {
+            let help = "a resumed import repeats the last rows, which `insert` rejects; use `--mode replace` and a file";
+            return Err(Failure::Usage(help.to_owned()));
+        }
+        let records = self.records()?;
+        if self.dry_run {
+            return self.check(records, out);
+        }
+        let name = table(&self.table)?;
+        let store = context.store.open(Purpose::Create)?;
+        store.tables.create_table_if_missing(&name).await?;
+        derived::refuse_plain_writes(&store.tables, &name, self.raw_rows).await?;
+        let transfer =
+            format!("import {} into {name} of {} by {:?}", self.file.display(), store.shown, self.mode);
+        let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
+        let done = state.state().records;
+        let mut errors = Errors::open(self.errors.as_deref(), done > 0)?;
+        let mut writer = Writer::new(store.tables.clone(), name.clone(), self.mode, self.rate);
+        let bar = progress::rows("imported");
+        let outcome = async {
+            for (record, number) in records.zip(1..) {
+                let record = record?;
+                if number <= done {
+                    continue;
+                }
+                match record {
+                    Ok(entity) => writer.push(number, Change::Write(entity)).await?,
+                    Err(rejected) => writer.skip(rejected).await?,
+                }
+                errors.take(writer.take_rejected())?;
+                state.advance(done + writer.settled(), None)?;
+                bar.set_position(done + writer.settled());
+            }
+            writer.flush().await?;
+            errors.take(writer.take_rejected())
+        }
+        .await;
+        // What is acknowledged stays, whatever ended the import.
+        state.advance(done + writer.settled(), None)?;
+        bar.finish_and_clear();
+        if let Err(failure) = outcome {
+            state.save()?;
+            return Err(failure);
+        }
+        state.finish()?;
+        let written = done + writer.settled() - errors.count;
+        say(out, &format!("imported {} into {name}", count_of(written, "row")))?;
+        errors.end()
+    }
+
+    /// Returns the records of the file.
+    fn records(&self) -> Result<Box<dyn Iterator<Item = Result<Record>>>> {
+        let input: Box<dyn Read> = if self.file == Path::new("-") {
+            Box::new(std::io::stdin())
+        } else {
+            Box::new(File::open(&self.file).map_err(Failure::file(self.file.display()))?)
+        };
+        let input = BufReader::with_capacity(1 << 20, input);
+        Ok(match FileForm::of(self.form, &self.file) {
+            FileForm::Csv => Box::new(CsvReader::new(input, self.types()?)?),
+            FileForm::Jsonl => Box::new(LineReader::new(input)),
+        })
+    }
+
+    fn types(&self) -> Result<Types> {
+        let named = self.types.iter().map(|text| {
+            let found =
+                text.split_once('=').and_then(|(name, edm)| Some((name.to_owned(), value::type_of(edm)?)));
+            found.ok_or_else(|| Failure::Usage(format!("`{text}` names no type; the form is Age=Int32")))
+        });
+        Ok(Types { named: named.collect::<Result<_>>()?, guess: self.guess_types })
+    }
+
+    /// Reads the file alone.
+    fn check(&self, records: impl Iterator<Item = Result<Record>>, out: &mut dyn Write) -> Result<Exit> {
+        let (mut errors, mut count) = (Errors::open(self.errors.as_deref(), false)?, 0);
+        for record in records {
+            match record? {
+                Ok(_) => count += 1,
+                Err(rejected) => errors.take(vec![rejected])?,
+            }
+        }
+        say(out, &format!("would import {} into {}", count_of(count, "row"), self.table))?;
+        errors.end()
+    }
+}
+
+/// The rejected records: in a file, or the first of them as the end of the import.
+struct Errors {
+    file: Option<(String, File)>,
+    count: u64,
+}
+
+impl Errors {
+    fn open(path: Option<&Path>, resumed: bool) -> Result<Self> {
+        let open = |path: &Path| {
+            let file = File::options().create(true).write(true).append(resumed).truncate(!resumed).open(path);
+            Ok::<_, Failure>((path.display().to_string(), file.map_err(Failure::file(path.display()))?))
+        };
+        Ok(Self { file: path.map(open).transpose()?, count: 0 })
+    }
+
+    fn take(&mut self, rejected: Vec<Rejected>) -> Result<()> {
+        for rejected in rejected {
+            self.count += 1;
+            match &mut self.file {
+                Some((path, file)) => writeln!(file, "{rejected}").map_err(Failure::file(&*path))?,
+                None => {
+                    let help =
+                        "earlier rows are written. Give `--errors FILE` to set such rows aside and continue";
+                    return Err(Failure::Refused(format!("{rejected}; {help}")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end(self) -> Result<Exit> {
+        match (&self.file, self.count) {
+            (Some((path, _)), 1..) => Err(Failure::Refused(format!(
+                "{} rejected; {path} has the reasons",
+                count_of(self.count, "row")
+            ))),
+            _ => Ok(Exit::Done),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! `tables ls`: the tables of a store.
+
+use std::io::Write;
+
+use table_core::TableStore;
+
+use crate::commands::Context;
+use crate::failure::{Exit, Result};
+use crate::keys;
+use crate::output;
+use crate::store::Purpose;
+
+/// Options of `ls`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example: tables ls --store data/company")]
+pub(super) struct List {
+    /// Only tables whose names have this prefix
+    #[arg(default_value = "")]
+    prefix: String,
+    /// Also the tables in which schemas, feeds and outboxes are kept
+    #[arg(long)]
+    all: bool,
+}
+
+impl List {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        let store = context.store.open(Purpose::Read)?;
+        let (mut from, mut rows) = (None, Vec::new());
+        loop {
+            let page = store.tables.list_tables(&self.prefix, from.as_deref(), 1_000).await?;
+            for name in page.names.iter().filter(|name| self.all || !is_own(name.as_str())) {
+                let entities: Vec<_> = keys::schemas(&store.tables, name)
+                    .await?
+                    .into_iter()
+                    .map(|schema| schema.entity)
+                    .collect();
+                let mut row = vec![name.as_str().to_owned(), entities.join(", ")];
+                if let Some(engine) = &store.engine {
+                    let found = engine.table_statistics(name)?;
+                    row.extend([found.rows, found.bytes].map(|number| number.to_string()));
+                }
+                rows.push(row);
+            }
+            from = page.next;
+            if from.is_none() {
+                break;
+            }
+        }
+        let names: &[&str] = if store.engine.is_some() {
+            &["table", "entities", "rows", "bytes"]
+        } else {
+            &["table", "entities"]
+        };
+        output::rows(context.output, out, names, &rows)?;
+        Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
+    }
+}
+
+/// Returns `true` for a table that the library keeps for itself.
+pub(super) fn is_own(name: &str) -> bool {
+    [table_core::table::LAYOUTS, table_core::table::OUTBOXES, table_core::table::FEEDS]
+        .iter()
+        .any(|own| own.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,125 @@
+//! `tables put`: writes one entity.
+
+use std::io::Write;
+
+use table_core::{
+    ETag, EntityKey, IfMatch, Operation, OperationKind, TableEntity, TableStore, TableStoreExt, Transaction,
+};
+
+use crate::commands::{Context, say, table};
+use crate::derived;
+use crate::failure::{Exit, Failure, Result};
+use crate::store::Purpose;
+use crate::value;
+
+/// Options of `put`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  tables put Company Sales 1 FirstName=Ada Age=36 Badge:Int64=7\n  tables put Company Sales 1 Age=37 --merge\n  tables put --json '{\"PartitionKey\":\"Sales\",\"RowKey\":\"1\",\"Age\":36}' Company"
+)]
+pub(super) struct Put {
+    /// The table; it is created if the store does not have it
+    table: String,
+    /// The PartitionKey
+    #[arg(required_unless_present = "json")]
+    partition_key: Option<String>,
+    /// The RowKey
+    #[arg(required_unless_present = "json")]
+    row_key: Option<String>,
+    /// Properties: NAME=VALUE, whose type is guessed, or NAME:TYPE=VALUE
+    #[arg(value_name = "NAME[:TYPE]=VALUE")]
+    properties: Vec<String>,
+    /// The entity as JSON in the service's form; `-` reads standard input
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["partition_key", "row_key", "properties"])]
+    json: Option<String>,
+    /// Keep properties that are not given
+    #[arg(long)]
+    merge: bool,
+    /// Refuse a key that the table has
+    #[arg(long, conflicts_with = "merge")]
+    insert: bool,
+    /// Write only if the stored entity has this ETag
+    #[arg(long, value_name = "ETAG", conflicts_with = "insert")]
+    etag: Option<String>,
+    /// Write although indexes, copies or feeds follow from the entity, which then are wrong
+    #[arg(long)]
+    raw_rows: bool,
+    /// Show the entity without writing it
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Put {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        let entity = self.entity()?;
+        if self.dry_run {
+            say(out, &serde_json::to_string(&entity).map_err(|error| Failure::file("-")(error.into()))?)?;
+            return Ok(Exit::Done);
+        }
+        let store = context.store.open(Purpose::Create)?.tables;
+        let name = table(&self.table)?;
+        store.create_table_if_missing(&name).await?;
+        derived::refuse_plain_writes(&store, &name, self.raw_rows).await?;
+        let key = entity.key();
+        let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
+        transaction.push(Operation { row_key: key.row_key.clone(), kind: self.kind(&entity)? })?;
+        let etag = store.submit(&name, transaction).await?.into_iter().next().flatten();
+        say(out, &etag.map(|etag| etag.to_string()).unwrap_or_default())?;
+        Ok(Exit::Done)
+    }
+
+    fn kind(&self, entity: &TableEntity) -> Result<OperationKind> {
+        let row = entity.to_row()?;
+        let etag = self.etag.as_deref().map(ETag::parse).transpose()?.map(IfMatch::ETag);
+        Ok(match (etag, self.merge, self.insert) {
+            (Some(etag), true, _) => OperationKind::Merge(row, etag),
+            (Some(etag), false, _) => OperationKind::Replace(row, etag),
+            (None, true, _) => OperationKind::InsertOrMerge(row),
+            (None, false, true) => OperationKind::Insert(row),
+            (None, false, false) => OperationKind::InsertOrReplace(row),
+        })
+    }
+
+    fn entity(&self) -> Result<TableEntity> {
+        if let Some(json) = &self.json {
+            let text = if json == "-" {
+                std::io::read_to_string(std::io::stdin()).map_err(Failure::file("-"))?
+            } else {
+                json.clone()
+            };
+            return serde_json::from_str(&text)
+                .map_err(|error| Failure::Usage(format!("the JSON is no entity: {error}")));
+        }
+        let (partition_key, row_key) = (self.partition_key.as_deref(), self.row_key.as_deref());
+        let key = EntityKey::new(partition_key.unwrap_or_default(), row_key.unwrap_or_default())?;
+        let mut entity = TableEntity::from(key);
+        for text in &self.properties {
+            let (name, found) = property(text)?;
+            entity.insert(name, found);
+        }
+        Ok(entity)
+    }
+}
+
+/// Reads `NAME=VALUE` or `NAME:TYPE=VALUE`.
+fn property(text: &str) -> Result<(String, table_core::Value)> {
+    let form =
+        || Failure::Usage(format!("`{text}` is no property; the form is NAME=VALUE or NAME:TYPE=VALUE"));
+    let (name, found) = text.split_once('=').ok_or_else(form)?;
+    let (name, edm) = match name.split_once(':') {
+        Some((name, edm)) => {
+            let unknown = || Failure::Usage(format!("`{edm}` is no type; the types are {}", types()));
+            (name, value::type_of(edm).ok_or_else(unknown)?)
+        }
+        None => (name, value::guess(found)),
+    };
+    let read = value::read(edm, found)
+        .map_err(|expected| Failure::Usage(format!("`{found}` is not {edm}; expected {expected}")))?;
+    Ok((name.to_owned(), read))
+}
+
+fn types() -> String {
+    let names: Vec<_> =
+        table_core::EdmType::ALL.iter().map(|edm| edm.name().trim_start_matches("Edm.")).collect();
+    names.join(", ")
+}

@@ -1,0 +1,69 @@
+//! `tables query`: entities by parts of their keys, by keys, or by a condition.
+
+use std::io::Write;
+
+use table_core::query::QueryClass;
+use table_core::{FromEntity, TableEntity};
+
+use crate::commands::{Context, table};
+use crate::failure::{Exit, Failure, Result};
+use crate::keys;
+use crate::output::Entities;
+use crate::rows::{self, Pages, Selection};
+use crate::store::Purpose;
+
+/// Options of `query`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Examples:\n  tables query Company department=Sales id=100..199\n  tables query Company --partition Sales --filter 'Age ge 30' --select FirstName,Age"
+)]
+pub(super) struct Query {
+    /// The table
+    table: String,
+    #[command(flatten)]
+    selection: Selection,
+    /// Only these properties, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    select: Vec<String>,
+    /// At most this many entities
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    top: usize,
+    /// All entities, however many
+    #[arg(long, conflicts_with = "top")]
+    all: bool,
+    /// Allow a query that reads the whole table
+    #[arg(long)]
+    scan: bool,
+    /// Show keys as they are stored
+    #[arg(long)]
+    raw: bool,
+}
+
+impl Query {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        let store = context.store.open(Purpose::Read)?;
+        let name = table(&self.table)?;
+        let mut query = self.selection.query(&store.tables, &name).await?;
+        query.select = rows::select(&self.select);
+        let most = if self.all { usize::MAX } else { self.top };
+        query.top = Some(most.clamp(1, 1_000));
+        // Reading the first rows is cheap; searching all of them is what needs a word.
+        if query.keys.class() == QueryClass::TableScan && (query.filter.is_some() || self.all) && !self.scan {
+            let help = "give a part of the key or `--partition`, or add `--scan` to read every row";
+            return Err(Failure::Refused(format!("the query reads the whole table {name}; {help}")));
+        }
+        let schemas = keys::schemas(&store.tables, &name).await?;
+        let mut pages = Pages::new(&store.tables, &name, query);
+        let mut entities = Entities::new(context.output, out, &schemas, self.raw);
+        let mut found = 0;
+        while found < most {
+            let Some(page) = pages.next().await? else { break };
+            for entity in page.rows.iter().take(most - found) {
+                entities.push(TableEntity::from_entity(entity)?)?;
+            }
+            found += page.rows.len();
+        }
+        entities.finish()?;
+        Ok(if found == 0 { Exit::Nothing } else { Exit::Done })
+    }
+}

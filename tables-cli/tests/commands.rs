@@ -1,0 +1,283 @@
+//! Every command on folders and in memory, run as the program runs it.
+
+use std::path::Path;
+
+use clap::Parser;
+use table_core::{Engine, Entity, TableEntity, TableStoreExt};
+use tables_cli::{Exit, Failure, Tables};
+
+#[derive(Clone, Entity)]
+#[entity(table = "Company")]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+struct Employee {
+    department: String,
+    #[digits(6)]
+    id: u32,
+    first_name: String,
+    age: i32,
+}
+
+/// A folder with a table of ten employees in two departments.
+fn company() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    block_on(async {
+        let engine = Engine::open(folder.path().join("db")).unwrap();
+        let table = engine.table::<Employee>().create_if_missing().await.unwrap();
+        for id in 0..10 {
+            let department = if id < 6 { "Sales" } else { "Marketing" }.to_owned();
+            let age = 30 + i32::try_from(id).unwrap();
+            table.insert(&Employee { department, id, first_name: format!("N{id}"), age }).await.unwrap();
+        }
+        engine.close().await.unwrap();
+    });
+    folder
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Runtime::new().unwrap().block_on(future)
+}
+
+/// Runs a command line on the folder, whose path is written as `DB`, its parent as `DIR`.
+fn tables(folder: &Path, line: &str) -> (Result<Exit, Failure>, String) {
+    let (db, dir) = (folder.join("db").display().to_string(), folder.display().to_string());
+    let line = line.replace("DB", &db).replace("DIR", &dir);
+    let words = std::iter::once("tables".to_owned()).chain(words(&line));
+    let parsed = match Tables::try_parse_from(words) {
+        Ok(parsed) => parsed,
+        Err(error) => return (Err(Failure::Usage(error.to_string())), String::new()),
+    };
+    let mut out = Vec::new();
+    let exit = block_on(tables_cli::run(parsed, &mut out));
+    (exit, String::from_utf8(out).unwrap().replace(&dir, "DIR"))
+}
+
+/// Splits a line at blanks outside of single quotes.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut is_quoted) = (vec![String::new()], false);
+    for character in line.chars() {
+        match character {
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(String::new()),
+            other => words.last_mut().unwrap().push(other),
+        }
+    }
+    words
+}
+
+fn shown(folder: &Path, line: &str) -> String {
+    let (exit, text) = tables(folder, line);
+    assert!(matches!(exit, Ok(Exit::Done)), "{line}: {exit:?}");
+    text
+}
+
+fn refused(folder: &Path, line: &str) -> (Exit, String) {
+    let failure = tables(folder, line).0.unwrap_err();
+    (failure.exit(), failure.to_string().replace(&folder.display().to_string(), "DIR"))
+}
+
+#[test]
+fn a_table_is_listed_described_and_queried_by_the_parts_of_its_keys() {
+    let folder = company();
+    let at = folder.path();
+    insta::assert_snapshot!(shown(at, "ls --store DB -o csv"), @r"
+    table,entities,rows,bytes
+    Company,Employee,10,450
+    ");
+    insta::assert_snapshot!(shown(at, "describe Company --store DB --sample 2"), @r"
+    Employee
+      PartitionKey  {department}
+      RowKey        empid_{id}
+      property      Age Edm.Int32
+      property      FirstName Edm.String
+
+    department   id   FirstName   Age
+    Marketing    6    N6          36
+    Marketing    7    N7          37
+    ");
+    insta::assert_snapshot!(shown(at, "query Company department=Sales id=2..3 --store DB"), @r"
+    department   id   FirstName   Age
+    Sales        2    N2          32
+    Sales        3    N3          33
+    ");
+    insta::assert_snapshot!(shown(at, "query Company --partition Sales --filter 'Age ge 35' --select Age --store DB -o json"), @"");
+    insta::assert_snapshot!(shown(at, "explain Company department=Sales id=2..3 --store DB"), @"");
+    insta::assert_snapshot!(shown(at, "count Company --by-partition --store DB"), @r"
+    partition   rows
+    Marketing   4
+    Sales       6
+    ");
+}
+
+#[test]
+fn commands_end_with_stable_exit_codes() {
+    let folder = company();
+    let at = folder.path();
+    assert!(matches!(tables(at, "get Company Sales empid_000009 --store DB").0, Ok(Exit::Nothing)));
+    assert!(matches!(tables(at, "query Company department=Sales id=9 --store DB").0, Ok(Exit::Nothing)));
+    for (line, exit, message) in [
+        ("ls", Exit::Usage, "no store is named"),
+        ("ls --store DIR/other", Exit::Refused, "there is no folder `DIR/other`"),
+        ("count Nowhere --store DB", Exit::Store, "TableNotFound"),
+        ("query Company --filter 'Age ge 30' --store DB", Exit::Refused, "reads the whole table Company"),
+        ("query Company dept=Sales --store DB", Exit::Usage, "has no part `dept`"),
+        ("query Company --partition Sales --filter 'Age gt' --store DB", Exit::Store, "InvalidInput"),
+        ("delete Company --store DB", Exit::Usage, "nothing is selected in Company"),
+        ("delete Company department=Sales --store DB", Exit::Refused, "give `--yes`"),
+        ("export Company DIR/db --store DB", Exit::Refused, "exists; give `--force`"),
+        ("put Company Sales 1 Age:Int33=1 --store DB", Exit::Usage, "`Int33` is no type"),
+        ("backup DIR/backup --store memory:x", Exit::Refused, "there is no folder `memory:x`"),
+    ] {
+        let (found, text) = refused(at, line);
+        assert!(found == exit && text.contains(message), "{line}: {found:?} {text}");
+    }
+}
+
+#[test]
+fn every_form_of_a_file_brings_back_the_same_table() {
+    let folder = company();
+    let at = folder.path();
+    let checksum = shown(at, "count Company --checksum --store DB");
+    for (form, at_rest) in [("jsonl", "a.jsonl"), ("csv", "a.csv")] {
+        shown(at, &format!("export Company DIR/{at_rest} --store DB"));
+        shown(at, &format!("import Company DIR/{at_rest} --store DIR/{form}"));
+        assert_eq!(shown(at, &format!("count Company --checksum --store DIR/{form}")), checksum);
+    }
+}
+
+#[test]
+fn lines_that_are_no_entities_are_set_aside_with_their_reasons() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("in.csv"), "PartitionKey,RowKey,Age\np,1,36\np,a/b,37\np,3,old\np,4,38\n")
+        .unwrap();
+    let (exit, text) = refused(at, "import T DIR/in.csv --store DB --types Age=Int32 --errors DIR/wrong");
+    assert_eq!((exit, text.as_str()), (Exit::Refused, "2 rows rejected; DIR/wrong has the reasons"));
+    insta::assert_snapshot!(std::fs::read_to_string(at.join("wrong")).unwrap(), @"");
+    assert_eq!(shown(at, "count T --store DB -o csv"), "rows\n2\n");
+    let (exit, text) = refused(at, "import T DIR/in.csv --store DB --types Age=Int32");
+    assert!(exit == Exit::Refused && text.contains("Give `--errors FILE`"), "{text}");
+}
+
+#[test]
+fn a_copy_is_verified_and_a_sync_writes_only_what_differs() {
+    let folder = company();
+    let at = folder.path();
+    let text = shown(at, "copy Company --store DB --to DIR/other --state DIR/state");
+    assert!(text.starts_with("copied Company to Company: 10 rows, verified, checksum "), "{text}");
+    assert!(matches!(tables(at, "sync Company --store DB --to DIR/other").0, Ok(Exit::Nothing)));
+    shown(at, "put Company Sales empid_000001 Age=99 --store DB --merge");
+    shown(at, "put Company Sales empid_000777 Age=1 --store DIR/other");
+    shown(at, "delete Company --partition Marketing --store DIR/other --yes");
+    assert_eq!(
+        shown(at, "sync Company --store DB --to DIR/other --dry-run"),
+        "would change Company: 4 added, 1 changed, 1 deleted\n"
+    );
+    assert_eq!(
+        shown(at, "sync Company --store DB --to DIR/other"),
+        "Company: 4 added, 1 changed, 1 deleted\n"
+    );
+    assert!(matches!(tables(at, "sync Company --store DB --to DIR/other").0, Ok(Exit::Nothing)));
+    let other = refused(at, "copy Company --store DB --to DIR/third --state DIR/state").1;
+    assert!(other.contains("belongs to another transfer"), "{other}");
+}
+
+#[test]
+fn keys_are_rewritten_by_a_pattern() {
+    let folder = company();
+    let at = folder.path();
+    shown(
+        at,
+        "copy Company --store DB --to DIR/other --partition-key '{PartitionKey}_{Age}' --keep-timestamp Was",
+    );
+    let (exit, text) = tables(at, "get Company Sales_31 empid_000001 --store DIR/other -o json");
+    assert!(matches!(exit, Ok(Exit::Done)) && text.contains("\"Was\""), "{text}");
+    let refused = refused(at, "copy Company --store DB --to DIR/third --row-key '{Nothing}'").1;
+    assert!(refused.contains("has no property `Nothing`"), "{refused}");
+}
+
+#[test]
+fn rows_are_deleted_by_range_and_a_dry_run_deletes_nothing() {
+    let folder = company();
+    let at = folder.path();
+    assert_eq!(
+        shown(at, "delete Company department=Sales id=0..3 --store DB --dry-run"),
+        "would delete 4 rows of Company in DIR/db\n"
+    );
+    assert_eq!(shown(at, "delete Company department=Sales id=0..3 --store DB --yes"), "deleted 4 rows\n");
+    assert!(matches!(
+        tables(at, "delete Company department=Sales id=0..3 --store DB --yes").0,
+        Ok(Exit::Nothing)
+    ));
+    assert_eq!(shown(at, "count Company --store DB -o csv"), "rows\n6\n");
+    assert_eq!(
+        shown(at, "delete Company --drop-table --store DB --yes"),
+        "deleted table Company with 6 rows\n"
+    );
+}
+
+#[test]
+fn a_folder_is_backed_up_incrementally_verified_and_restored() {
+    let folder = company();
+    let at = folder.path();
+    shown(at, "backup DIR/backup --store DB");
+    shown(at, "backup DIR/backup --store DB");
+    shown(at, "restore DIR/backup DIR/restored");
+    shown(at, "verify --store DIR/restored");
+    shown(at, "compact --store DIR/restored");
+    let checksum = "count Company --checksum --store";
+    assert_eq!(shown(at, &format!("{checksum} DB")), shown(at, &format!("{checksum} DIR/restored")));
+}
+
+/// Entities with an index in another partition would be left without their index rows.
+#[test]
+fn plain_writes_under_an_index_are_refused() {
+    #[derive(Clone, Entity)]
+    #[entity(table = "People")]
+    #[partition_key(team)]
+    #[row_key(id)]
+    #[index(ByEmail, unique, row_key("email_", email))]
+    struct Person {
+        team: String,
+        id: u32,
+        email: String,
+    }
+    let folder = tempfile::tempdir().unwrap();
+    block_on(async {
+        let engine = Engine::open(folder.path().join("db")).unwrap();
+        engine.table::<Person>().create_if_missing().await.unwrap();
+        engine.close().await.unwrap();
+    });
+    for line in ["put People a 1 Email=x --store DB", "delete People --partition a --yes --store DB"] {
+        if let Err(failure) = tables(folder.path(), line).0 {
+            assert!(failure.to_string().contains("declares index ByEmail"), "{failure}");
+        }
+    }
+    shown(folder.path(), "put People a 1 Email=x --store DB --raw-rows");
+}
+
+#[test]
+fn completions_and_the_manual_page_are_generated() {
+    let at = tempfile::tempdir().unwrap();
+    assert!(shown(at.path(), "completions bash").contains("tables"));
+    assert!(shown(at.path(), "man").contains(".TH tables"));
+}
+
+/// A resumed import ends with the rows of one that was never interrupted.
+#[test]
+fn an_interrupted_import_continues_from_its_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let line = |row: u32| {
+        let entity = TableEntity::new(format!("p{}", row % 7), format!("{row:06}")).unwrap().with("V", 1);
+        serde_json::to_string(&entity).unwrap() + "\n"
+    };
+    let all: String = (0..2_000).map(line).collect();
+    let broken = all.replacen(&line(1_500), "{ broken\n", 1);
+    std::fs::write(at.join("in.jsonl"), broken).unwrap();
+    let import = "import T DIR/in.jsonl --store DB --state DIR/state";
+    assert!(refused(at, import).1.contains("line 1501"));
+    std::fs::write(at.join("in.jsonl"), all).unwrap();
+    shown(at, import);
+    assert_eq!(shown(at, "count T --store DB -o csv"), "rows\n2000\n");
+}
