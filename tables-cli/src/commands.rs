@@ -103,7 +103,7 @@ pub async fn run(tables: Tables, out: &mut (dyn Write + Send)) -> Result<Exit> {
         Command::Sync(command) => command.run(&context, out).await,
         Command::Backup(command) => command.run(&context, out).await,
         Command::Restore(command) => command.run(out),
-        Command::Verify => folder::verify(&context, out).await,
+        Command::Verify => folder::verify(&context, out),
         Command::Compact => folder::compact(&context, out).await,
         Command::Stats => folder::stats(&context, out),
         Command::Completions(command) => command.run(out),

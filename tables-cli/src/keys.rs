@@ -28,7 +28,7 @@ pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<Sto
         match pages.next().await {
             Ok(Some(page)) => {
                 for entity in page.rows.iter() {
-                    found.push(schema_of(table_core::FromEntity::from_entity(entity)?)?);
+                    found.push(schema_of(&table_core::FromEntity::from_entity(entity)?)?);
                 }
             }
             Ok(None) => return Ok(found),
@@ -39,7 +39,7 @@ pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<Sto
 }
 
 /// Reads the schema out of its row, where its text is cut into properties of at most 32,000 characters.
-fn schema_of(row: table_core::TableEntity) -> Result<StoredSchema> {
+fn schema_of(row: &table_core::TableEntity) -> Result<StoredSchema> {
     let piece = |at: usize| match row.get(&if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") })
     {
         Some(Value::String(text)) => Some(text.clone()),

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
             return Exit::Store.into();
         }
     };
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(std::io::stdout());
     let done = runtime.block_on(tables_cli::run(tables, &mut out));
     let flushed = out.flush();
     match (done, flushed) {

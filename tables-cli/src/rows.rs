@@ -21,13 +21,13 @@ pub struct Selection {
     /// Only this PartitionKey
     #[arg(long, value_name = "KEY", conflicts_with_all = ["partitions", "parts"])]
     pub partition: Option<String>,
-    /// Only PartitionKeys in a range (A..B, both included) or with a prefix (A*)
+    /// Only partitions in a range (A..B, both included) or with a prefix (A*)
     #[arg(long, value_name = "RANGE", conflicts_with = "parts")]
     pub partitions: Option<TextRangeArgument>,
     /// Only this RowKey
     #[arg(long, value_name = "KEY", conflicts_with_all = ["rows", "parts"])]
     pub row: Option<String>,
-    /// Only RowKeys in a range (A..B, both included) or with a prefix (A*)
+    /// Only rows in a range (A..B, both included) or with a prefix (A*)
     #[arg(long, value_name = "RANGE", conflicts_with = "parts")]
     pub rows: Option<TextRangeArgument>,
     /// Only rows that satisfy an OData condition, such as "Age ge 30 and Active eq true"

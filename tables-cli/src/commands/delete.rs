@@ -18,6 +18,7 @@ use crate::transfer::writer::{Change, Mode, Writer};
 #[command(
     after_help = "Examples:\n  tables delete Company department=Sales id=100..199\n  tables delete Logs --partitions 2024* --yes\n  tables delete Company --drop-table\n\nA delete that was interrupted is completed by the same command."
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Delete {
     /// The table
     table: String,
@@ -86,7 +87,7 @@ impl Delete {
             say(out, &format!("deleted table {name} with {rows}"))?;
             return Ok(Exit::Done);
         }
-        let mut writer = Writer::new(store.tables.clone(), name.clone(), Mode::Replace, self.rate);
+        let mut writer = Writer::new(store.tables.clone(), name.clone(), Mode::Replace, self.rate).tolerant();
         let mut pages = Pages::new(&store.tables, &name, query);
         let bar = progress::rows("deleted");
         while let Some(page) = pages.next().await? {

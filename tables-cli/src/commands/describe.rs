@@ -61,7 +61,7 @@ impl Describe {
 /// Returns the description of one entity type.
 fn of_schema(schema: &StoredSchema) -> String {
     let mut text = format!("{}\n", schema.entity);
-    let mut line = |name: &str, value: String| text.push_str(&format!("  {name:13} {value}\n"));
+    let mut line = |name: &str, value: String| text.extend(["  ", &format!("{name:13}"), " ", &value, "\n"]);
     line("PartitionKey", keys::pattern(&schema.partition_key));
     line("RowKey", keys::pattern(&schema.row_key));
     for property in &schema.properties {

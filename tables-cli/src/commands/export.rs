@@ -85,9 +85,9 @@ impl Export {
         let mut sink = match form {
             FileForm::Jsonl => Sink::Jsonl(out),
             FileForm::Csv if self.columns.is_empty() => {
-                Sink::Csv(CsvWriter::new(out, columns(store, &name, query.clone()).await?))
+                Sink::Csv(Box::new(CsvWriter::new(out, columns(store, &name, query.clone()).await?)))
             }
-            FileForm::Csv => Sink::Csv(CsvWriter::new(out, self.columns.clone())),
+            FileForm::Csv => Sink::Csv(Box::new(CsvWriter::new(out, self.columns.clone()))),
         };
         let mut pages = Pages::new(&store.tables, &name, query);
         let (mut checksum, bar) = (Checksum::default(), progress::rows("exported"));
@@ -112,7 +112,7 @@ impl Export {
 }
 
 enum Sink<'a> {
-    Csv(CsvWriter<&'a mut (dyn Write + Send)>),
+    Csv(Box<CsvWriter<&'a mut (dyn Write + Send)>>),
     Jsonl(&'a mut (dyn Write + Send)),
 }
 

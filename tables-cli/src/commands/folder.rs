@@ -57,7 +57,7 @@ impl Restore {
 }
 
 /// Reads every checksum of a folder.
-pub(super) async fn verify(context: &Context, out: &mut dyn Write) -> Result<Exit> {
+pub(super) fn verify(context: &Context, out: &mut dyn Write) -> Result<Exit> {
     let store = context.store.open(Purpose::Read)?;
     let found = store.engine("verify")?.verify()?;
     for error in &found.damage {

@@ -78,6 +78,9 @@ impl Import {
         let done = state.state().records;
         let mut errors = Errors::open(self.errors.as_deref(), done > 0)?;
         let mut writer = Writer::new(store.tables.clone(), name.clone(), self.mode, self.rate);
+        if self.errors.is_some() {
+            writer = writer.tolerant();
+        }
         let bar = progress::rows("imported");
         let outcome = async {
             for (record, number) in records.zip(1..) {
@@ -165,14 +168,12 @@ impl Errors {
     fn take(&mut self, rejected: Vec<Rejected>) -> Result<()> {
         for rejected in rejected {
             self.count += 1;
-            match &mut self.file {
-                Some((path, file)) => writeln!(file, "{rejected}").map_err(Failure::file(&*path))?,
-                None => {
-                    let help =
-                        "earlier rows are written. Give `--errors FILE` to set such rows aside and continue";
-                    return Err(Failure::Refused(format!("{rejected}; {help}")));
-                }
-            }
+            let Some((path, file)) = &mut self.file else {
+                let help =
+                    "earlier rows are written. Give `--errors FILE` to set such rows aside and continue";
+                return Err(Failure::Refused(format!("{rejected}; {help}")));
+            };
+            writeln!(file, "{rejected}").map_err(Failure::file(&*path))?;
         }
         Ok(())
     }

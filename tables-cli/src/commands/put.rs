@@ -17,6 +17,7 @@ use crate::value;
 #[command(
     after_help = "Examples:\n  tables put Company Sales 1 FirstName=Ada Age=36 Badge:Int64=7\n  tables put Company Sales 1 Age=37 --merge\n  tables put --json '{\"PartitionKey\":\"Sales\",\"RowKey\":\"1\",\"Age\":36}' Company"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Put {
     /// The table; it is created if the store does not have it
     table: String,

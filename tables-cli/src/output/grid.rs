@@ -100,8 +100,8 @@ mod tests {
         let mut grid = Grid::default();
         grid.push(&TableEntity::new("Sales", "empid_000223").unwrap().with("Age", 36), &[schema]);
         insta::assert_snapshot!(grid, @r"
-        department   id    Age
-        Sales        223   36
+        department  id   Age
+        Sales       223  36
         ");
     }
 

@@ -258,7 +258,9 @@ mod tests {
         let two = TableEntity::new("p", "2").unwrap().with("Name", "").with("Badge", 7_i64);
         let entities = [one, two];
         let mut csv = CsvWriter::new(Vec::new(), columns(&entities));
-        entities.iter().for_each(|entity| csv.write(entity).unwrap());
+        for entity in &entities {
+            csv.write(entity).unwrap();
+        }
         let text = String::from_utf8(csv.finish().unwrap()).unwrap();
         assert!(
             text.starts_with("PartitionKey,RowKey,Timestamp,Age,Age@type,Name,Name@type,Badge,Badge@type\n"),

@@ -72,6 +72,10 @@ pub struct Writer {
     under_way: FuturesOrdered<Pending>,
     keys: HashSet<EntityKey>,
     rate: Option<Rate>,
+    /// `true` if rejected records are settled as well, `false` if the first one is where the transfer ends.
+    is_tolerant: bool,
+    /// `true` behind the first rejected record of a transfer that ends there.
+    has_ended: bool,
     /// Records that are settled: written, or rejected.
     settled: u64,
     rejected: Vec<Rejected>,
@@ -99,9 +103,17 @@ impl Writer {
             under_way: FuturesOrdered::new(),
             keys: HashSet::new(),
             rate: rate.map(Rate::new),
+            is_tolerant: false,
+            has_ended: false,
             settled: 0,
             rejected: Vec::new(),
         }
+    }
+
+    /// Counts rejected records as settled, for callers that set them aside and continue.
+    #[must_use]
+    pub fn tolerant(self) -> Self {
+        Self { is_tolerant: true, ..self }
     }
 
     /// Adds a change. It may be written only with a later one, or by [`flush`](Self::flush).
@@ -189,8 +201,12 @@ impl Writer {
     async fn settle(&mut self) -> Result<bool> {
         let Some(written) = self.under_way.next().await else { return Ok(false) };
         let written = written?;
-        self.settled += written.records;
         self.rejected.extend(written.rejected);
+        // IMPORTANT: a transfer that ends at a rejected record resumes with it, not behind it.
+        self.has_ended |= !self.is_tolerant && !self.rejected.is_empty();
+        if !self.has_ended {
+            self.settled += written.records;
+        }
         for key in &written.keys {
             self.keys.remove(key);
         }
@@ -245,11 +261,9 @@ async fn write(
     let keys: Vec<EntityKey> = group.iter().map(|(_, change)| change.key().clone()).collect();
     let mut written = Written { records: group.len() as u64, rejected: Vec::new(), keys };
     loop {
-        let error = match store.submit(table, transaction.clone()).await {
-            Ok(_) => return Ok(written),
-            Err(error) => error,
-        };
-        let Some(at) = error.operation().filter(|at| *at < group.len() && is_of_row(&error)) else {
+        let Err(error) = store.submit(table, transaction.clone()).await else { return Ok(written) };
+        let named = error.operation().or((group.len() == 1).then_some(0));
+        let Some(at) = named.filter(|at| *at < group.len() && is_of_row(&error)) else {
             return Err(error.into());
         };
         let (line, change) = group.remove(at);
@@ -303,13 +317,13 @@ mod tests {
     use super::*;
 
     async fn table() -> (DynTableStore, TableName) {
-        let (store, table) = (DynTableStore::new(Engine::in_memory()), TableName::new("T").unwrap());
+        let (store, table) = (DynTableStore::new(Engine::in_memory()), TableName::new("Things").unwrap());
         store.create_table(&table).await.unwrap();
         (store, table)
     }
 
     async fn stored(store: &DynTableStore) -> Vec<TableEntity> {
-        store.untyped("T").unwrap().scan("test").max_rows(10_000).collect().await.unwrap()
+        store.untyped("Things").unwrap().scan("test").max_rows(10_000).collect().await.unwrap()
     }
 
     fn entity(partition: &str, row: u32, value: i32) -> Change {
@@ -334,7 +348,7 @@ mod tests {
     #[tokio::test]
     async fn a_row_that_the_store_refuses_is_rejected_and_its_neighbours_are_written() {
         let (store, table) = table().await;
-        let mut writer = Writer::new(store.clone(), table, Mode::Insert, None);
+        let mut writer = Writer::new(store.clone(), table, Mode::Insert, None).tolerant();
         for (line, row) in [(2, 1), (3, 2)] {
             writer.push(line, entity("p", row, 0)).await.unwrap();
         }
