@@ -13,6 +13,7 @@ mod import;
 mod list;
 mod put;
 mod query;
+mod serve;
 mod sync;
 
 use std::io::Write;
@@ -75,6 +76,8 @@ enum Command {
     Compact,
     /// Show what an engine holds and has done
     Stats,
+    /// Serve a folder to programs in any language, over the protocol of Azure Table Storage
+    Serve(serve::Serve),
     /// Write completions for a shell
     Completions(complete::Completions),
     /// Write the manual page
@@ -106,6 +109,7 @@ pub async fn run(tables: Tables, out: &mut (dyn Write + Send)) -> Result<Exit> {
         Command::Verify => folder::verify(&context, out),
         Command::Compact => folder::compact(&context, out).await,
         Command::Stats => folder::stats(&context, out),
+        Command::Serve(command) => command.run(&context, out).await,
         Command::Completions(command) => command.run(out),
         Command::Man => complete::man(out),
     }
