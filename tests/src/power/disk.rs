@@ -96,6 +96,8 @@ pub(super) struct State {
     failed: bool,
     lost: bool,
     syncs: u64,
+    /// Calls that changed something or synced.
+    changes: u64,
     /// Files that are locked.
     locked: Vec<usize>,
 }
@@ -163,6 +165,12 @@ impl SimulatedDisk {
     #[must_use]
     pub fn syncs(&self) -> u64 {
         self.state().syncs
+    }
+
+    /// Returns the number of calls that changed something or synced.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.state().changes
     }
 
     /// The power fails now.
@@ -239,6 +247,7 @@ impl State {
         self.powered()?;
         let is_sync = matches!(call, Call::Sync(_) | Call::SyncDir);
         self.syncs += u64::from(is_sync);
+        self.changes += u64::from(call.changes());
         let (left, power) = match &mut self.fault {
             Some(Fault::PowerAtSync(left)) if is_sync => (left, true),
             Some(Fault::PowerAtCall(left)) if call.changes() => (left, true),

@@ -6,6 +6,7 @@ mod ends;
 mod log;
 mod queues;
 mod reads;
+mod rest;
 mod troubles;
 
 use std::collections::BTreeMap;
@@ -23,7 +24,8 @@ use table_core::{Clock, ETag, Error, ErrorCode, ticks};
 
 use crate::power::{Call, Fault, SimulatedDisk};
 use crate::sim::model::{Model, NUMBERS, Number, Place, Wrong};
-use crate::sim::plan::{End, Life, Trouble};
+use crate::sim::plan::{End, Life, Trouble, Work};
+use crate::sim::rows::Shape;
 use crate::sim::schedule::{Schedule, Shared};
 pub(super) use log::Log;
 pub use log::Seen;
@@ -60,6 +62,7 @@ pub(super) struct History {
     leases: BTreeMap<Number, Lease>,
     clock: Arc<AtomicU64>,
     next: Number,
+    shape: Shape,
     life: Life,
     excuses: Excuses,
     asked: Vec<asks::Asked>,
@@ -82,7 +85,7 @@ impl History {
         stall: impl Fn(&str) + Send + Sync + 'static,
     ) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
-        let life = Life::draw(&mut random);
+        let (shape, life) = (Shape::draw(&mut random), Life::draw(&mut random));
         Self {
             schedule: Schedule::new(random.random(), without, stall),
             random,
@@ -93,6 +96,7 @@ impl History {
             leases: BTreeMap::new(),
             clock: Arc::new(AtomicU64::new(BEGINNING)),
             next: NUMBERS,
+            shape,
             life,
             excuses: Excuses::default(),
             asked: Vec::new(),
@@ -112,6 +116,7 @@ impl History {
             self.disk = SimulatedDisk::with_volume(Path::new(FOLDER));
         }
         let lives = self.random.random_range(1..6);
+        self.log.add(format!("{:?}", self.shape));
         let mut outcome = Ok(());
         for number in 0..lives {
             let (before, killed) = (self.life.trouble, self.life.end == End::Kill);
@@ -258,7 +263,11 @@ impl History {
             89 => self.verify(engine)?,
             90 => self.count_messages(engine)?,
             91..=92 => self.ask_backup(engine),
+            93 => self.rest(engine)?,
             _ => {}
+        }
+        if self.life.work == Work::Trickle && self.random.random_ratio(1, 4) {
+            self.ask_base(engine, false);
         }
         Ok(())
     }

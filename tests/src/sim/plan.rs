@@ -9,6 +9,7 @@ use crate::power::Fault;
 /// One life of an engine, from its opening to its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Life {
+    pub(super) work: Work,
     pub(super) checkpoint_bytes: usize,
     pub(super) recent_bytes: usize,
     pub(super) cache_bytes: usize,
@@ -21,6 +22,21 @@ pub(super) struct Life {
     /// At which step the trouble begins; before the folder is opened where it is 0.
     pub(super) from: u32,
     pub(super) end: End,
+}
+
+/// The kind of transactions that most callers of a life ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// A few rows anywhere.
+    Scattered,
+    /// Up to a hundred neighbouring rows.
+    Load,
+    /// Deletions of up to a hundred neighbouring rows.
+    Delete,
+    /// Rows behind the last one, and deletions of the first ones.
+    Queue,
+    /// One row at a time, with a checkpoint after every few.
+    Trickle,
 }
 
 /// What goes wrong in a life.
@@ -53,11 +69,17 @@ pub(super) enum End {
     Power,
 }
 
+impl Work {
+    const ALL: [Self; 6] =
+        [Self::Scattered, Self::Load, Self::Load, Self::Delete, Self::Queue, Self::Trickle];
+}
+
 impl Life {
     pub(super) fn draw(random: &mut StdRng) -> Self {
-        let checkpoint_bytes = [6_000, 20_000, 60_000][random.random_range(0..3)];
+        let checkpoint_bytes = [1_500, 6_000, 20_000, 60_000, 400_000][random.random_range(0..5)];
         let steps = random.random_range(20..160);
         Self {
+            work: Work::ALL[random.random_range(0..Work::ALL.len())],
             checkpoint_bytes,
             recent_bytes: checkpoint_bytes * [2, 4, 8][random.random_range(0..3)],
             cache_bytes: [0, 1 << 20][random.random_range(0..2)],

@@ -1,53 +1,60 @@
-//! Keys and rows by number: what a row holds says which operation wrote it, and every byte of it can be checked.
+//! Rows of a history: tables, keys and contents by number. A row names the operation that wrote it, and each of its bytes can be checked.
 
+use rand::RngExt;
+use rand::rngs::StdRng;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::row::{RowView, RowWriter};
 use table_core::{Result, Row, TableName, ValueRef};
 
 use crate::sim::model::{Number, Place};
 
-/// Tables of a history.
-pub(super) const TABLES: u8 = 2;
-/// Partitions of a table.
-pub(super) const PARTITIONS: u8 = 2;
-/// Rows of a partition.
-pub(super) const ROWS: u8 = 24;
+/// The number of tables, partitions and rows of a history, and the form of its keys and rows. All lives of the history share it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) tables: u8,
+    pub(super) partitions: u8,
+    pub(super) rows: u16,
+    /// Characters of each PartitionKey behind its number.
+    padding: usize,
+    content: Content,
+}
+
+/// The properties of each row. All rows of a history have the same ones, because a merge keeps what it does not name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// No bytes, some, or more than a block holds.
+    Mixed,
+    /// The number and at most 40 bytes.
+    Small,
+    /// Sixty properties.
+    Wide,
+    /// Mostly small; one row in 32 has nearly 1 MiB.
+    Huge,
+}
+
+/// Bytes of one binary property, at most.
+const PIECE: usize = 60_000;
+/// Binary properties of a row of [`Content::Huge`].
+const PIECES: usize = 15;
+/// Numeric properties of a row of [`Content::Wide`].
+const COLUMNS: usize = 60;
 
 pub(super) fn table(number: u8) -> Result<TableName> {
     TableName::new(&format!("Table{number}"))
 }
 
-pub(super) fn partition(number: u8) -> Result<PartitionKey> {
-    PartitionKey::new(format!("p{number}"))
+pub(super) fn row_key(number: u16) -> Result<RowKey> {
+    RowKey::new(format!("r{number:04}"))
 }
 
-pub(super) fn row_key(number: u8) -> Result<RowKey> {
-    RowKey::new(format!("r{number:02}"))
-}
-
-pub(super) fn key((partition, row): Place) -> Result<EntityKey> {
-    EntityKey::new(format!("p{partition}"), format!("r{row:02}"))
-}
-
-/// The place that two texts name.
+/// Returns the place that two keys name.
 pub(super) fn place(partition_key: &str, row_key: &str) -> Option<Place> {
-    Some((partition_key.strip_prefix('p')?.parse().ok()?, row_key.strip_prefix('r')?.parse().ok()?))
+    let partition = partition_key.trim_end_matches('x').strip_prefix('p')?;
+    Some((partition.parse().ok()?, row_key.strip_prefix('r')?.parse().ok()?))
 }
 
-/// The bytes that go with a number: none, some, or more than a block holds. Some look like a frame of the journal.
-fn filler(number: Number) -> Vec<u8> {
-    let mixed = number.wrapping_mul(0x9E37_79B1);
-    let length = [0, 40, 700, 700, 2_000, 5_000][(mixed >> 24) as usize % 6];
-    let mut bytes: Vec<u8> =
-        (0..length).map(|at: u32| (mixed.rotate_left(at % 32) ^ at).to_le_bytes()[0]).collect();
-    if mixed.is_multiple_of(3) {
-        bytes.extend(forged_frame(number));
-    }
-    bytes
-}
-
-/// A frame of the journal as anyone can make it who does not know the salt of its file (`docs/format.md`): far ahead of those that
-/// stand before it, and written when all of them were durable.
+/// A frame of the journal as a caller can make it who does not know the salt of the file (`docs/format.md`): far ahead of the frames before
+/// it, and written when all of them were durable.
 fn forged_frame(number: Number) -> Vec<u8> {
     let record = number.to_le_bytes();
     let sequence = (u64::from(number) + 500).to_le_bytes();
@@ -58,27 +65,88 @@ fn forged_frame(number: Number) -> Vec<u8> {
     frame
 }
 
-/// The row that an operation writes.
-pub(super) fn row(number: Number) -> Row {
-    let mut row = RowWriter::with_capacity(2);
-    row.property("Number", ValueRef::Int64(i64::from(number)));
-    row.property("Filler", ValueRef::Binary(&filler(number)));
-    row.finish()
+/// Returns the number that a row holds.
+fn number_in(row: RowView<'_>) -> std::result::Result<Number, String> {
+    match row.find("Number", &mut 0).map_err(|error| error.to_string())? {
+        Some(ValueRef::Int64(number)) => Number::try_from(number).map_err(|error| error.to_string()),
+        other => Err(format!("the number of a row is {other:?}")),
+    }
 }
 
-/// Which operation wrote a row.
-///
-/// # Errors
-/// What is wrong with it, where none did.
-pub(super) fn number(row: RowView<'_>) -> std::result::Result<Number, String> {
-    let find = |name| row.find(name, &mut 0).map_err(|error| error.to_string());
-    let (number, bytes) = (find("Number")?, find("Filler")?);
-    let number = match number {
-        Some(ValueRef::Int64(number)) => Number::try_from(number).map_err(|error| error.to_string())?,
-        other => return Err(format!("the number of a row is {other:?}")),
-    };
-    match bytes {
-        Some(ValueRef::Binary(bytes)) if bytes == filler(number) => Ok(number),
-        _ => Err(format!("the bytes beside number {number} are others than were written")),
+impl Shape {
+    pub(super) fn draw(random: &mut StdRng) -> Self {
+        let usual = Self { tables: 2, partitions: 2, rows: 24, padding: 0, content: Content::Mixed };
+        match random.random_range(0..12) {
+            0..=3 => usual,
+            // Enough rows for many segments and layers.
+            4..=6 => Self { rows: 600, content: Content::Small, ..usual },
+            7 => Self { rows: 300, ..usual },
+            8 => Self {
+                rows: 300,
+                padding: [100, 500][random.random_range(0..2)],
+                content: Content::Small,
+                ..usual
+            },
+            9 => Self { tables: 12, partitions: 1, rows: 40, ..usual },
+            10 => Self { rows: 100, content: Content::Wide, ..usual },
+            _ => Self { content: Content::Huge, ..usual },
+        }
+    }
+
+    pub(super) fn partition(self, number: u8) -> Result<PartitionKey> {
+        PartitionKey::new(format!("p{number}{}", "x".repeat(self.padding)))
+    }
+
+    pub(super) fn key(self, (partition, row): Place) -> Result<EntityKey> {
+        Ok(EntityKey { partition_key: self.partition(partition)?, row_key: row_key(row)? })
+    }
+
+    /// Returns the bytes that belong to a number. Some look like a frame of the journal.
+    fn filler(self, number: Number) -> Vec<u8> {
+        let mixed = number.wrapping_mul(0x9E37_79B1);
+        let pick = (mixed >> 24) as usize;
+        let length = match self.content {
+            Content::Mixed => [0, 40, 700, 700, 2_000, 5_000][pick % 6],
+            Content::Small | Content::Wide => [0, 0, 10, 40][pick % 4],
+            Content::Huge => [40, 900_000][usize::from(pick.is_multiple_of(32))],
+        };
+        let mut bytes: Vec<u8> =
+            (0..length).map(|at: u32| (mixed.rotate_left(at % 32) ^ at).to_le_bytes()[0]).collect();
+        if mixed.is_multiple_of(3) && self.content == Content::Mixed {
+            bytes.extend(forged_frame(number));
+        }
+        bytes
+    }
+
+    /// Returns the row that an operation writes.
+    pub(super) fn row(self, number: Number) -> Row {
+        let mut row = RowWriter::new();
+        row.property("Number", ValueRef::Int64(i64::from(number)));
+        let filler = self.filler(number);
+        let mut pieces = filler.chunks(PIECE);
+        let count = if self.content == Content::Huge { PIECES } else { 1 };
+        for piece in 0..count {
+            row.property(&format!("Filler{piece}"), ValueRef::Binary(pieces.next().unwrap_or_default()));
+        }
+        if self.content == Content::Wide {
+            for column in 0..COLUMNS {
+                row.property(&format!("Column{column}"), ValueRef::Int64(i64::from(number) + column as i64));
+            }
+        }
+        row.finish()
+    }
+
+    /// Returns the operation that wrote a row.
+    ///
+    /// # Errors
+    /// A text about the row, if no operation wrote it.
+    pub(super) fn number(self, row: RowView<'_>) -> std::result::Result<Number, String> {
+        let number = number_in(row)?;
+        let wanted = self.row(number);
+        if wanted.with_timestamp(row.timestamp()) == row.to_row() {
+            Ok(number)
+        } else {
+            Err(format!("the row of operation {number} differs from what was written"))
+        }
     }
 }

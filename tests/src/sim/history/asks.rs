@@ -1,5 +1,6 @@
 //! What callers ask for, and the answers they hear.
 
+use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -14,7 +15,8 @@ use table_core::{Error, ErrorCode, IfMatch, OperationKind, Result, TableStore, T
 
 use super::History;
 use super::queues::received;
-use crate::sim::model::{Condition, NUMBERS, Number, Operation, Outcome, State, Verb, Write, Wrong};
+use crate::sim::model::{Condition, NUMBERS, Operation, Outcome, Place, State, Verb, Write, Wrong};
+use crate::sim::plan::Work;
 use crate::sim::rows;
 use crate::sim::schedule::Shared;
 
@@ -94,7 +96,7 @@ impl History {
         if !self.model.has_room(self.life.callers) {
             return;
         }
-        let number = self.random.random_range(0..rows::TABLES);
+        let number = self.random.random_range(0..self.shape.tables);
         let Ok(table) = rows::table(number) else { return };
         let engine = engine.clone();
         if self.random.random_ratio(2, 3) {
@@ -107,8 +109,15 @@ impl History {
         }
     }
 
+    /// Asks for a checkpoint, in one of three cases with a compaction.
     pub(super) fn ask_checkpoint(&mut self, engine: &Engine) {
-        let (engine, compact) = (engine.clone(), self.random.random_ratio(1, 3));
+        let compact = self.random.random_ratio(1, 3);
+        self.ask_base(engine, compact);
+    }
+
+    /// Asks for a checkpoint, and perhaps for a compaction.
+    pub(super) fn ask_base(&mut self, engine: &Engine, compact: bool) {
+        let engine = engine.clone();
         self.log.add(format!("{}: asks for a checkpoint, compact {compact}", self.next / NUMBERS));
         let future = async move {
             let done = if compact { engine.compact().await } else { engine.checkpoint().await };
@@ -126,20 +135,13 @@ impl History {
         let all: Vec<u8> = state.tables.keys().copied().collect();
         let table = match all.as_slice() {
             [] => return self.ask_table(engine),
-            _ if self.random.random_ratio(1, 30) => self.random.random_range(0..rows::TABLES),
+            _ if self.random.random_ratio(1, 30) => self.random.random_range(0..self.shape.tables),
             some => some[self.random.random_range(0..some.len())],
         };
-        let partition = self.random.random_range(0..rows::PARTITIONS);
-        let count = [1, 1, 2, 5][self.random.random_range(0..4)];
-        let mut operations: Vec<Operation> = Vec::new();
-        for _ in 0..count {
-            let row = self.random.random_range(0..rows::ROWS);
-            if operations.iter().any(|operation| operation.row == row) {
-                continue;
-            }
-            // Fewer than a transaction has.
-            let number = self.next + Number::try_from(operations.len()).unwrap_or_default();
-            operations.push(Operation { row, verb: self.verb(state, table, (partition, row)), number });
+        let partition = self.random.random_range(0..self.shape.partitions);
+        let operations = self.operations(state, table, partition);
+        if operations.is_empty() {
+            return;
         }
         let write = Write::Submit { table, partition, operations: operations.clone() };
         let transaction = self.transaction(partition, &operations);
@@ -149,7 +151,45 @@ impl History {
         self.ask(Some(write), Box::pin(future));
     }
 
-    fn verb(&mut self, state: &State, table: u8, place: (u8, u8)) -> Verb {
+    /// Draws the operations of a transaction: those of the life's work, or, in one of four transactions, some anywhere.
+    fn operations(&mut self, state: &State, table: u8, partition: u8) -> Vec<Operation> {
+        let work = if self.random.random_ratio(1, 4) { Work::Scattered } else { self.life.work };
+        let rows = self.shape.rows;
+        let (start, count) = (self.random.random_range(0..rows), self.random.random_range(1..=100));
+        let stored = state.tables.get(&table).map(|table| &table.rows);
+        let stored = |from: u16| {
+            let rows = stored.into_iter().flat_map(move |rows| rows.range((partition, from)..));
+            rows.map(|((of, row), _)| (*of, *row)).take_while(move |(of, _)| *of == partition)
+        };
+        let delete = |from: u16| -> Vec<(u16, Verb)> {
+            stored(from).take(count).map(|(_, row)| (row, Verb::Delete(Condition::Any))).collect()
+        };
+        let upsert = |from: u16| -> Vec<(u16, Verb)> {
+            (from..rows).take(count).map(|row| (row, Verb::Upsert)).collect()
+        };
+        let chosen = match work {
+            Work::Load => upsert(start),
+            Work::Delete if self.random.random_ratio(2, 3) => delete(start),
+            Work::Delete => upsert(start),
+            Work::Queue if self.random.random() => delete(0),
+            Work::Queue => {
+                let behind = stored(0).last().map_or(0, |(_, row)| row + 1);
+                upsert(if behind < rows { behind } else { 0 })
+            }
+            Work::Scattered | Work::Trickle => {
+                let count =
+                    if work == Work::Trickle { 1 } else { [1, 1, 2, 5][self.random.random_range(0..4)] };
+                let chosen: BTreeSet<u16> = (0..count).map(|_| self.random.random_range(0..rows)).collect();
+                chosen.into_iter().map(|row| (row, self.verb(state, table, (partition, row)))).collect()
+            }
+        };
+        // Fewer than a transaction has numbers.
+        let numbers = self.next..;
+        let with_number = |((row, verb), number)| Operation { row, verb, number };
+        chosen.into_iter().zip(numbers).map(with_number).collect()
+    }
+
+    fn verb(&mut self, state: &State, table: u8, place: Place) -> Verb {
         let there = state.tables.get(&table).and_then(|table| table.rows.get(&place)).copied();
         let newest = || self.etags.keys().next_back().copied();
         let version = if self.random.random_ratio(9, 10) { there } else { newest() };
@@ -164,7 +204,7 @@ impl History {
     }
 
     fn transaction(&mut self, partition: u8, operations: &[Operation]) -> Result<Transaction> {
-        let mut transaction = Transaction::new(rows::partition(partition)?, Limits::PORTABLE)?;
+        let mut transaction = Transaction::new(self.shape.partition(partition)?, Limits::PORTABLE)?;
         for Operation { row, verb, number } in operations {
             let if_match = |condition: &Condition| match condition {
                 Condition::Any => IfMatch::Any,
@@ -172,7 +212,7 @@ impl History {
                     self.etags.get(number).cloned().map_or(IfMatch::Any, IfMatch::ETag)
                 }
             };
-            let content = rows::row(*number);
+            let content = self.shape.row(*number);
             let one = number.is_multiple_of(2);
             let kind = match verb {
                 Verb::Insert => OperationKind::Insert(content),

@@ -13,7 +13,7 @@ use super::asks::Told;
 use crate::power::Fault;
 use crate::sim::model::{Number, Place, State, Wrong};
 use crate::sim::plan::Trouble;
-use crate::sim::rows;
+use crate::sim::rows::{self, Shape};
 
 /// The folder that all backups of a history go to.
 const BACKUP: &str = "/backup";
@@ -91,7 +91,10 @@ impl History {
         let disk = Arc::new(self.disk.after_kill());
         let options = || EngineOptions::new().disk(disk.clone());
         let restored = options().restore(BACKUP, RESTORED);
-        match restored.and_then(|_| options().open_read_only(RESTORED)).and_then(|engine| tables(&engine)) {
+        match restored
+            .and_then(|_| options().open_read_only(RESTORED))
+            .and_then(|engine| tables(&engine, self.shape))
+        {
             Ok(found) => {
                 let found = found.map_err(Wrong)?;
                 let is_it = |state: &Arc<State>| {
@@ -112,9 +115,9 @@ impl History {
 }
 
 /// The rows of all tables of an engine; what is wrong with one as a text.
-fn tables(engine: &Engine) -> Result<std::result::Result<Tables, String>> {
+fn tables(engine: &Engine, shape: Shape) -> Result<std::result::Result<Tables, String>> {
     let mut tables = Tables::new();
-    for number in 0..rows::TABLES {
+    for number in 0..shape.tables {
         let Ok(name) = rows::table(number) else { continue };
         let (mut found, mut from) = (BTreeMap::new(), None);
         loop {
@@ -126,7 +129,7 @@ fn tables(engine: &Engine) -> Result<std::result::Result<Tables, String>> {
             for entity in page.rows.iter() {
                 let place = rows::place(entity.partition_key, entity.row_key);
                 let row = place.ok_or_else(|| "a key that was not written".to_owned());
-                match row.and_then(|place| Ok((place, rows::number(entity.row)?))) {
+                match row.and_then(|place| Ok((place, shape.number(entity.row)?))) {
                     Ok((place, number)) => drop(found.insert(place, number)),
                     Err(wrong) => return Ok(Err(wrong)),
                 }

@@ -15,6 +15,8 @@ pub struct Seen {
     pub backups: u64,
     /// Times a folder was opened.
     pub opened: u64,
+    /// Times an engine was seen at rest.
+    pub rests: u64,
     /// Faults that showed themselves.
     pub faults: u64,
     /// Calls of the longest history.
@@ -28,6 +30,7 @@ impl Seen {
         self.reads += other.reads;
         self.backups += other.backups;
         self.opened += other.opened;
+        self.rests += other.rests;
         self.faults += other.faults;
         self.calls = self.calls.max(other.calls);
     }
@@ -35,10 +38,10 @@ impl Seen {
 
 impl std::fmt::Display for Seen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { acknowledged, reads, backups, opened, faults, calls } = self;
+        let Self { acknowledged, reads, backups, opened, rests, faults, calls } = self;
         write!(
             f,
-            "{acknowledged} writes acknowledged, {reads} reads right, {backups} backups, {opened} times opened, {faults} faults, {calls} calls in the longest"
+            "{acknowledged} writes acknowledged, {reads} reads right, {backups} backups, {opened} times opened, {rests} rests, {faults} faults, {calls} calls in the longest"
         )
     }
 }

@@ -68,13 +68,16 @@ impl History {
     }
 
     pub(super) fn look_up(&mut self, engine: &Engine) -> Result<(), Wrong> {
-        let table = self.random.random_range(0..rows::TABLES);
-        let place = (self.random.random_range(0..rows::PARTITIONS), self.random.random_range(0..rows::ROWS));
-        let (Ok(name), Ok(key)) = (rows::table(table), rows::key(place)) else { return Ok(()) };
+        let table = self.random.random_range(0..self.shape.tables);
+        let place = (
+            self.random.random_range(0..self.shape.partitions),
+            self.random.random_range(0..self.shape.rows),
+        );
+        let (Ok(name), Ok(key)) = (rows::table(table), self.shape.key(place)) else { return Ok(()) };
         let found = pollster::block_on(engine.get(&name, &key, &Select::All));
         let what = match found {
             Ok(Some(stored)) => {
-                let number = rows::number(stored.row.view()).map_err(Wrong)?;
+                let number = self.shape.number(stored.row.view()).map_err(Wrong)?;
                 self.note_version(table, place, number, &stored.etag)?;
                 Ok(Some(number))
             }
@@ -93,7 +96,7 @@ impl History {
 
     /// Goes on with the scan, or begins one.
     pub(super) fn read_on(&mut self, engine: &Engine) -> Result<(), Wrong> {
-        let table = self.random.random_range(0..rows::TABLES);
+        let table = self.random.random_range(0..self.shape.tables);
         let scan = self.scan.take();
         let scan = scan.unwrap_or(Scan { table, from: None, start: None, made: BTreeSet::new() });
         let Ok(name) = rows::table(scan.table) else { return Ok(()) };
@@ -151,7 +154,7 @@ impl History {
     fn rows_of(&mut self, table: u8, page: &Page) -> Result<Vec<(Place, Number)>, Wrong> {
         let mut found = Vec::new();
         for entity in page.rows.iter() {
-            let number = rows::number(entity.row).map_err(Wrong)?;
+            let number = self.shape.number(entity.row).map_err(Wrong)?;
             let place = rows::place(entity.partition_key, entity.row_key).ok_or_else(|| {
                 Wrong(format!("a row has the key {} {}", entity.partition_key, entity.row_key))
             })?;
@@ -185,7 +188,7 @@ impl History {
             self.snapshot = Some(Kept { snapshot, states: self.model.states() });
             return Ok(());
         };
-        let number = self.random.random_range(0..rows::TABLES);
+        let number = self.random.random_range(0..self.shape.tables);
         let Ok(name) = rows::table(number) else { return Ok(()) };
         let (mut found, mut from) = (Some(BTreeMap::new()), None);
         loop {
@@ -230,7 +233,7 @@ impl History {
         }
         self.list(engine)?;
         self.count_messages(engine)?;
-        for table in 0..rows::TABLES {
+        for table in 0..self.shape.tables {
             let Ok(name) = rows::table(table) else { continue };
             let mut scan = Some(Scan { table, from: None, start: None, made: BTreeSet::new() });
             while let Some(next) = scan {

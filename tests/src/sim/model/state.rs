@@ -6,13 +6,13 @@ use std::hash::{Hash, Hasher};
 use table_core::ErrorCode;
 
 /// A partition and a row, by number.
-pub(in crate::sim) type Place = (u8, u8);
-/// What a row holds: the number of the operation that wrote it. Those of one transaction have the eight numbers from a multiple of
-/// eight on, and give their rows one version.
+pub(in crate::sim) type Place = (u8, u16);
+/// The number of the operation that wrote a row. The operations of one transaction are numbered from a multiple of [`NUMBERS`] on, and give
+/// their rows one version.
 pub(in crate::sim) type Number = u32;
 
-/// Numbers that one transaction has.
-pub(in crate::sim) const NUMBERS: Number = 8;
+/// Numbers of one transaction: more than it has operations.
+pub(in crate::sim) const NUMBERS: Number = 128;
 
 /// One table: which creation of it, and its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub(in crate::sim) enum Condition {
 /// One operation of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) struct Operation {
-    pub(in crate::sim) row: u8,
+    pub(in crate::sim) row: u16,
     pub(in crate::sim) verb: Verb,
     pub(in crate::sim) number: Number,
 }
