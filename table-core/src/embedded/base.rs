@@ -14,8 +14,10 @@ mod filter;
 pub(crate) mod fuzz;
 mod merge;
 mod meta;
+mod policy;
 mod pool;
 mod run;
+mod tally;
 mod verify;
 mod version;
 
@@ -37,8 +39,9 @@ use crate::row::{Row, RowView};
 use block::Found;
 pub use copy::{BackupFile, CopyReport};
 pub(crate) use cursor::BaseCursor;
-pub(crate) use merge::{Debt, Merged};
+pub(crate) use merge::Merged;
 pub(crate) use meta::Meta;
+pub(crate) use policy::Debt;
 pub use verify::Verification;
 pub(crate) use version::stored::{BASE, BASE_NEW};
 
@@ -170,9 +173,7 @@ impl Base {
         }
         let (runs, next) = writer.finish()?;
         let mut version = Version::clone(&self.version);
-        for run in &runs {
-            version.add(run, self.run_bytes / merge::SMALL_SEGMENTS as u64)?;
-        }
+        version.add_all(&runs, self.run_bytes / policy::NEIGHBOURS as u64)?;
         reach(self.hook.as_ref(), Step::CheckpointCommit)?;
         // IMPORTANT: rows and journal position become durable at once: replay never begins too late, and what it does twice has
         // the same result.
@@ -352,7 +353,7 @@ impl BaseView {
         let share = |layer: &Layer| {
             let (first, last) = (key::table_of(&layer.run.first), key::table_of(&layer.run.last));
             let tables = last.unwrap_or_default().saturating_sub(first.unwrap_or_default());
-            layer.bytes / (u64::from(tables) + 1)
+            layer.weight.bytes / (u64::from(tables) + 1)
         };
         self.layers_of(&span).map(share).sum()
     }
@@ -374,6 +375,7 @@ impl BaseView {
         statistics.segments = segments.len();
         statistics.layers = segments.iter().map(|segment| segment.layers.len()).max().unwrap_or_default();
         statistics.unmerged_bytes = segments.iter().map(|segment| segment.newer_bytes()).sum();
+        statistics.deletions = segments.iter().map(|segment| segment.deletions()).sum();
         (statistics.cache_hits, statistics.cache_misses) = self.pool.cache.hits_and_misses();
         self.pool.counters.describe(statistics);
     }

@@ -1,4 +1,4 @@
-//! The checkpoint thread: writes frozen rows into the base, releases the journal they were in, and merges, slice by slice.
+//! The checkpoint thread: writes frozen rows into the base, releases the journal files that held them, and merges the base step by step.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,65 +17,65 @@ use crate::embedded::threads::Threads;
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::Row;
 
-/// How long it waits for room on the disk.
+/// The pause between two attempts to write to a full disk.
 const NO_ROOM: Duration = Duration::from_millis(200);
 
-/// Work for the thread.
+/// A job for the thread.
 pub(crate) enum Job {
-    /// Write this.
+    /// Write a checkpoint.
     Checkpoint(Checkpoint),
-    /// Free this.
+    /// Free the memory of rows and of a view.
     Discard(Option<Recent>, Option<BaseView>),
 }
 
-/// Rows to write, with the record of them, and whether to merge everything afterwards. `meta.dropped` are the tables dropped since the
-/// last one.
+/// A checkpoint: rows to write, and the metadata to record with them. `meta.dropped` are the tables dropped since the last checkpoint.
+/// `compact` asks for a compaction afterwards.
 pub(crate) struct Checkpoint {
     pub(crate) frozen: Recent,
     pub(crate) meta: Meta,
     pub(crate) compact: bool,
 }
 
-/// Its outcome.
+/// The result of a job or a merge.
 pub(crate) enum Done {
-    /// The base holds what was frozen. With the next file of the journal, if there is one.
+    /// The base holds the frozen rows. The tail is the next journal file, if one was made from a covered file.
     Checkpointed(BaseView, Option<Tail>),
-    /// There is no room for what was frozen. It is tried again.
+    /// The disk has no room for the frozen rows. The thread tries again.
     NoRoom(Error),
     /// The base holds the same rows in other runs.
     Merged(BaseView),
-    /// Each row of the base lies in one layer, but for what is broken.
+    /// The compaction has ended. The error is that of a part that could not be merged.
     Compacted(Result<()>),
-    /// The base cannot be written.
+    /// The base cannot be written any more.
     Failed(Error),
 }
 
-/// What the thread works with.
+/// The state of the thread.
 pub(crate) struct Checkpointer {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: PathBuf,
     pub(crate) hook: Option<Hook>,
     pub(crate) threads: Threads,
-    /// The most bytes of a journal file that is used again.
+    /// Bytes of a journal file that is used again, at most.
     pub(crate) room: u64,
     pub(crate) base: Base,
     pub(crate) jobs: Receiver<Job>,
     pub(crate) done: Sender<Done>,
     pub(crate) wake: Wake,
-    /// A merge that failed for want of room or the like: none begins before the next checkpoint.
+    /// `true` if the last merge failed, on a full disk for example. No merge starts before the next checkpoint.
     pub(crate) resting: bool,
-    /// The last flush found no room.
+    /// `true` if the last flush found no room.
     pub(crate) no_room: bool,
-    /// What the compaction under way could not merge.
+    /// The error of a part that the current compaction could not merge.
     pub(crate) unmerged: Option<Error>,
 }
 
-/// Wakes the committer; also at the end of the thread, however it ends.
+/// Wakes the committer, also when the thread ends or panics.
 pub(crate) struct Wake(pub(crate) async_channel::Sender<Request>);
 
 impl Wake {
     fn wake(&self) {
-        // A full queue needs no waking.
+        // A committer with a full queue is awake.
         let _ = self.0.try_send(Request::Wake);
     }
 }
@@ -87,7 +87,7 @@ impl Drop for Wake {
 }
 
 impl Checkpointer {
-    /// Works until the committer lets go of the channel, or the base fails.
+    /// Works until the committer closes the channel, or the base fails.
     pub(crate) fn run(mut self) {
         let mut waiting: Option<Checkpoint> = None;
         while let Ok(job) = self.next(waiting.is_some()) {
@@ -102,7 +102,7 @@ impl Checkpointer {
                     Ok(())
                 }
                 (None, Some(next)) => {
-                    // A flush waits while too much is to be merged: writers are slowed down, and wait in the end.
+                    // A flush waits while merges are far behind. Memory fills meanwhile, which slows writers.
                     if self.base.debt() == Debt::Much && !self.resting {
                         waiting = Some(next);
                         self.merge()
@@ -115,14 +115,14 @@ impl Checkpointer {
             self.base.remove_obsolete();
             if let Err(error) = outcome {
                 self.tell(Done::Failed(error));
-                // IMPORTANT: a base that failed is not touched again; the journal still has everything (CON-1).
+                // IMPORTANT: a base that failed is not written again. The journal still has all its rows (CON-1).
                 while self.threads.receive(&self.jobs).is_ok() {}
                 return;
             }
         }
     }
 
-    /// The next job; none while there is something else to do.
+    /// Returns the next job, or `None` if a flush or a merge comes first.
     fn next(&mut self, waiting: bool) -> std::result::Result<Option<Job>, RecvError> {
         if waiting && self.no_room {
             return match self.threads.receive_within(&self.jobs, NO_ROOM) {
@@ -146,7 +146,7 @@ impl Checkpointer {
         self.wake.wake();
     }
 
-    /// Flushes what is frozen; gives it back where there is no room for it.
+    /// Writes a checkpoint. Returns it if the disk has no room.
     fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<Option<Checkpoint>> {
         let Checkpoint { frozen, meta, compact } = &checkpoint;
         let span = tracing::debug_span!(
@@ -167,9 +167,9 @@ impl Checkpointer {
             self.unmerged = None;
             self.base.merge_all();
         }
-        // IMPORTANT: after the record. A journal file is given up only once the base has what it holds.
+        // IMPORTANT: after the record. A journal file is released only when the base has its rows.
         let next = self.release_covered().unwrap_or_else(|error| {
-            // Harmless: the next checkpoint, or the next open, deletes them.
+            // Harmless: the next checkpoint or the next open releases it.
             tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not released");
             None
         });
@@ -177,7 +177,7 @@ impl Checkpointer {
         Ok(None)
     }
 
-    /// Makes the next file of the journal of the last one that the base covers, and deletes the others.
+    /// Turns the last journal file that the base covers into the next one, and deletes the other covered files.
     fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);
@@ -192,7 +192,7 @@ impl Checkpointer {
         Ok(next)
     }
 
-    /// Merges a slice of the base.
+    /// Does one step of merging.
     fn merge(&mut self) -> Result<()> {
         match self.base.merge()? {
             Merged::Nothing => {}
@@ -201,16 +201,15 @@ impl Checkpointer {
                 let outcome = self.unmerged.take().map_or(Ok(()), Err);
                 self.tell(Done::Compacted(outcome));
             }
+            Merged::Apart(error) => {
+                tracing::warn!(target: "table_core::engine", %error, "a part of the base was set apart from merges");
+                self.unmerged = Some(error);
+            }
             Merged::Failed(error) => {
                 tracing::warn!(target: "table_core::engine", %error, "a part of the base was not merged");
-                if error.code() == ErrorCode::Corrupted {
-                    // The rest of the base can be merged all the same.
-                    self.unmerged = Some(error);
-                } else {
-                    self.resting = true;
-                    if self.base.abandon_merge_all() {
-                        self.tell(Done::Compacted(Err(error)));
-                    }
+                self.resting = true;
+                if self.base.abandon_merge_all() {
+                    self.tell(Done::Compacted(Err(error)));
                 }
             }
         }

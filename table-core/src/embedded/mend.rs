@@ -48,11 +48,13 @@ pub enum Mend {
     SyncCopies,
     /// Files of the earlier backup are removed before the new one is durable.
     KeepEarlierBackup,
+    /// A merge takes as many layers out of a segment as it chose before the segment was cut, and proves nothing.
+    NameLayers,
 }
 
 impl Mend {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::AnswerAtClose,
         Self::TellEndOfCheckpoints,
         Self::ContainWakers,
@@ -75,6 +77,7 @@ impl Mend {
         Self::EndScans,
         Self::SyncCopies,
         Self::KeepEarlierBackup,
+        Self::NameLayers,
     ];
 
     /// Whether it is in.

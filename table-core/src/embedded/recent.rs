@@ -13,6 +13,7 @@ const ENTRY_BYTES: usize = 96;
 pub(crate) struct Recent {
     rows: OrdMap<Key, Option<Row>>,
     bytes: usize,
+    deletions: usize,
 }
 
 fn cost(key: &[u8], row: Option<&Row>) -> usize {
@@ -24,7 +25,9 @@ impl Recent {
     pub(crate) fn set(&mut self, key: Key, row: Option<Row>) {
         self.bytes += cost(&key, row.as_ref());
         let key_bytes = cost(&key, None);
+        self.deletions += usize::from(row.is_none());
         if let Some(old) = self.rows.insert(key, row) {
+            self.deletions -= usize::from(old.is_none());
             self.bytes -= key_bytes + old.map_or(0, |row| row.as_bytes().len());
         }
     }
@@ -32,6 +35,7 @@ impl Recent {
     /// Takes a row out, with no trace of it.
     pub(crate) fn remove(&mut self, key: &[u8]) {
         if let Some(old) = self.rows.remove(key) {
+            self.deletions -= usize::from(old.is_none());
             self.bytes -= cost(key, old.as_ref());
         }
     }
@@ -47,6 +51,11 @@ impl Recent {
             std::ops::Bound::Included(span.start.as_slice()),
             std::ops::Bound::Excluded(span.end.as_slice()),
         ))
+    }
+
+    /// Returns the number of deletions.
+    pub(crate) fn deletions(&self) -> usize {
+        self.deletions
     }
 
     /// All entries, in order.

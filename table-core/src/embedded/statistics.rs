@@ -38,8 +38,10 @@ pub struct Statistics {
     pub segments: usize,
     /// Layers of the range that has most: a look-up goes through these.
     pub layers: usize,
-    /// Bytes that are to be merged some time.
+    /// Bytes above the oldest layer of each range: rows that will be merged with older ones.
     pub unmerged_bytes: u64,
+    /// Deletions in the base. Each one hides a row until both are merged.
+    pub deletions: u64,
     /// Checkpoints that were written.
     pub flushes: u64,
     /// Bytes that these wrote.
@@ -99,6 +101,11 @@ impl Counters {
         self.flushes.fetch_add(1, Ordering::Relaxed);
         self.flushed_bytes.fetch_add(bytes, Ordering::Relaxed);
         *self.flushed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    #[cfg(test)]
+    pub(crate) fn merged_bytes(&self) -> u64 {
+        self.merged_bytes.load(Ordering::Relaxed)
     }
 
     pub(crate) fn merge(&self, bytes: u64) {

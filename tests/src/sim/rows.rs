@@ -40,7 +40,7 @@ const PIECES: usize = 15;
 const COLUMNS: usize = 60;
 
 pub(super) fn table(number: u8) -> Result<TableName> {
-    TableName::new(&format!("Table{number}"))
+    TableName::new(&format!("Table{number:02}"))
 }
 
 pub(super) fn row_key(number: u16) -> Result<RowKey> {

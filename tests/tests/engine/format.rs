@@ -20,9 +20,9 @@ use uuid::Uuid;
 const CONTENTS: &str = "CONTENTS.txt";
 
 /// The formats that releases have written, and the one that is written now: a fixture of each is opened.
-const FORMATS: [u32; 3] = [2, 3, CURRENT];
+const FORMATS: [u32; 4] = [2, 3, 4, CURRENT];
 /// The format that is written.
-const CURRENT: u32 = 4;
+const CURRENT: u32 = 5;
 
 fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))

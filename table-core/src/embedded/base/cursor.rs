@@ -1,4 +1,4 @@
-//! Cursor over a span of the base: segment after segment, merging the layers of each.
+//! Cursor over a span of the base: segment by segment, merging the layers of each.
 
 mod layers;
 mod run;
@@ -12,14 +12,14 @@ use crate::error::Result;
 use crate::row::RowView;
 pub(super) use layers::Layers;
 
-/// A place in a span of the base. It is before an entry, or behind the last one.
+/// A position in a span of the base: before an entry, or behind the last one.
 pub(crate) struct BaseCursor {
     version: Arc<Version>,
-    /// The segment that it is in.
+    /// The current segment.
     index: usize,
     layers: Layers,
     end: Vec<u8>,
-    /// Whether blocks are likely to be read again.
+    /// `true` if blocks go through the cache.
     keep: bool,
 }
 
@@ -28,7 +28,7 @@ fn within<'k>(segment_end: Option<&'k [u8]>, end: &'k [u8]) -> &'k [u8] {
 }
 
 impl BaseCursor {
-    /// Before the first entry of a span.
+    /// Creates a cursor before the first entry of a span.
     pub(super) fn new(version: &Arc<Version>, span: &Span, keep: bool) -> Result<Self> {
         let index = version.find(&span.start);
         let layers = version.segments().get(index).map_or(&[][..], |segment| &segment.layers);
@@ -36,8 +36,8 @@ impl BaseCursor {
         Ok(Self { version: Arc::clone(version), index, layers, end: span.end.clone(), keep })
     }
 
-    /// Visits the entries up to a key, without it, a deletion as `None`; and is before the next one. Or its visitor stops it, and it has no
-    /// place any more.
+    /// Visits the entries up to but without a key, a deletion as `None`, and moves before the next one. If the visitor stops it, the cursor
+    /// cannot be used again.
     pub(crate) fn visit(
         &mut self,
         end: Option<&[u8]>,
@@ -53,7 +53,7 @@ impl BaseCursor {
         }
     }
 
-    /// Passes over the entry of a key that it is before, if there is one.
+    /// Passes over the next entry if it has this key.
     pub(crate) fn pass(&mut self, key: &[u8]) -> Result<()> {
         self.layers.pass(key)
     }

@@ -25,6 +25,14 @@ pub(crate) enum BaseFault {
     Block,
     #[error("a run has too many blocks")]
     TooManyBlocks,
+    #[error(
+        "a merge of {folder} was refused: {read} entries were read and {accounted} accounted for; nothing is lost, report this as a bug of the engine"
+    )]
+    UnprovenMerge { folder: PathBuf, read: u64, accounted: u64 },
+    #[error(
+        "a merge was refused because it would lose a layer; nothing is lost, report this as a bug of the engine"
+    )]
+    UnsafeMerge,
     #[error("{0} is replaced faster than its files are opened: open it again")]
     Replaced(PathBuf),
     #[error("{0} is a file of another backup")]
@@ -54,6 +62,8 @@ pub(crate) enum Damage {
     KeysOfIndex,
     #[error("its keys are in disorder")]
     Order,
+    #[error("its entries are not those that were written")]
+    Tally,
 }
 
 /// A backup that a later one of this engine cannot follow.
@@ -74,7 +84,7 @@ impl Fault for BaseFault {
             | Self::BrokenRun { .. }
             | Self::BrokenRows { .. }
             | Self::Block => ErrorCode::Corrupted,
-            Self::TooManyBlocks => ErrorCode::InternalError,
+            Self::TooManyBlocks | Self::UnprovenMerge { .. } | Self::UnsafeMerge => ErrorCode::InternalError,
             Self::Replaced(_) => ErrorCode::Io,
             Self::OtherBackup(_) => ErrorCode::InvalidInput,
             Self::Occupied { .. } => ErrorCode::FolderNotOurs,

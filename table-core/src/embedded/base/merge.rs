@@ -1,340 +1,227 @@
-//! Merges: which segment is merged next, and one slice of the work.
+//! Merges: one step of the work that the [policy](super::policy) chooses.
 //!
-//! A segment is merged with its oldest layer when what lies above is much against it: then few bytes are written for each that was
-//! updated, and little room is taken by what was replaced. Before that, many small layers become one, so that readers look at few.
+//! A step takes a *part*: the keys from a start up to an end, and the runs whose entries there become one run. If the part is smaller than
+//! the segment, the segment is cut there first. The step then merges the whole part, proves the result, and publishes it.
 
 use std::collections::BTreeSet;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::embedded::base::cursor::Layers;
+use crate::embedded::base::fault::BaseFault;
+use crate::embedded::base::policy::{self, Choice, Condition, Debt, Figures};
 use crate::embedded::base::run::Run;
+use crate::embedded::base::tally::Tally;
 use crate::embedded::base::version::stored::Stored;
 use crate::embedded::base::version::{Segment, Version, successor};
 use crate::embedded::base::{Base, RunsWriter, stopped};
 use crate::embedded::failpoint::{Step, reach};
 use crate::embedded::key::{self, Span};
+use crate::embedded::mend::Mend;
 use crate::error::{Error, ErrorCode, Result};
 
-/// Layers of a segment, at most: a look-up asks the filter of each.
-const LAYERS: usize = 11;
-/// The part of the oldest layers that newer ones may amount to, as a divisor: a fifth.
-const NEWER_SHARE: u64 = 5;
-/// Neighbouring segments that are worth joining once they fit a run together.
-pub(super) const SMALL_SEGMENTS: usize = 8;
-/// The runs that a slice reads, at most, where it leaves little behind.
-const RUNS_READ: u64 = 4;
-
-/// Above all keys: no table has the largest id.
-const ABOVE_ALL: [u8; 4] = [0xFF; 4];
-
-/// What is known of merges beside the version.
+/// The state of merging beside the version.
 #[derive(Debug, Default)]
 pub(super) struct Merges {
-    /// Where a merge of everything goes on.
-    sweep: Option<Vec<u8>>,
-    /// Starts of segments that cannot be read.
-    broken: BTreeSet<Vec<u8>>,
+    /// The number of the first run that the compaction under way need not merge.
+    compact: Option<u64>,
+    /// Starts of segments that are not merged: they cannot be read, or a merge of them was refused.
+    apart: BTreeSet<Vec<u8>>,
 }
 
-/// What is to be merged: the newest layers of some segments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Task {
-    segments: Range<usize>,
-    layers: usize,
-}
-
-/// The result of a slice of merging.
+/// The result of a step.
 #[derive(Debug)]
 pub(crate) enum Merged {
-    /// Nothing was to be done.
+    /// No merge was due.
     Nothing,
-    /// There is a new version.
+    /// A new version is recorded.
     Slice,
-    /// A slice came to nothing: what it was to merge cannot be read, or the disk is full.
+    /// A segment cannot be merged, and was set apart from the others.
+    Apart(Error),
+    /// The merge failed, because the disk is full for example.
     Failed(Error),
-    /// The last of what [`Base::merge_all`] asked for is done.
+    /// The compaction that [`Base::merge_all`] began has ended.
     All,
 }
 
-impl Task {
-    /// All layers of a segment.
-    fn all(version: &Version, index: usize) -> Self {
-        Self { segments: index..index + 1, layers: layers(version, index) }
-    }
+/// The keys and the runs of one merge.
+#[derive(Debug)]
+struct Part {
+    start: Arc<[u8]>,
+    /// The first key behind the part.
+    end: Option<Vec<u8>>,
+    /// The runs to merge.
+    runs: BTreeSet<u64>,
 }
 
-fn layers(version: &Version, index: usize) -> usize {
-    version.segments().get(index).map_or(0, |segment| segment.layers.len())
-}
-
-/// How much is to be merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Debt {
-    /// Nothing.
-    None,
-    /// Something.
-    Some,
-    /// So much that flushes wait for it.
-    Much,
-}
-
-/// The newest layers of a segment that are worth merging without its oldest: each at most as large as those above together.
-fn newest(segment: &Segment) -> usize {
-    let mut sum = 0;
-    let similar = |(index, bytes): &(usize, u64)| {
-        let similar = *index < 2 || *bytes <= sum;
-        sum += bytes;
-        similar
-    };
-    let newer = segment.layers.iter().map(|layer| layer.bytes).enumerate();
-    newer.take_while(similar).count().min(segment.layers.len() - 1)
+/// A finished merge that is not published.
+struct Outcome {
+    stored: Stored,
+    written: Vec<Arc<Run>>,
+    /// The entries that the result leaves out: replaced versions, deletions without older rows, rows of dropped tables.
+    left_out: Tally,
 }
 
 /// The first block of a run within bounds that cannot be read.
 enum Broken {
-    /// All of them: its index is broken.
+    /// The index cannot be read, so no block can.
     All,
-    /// The block from one key to another.
+    /// The keys of the block, from the first to the last.
     Block(Vec<u8>, Vec<u8>),
 }
 
 fn broken_block(run: &Run, start: &[u8], end: Option<&[u8]>) -> Option<Broken> {
     let Ok(directory) = run.directory() else { return Some(Broken::All) };
     let broken = directory.within(start, end).find(|block| run.read_block(*block).is_err())?;
-    Some(Broken::Block(directory.first(broken).max(start).to_vec(), directory.last(broken).to_vec()))
+    Some(Broken::Block(directory.first(broken).max(start.to_vec()), directory.last(broken)))
 }
 
 impl Base {
-    /// Begins to bring everything into one layer.
+    /// Starts a compaction: each segment becomes one layer of runs written from now on.
     pub(crate) fn merge_all(&mut self) {
-        self.merges.sweep = Some(Vec::new());
-        // Perhaps they can be read by now.
-        self.merges.broken.clear();
+        self.merges.compact = Some(self.stored.next);
+        // Segments may have become readable.
+        self.merges.apart.clear();
     }
 
-    /// Gives up what [`merge_all`](Self::merge_all) began; whether there was anything.
+    /// Cancels the compaction. Returns `true` if there was one.
     pub(crate) fn abandon_merge_all(&mut self) -> bool {
-        self.merges.sweep.take().is_some()
+        self.merges.compact.take().is_some()
     }
 
-    /// How much is to be merged.
+    /// Returns the urgency of merges.
     pub(crate) fn debt(&self) -> Debt {
-        let (newer, oldest) = self.newer_and_oldest();
-        if newer > 2 * self.allowed(oldest) {
-            Debt::Much
-        } else if self.next_task().is_some()
-            || self.merges.sweep.is_some()
-            || !self.stored.meta.dropped.is_empty()
-        {
+        let figures = self.figures();
+        if policy::choose(&figures, self.run_bytes).is_some() {
+            policy::urgency(&figures, self.run_bytes)
+        } else if self.merges.compact.is_some() || !self.stored.meta.dropped.is_empty() {
             Debt::Some
         } else {
             Debt::None
         }
     }
 
-    /// What newer layers may amount to, by the bytes of oldest ones.
-    fn allowed(&self, oldest: u64) -> u64 {
-        oldest / NEWER_SHARE + self.run_bytes
-    }
-
-    /// The bytes of oldest layers, and of all others.
-    fn newer_and_oldest(&self) -> (u64, u64) {
-        let sum = |bytes: fn(&Segment) -> u64| self.candidates().map(|(_, segment)| bytes(segment)).sum();
-        let (all, newer): (u64, u64) = (sum(Segment::bytes), sum(Segment::newer_bytes));
-        (newer, all - newer)
-    }
-
-    /// What to merge next.
-    fn next_task(&self) -> Option<Task> {
-        self.swept()
-            .or_else(|| self.dead())
-            .or_else(|| self.deepest())
-            .or_else(|| self.heaviest())
-            .or_else(|| self.small())
-    }
-
-    fn is_whole(&self, segment: &Segment) -> bool {
-        !self.merges.broken.contains(&*segment.start)
-    }
-
-    /// The segments that can be merged, with their places.
-    fn candidates(&self) -> impl Iterator<Item = (usize, &Segment)> {
-        let segments = self.version.segments().iter().map(|segment| &**segment).enumerate();
-        segments.filter(|(_, segment)| self.is_whole(segment))
-    }
-
-    /// The next segment of a merge of everything.
-    fn swept(&self) -> Option<Task> {
-        let sweep = self.merges.sweep.as_deref()?;
-        let next =
-            self.candidates().find(|(_, segment)| *segment.start >= *sweep && segment.layers.len() > 1);
-        next.map(|(index, _)| Task::all(&self.version, index))
-    }
-
-    /// A segment that has rows of a dropped table.
-    fn dead(&self) -> Option<Task> {
-        let spans: Vec<Span> = self.stored.meta.dropped.iter().map(|table| Span::table(*table)).collect();
-        let mut dead = spans.iter().filter_map(|span| self.holding(span));
-        dead.next().map(|index| Task::all(&self.version, index))
-    }
-
-    /// The first segment that has a block with rows of a span, as far as this is known without reading blocks.
-    fn holding(&self, span: &Span) -> Option<usize> {
-        let from = self.version.find(&span.start);
-        let mut found = self.candidates().skip_while(|(index, _)| *index < from);
-        found
-            .find(|(index, segment)| {
-                let start = (&*segment.start).max(span.start.as_slice());
-                let end =
-                    self.version.end(*index).map_or(span.end.as_slice(), |end| end.min(span.end.as_slice()));
-                start < end
-                    && segment.layers.iter().any(|layer| {
-                        let run = &layer.run;
-                        &*run.first < end
-                            && &*run.last >= start
-                            && run
-                                .directory()
-                                .is_ok_and(|directory| !directory.within(start, Some(end)).is_empty())
-                    })
-            })
-            .map(|(index, _)| index)
-    }
-
-    /// The segment with the most layers, if these are too many.
-    fn deepest(&self) -> Option<Task> {
-        let (index, segment) = self.candidates().max_by_key(|(_, segment)| segment.layers.len())?;
-        if segment.layers.len() <= LAYERS {
-            return None;
+    /// Returns the figures of all segments.
+    pub(super) fn figures(&self) -> Vec<Figures> {
+        let mut dead = BTreeSet::new();
+        for table in &self.stored.meta.dropped {
+            dead.extend(self.holding(&Span::table(*table)));
         }
-        let newest = newest(segment);
-        let few = newest < 2 || 4 * segment.newer_bytes() >= segment.bytes();
-        Some(if few {
-            Task::all(&self.version, index)
-        } else {
-            Task { segments: index..index + 1, layers: newest }
+        let figures_of = |(index, segment): (usize, &Arc<Segment>)| {
+            let layers = segment.layers.iter().map(|layer| layer.weight).collect();
+            let mut figures = Figures { layers, condition: Condition::Usual };
+            let is_old = |first_new: u64| segment.layers.iter().any(|layer| layer.run.number < first_new);
+            let compacts = self.merges.compact.is_some_and(is_old) && !figures.is_settled();
+            if self.merges.apart.contains(&*segment.start) {
+                figures.condition = Condition::SetApart;
+            } else if dead.contains(&index) || compacts {
+                figures.condition = Condition::Required;
+            }
+            figures
+        };
+        self.version.segments().iter().enumerate().map(figures_of).collect()
+    }
+
+    /// Returns the segments that have blocks with keys of a span, as far as indexes tell.
+    fn holding(&self, span: &Span) -> impl Iterator<Item = usize> {
+        let from = self.version.find(&span.start);
+        let segments = self.version.segments().iter().enumerate().skip(from);
+        let within = segments.take_while(|(_, segment)| *segment.start < *span.end);
+        within.filter_map(|(index, segment)| {
+            let start = (&*segment.start).max(span.start.as_slice());
+            let end = self.version.end(index).map_or(span.end.as_slice(), |end| end.min(span.end.as_slice()));
+            let holds = |run: &Run| {
+                *run.first < *end
+                    && *run.last >= *start
+                    && run.directory().is_ok_and(|directory| !directory.within(start, Some(end)).is_empty())
+            };
+            segment.layers.iter().any(|layer| holds(&layer.run)).then_some(index)
         })
     }
 
-    /// The segment where most was updated against what it has, if all is too much.
-    fn heaviest(&self) -> Option<Task> {
-        let (newer, oldest) = self.newer_and_oldest();
-        if newer <= self.allowed(oldest) {
-            return None;
-        }
-        // In thousandths of the oldest layer, which weighs something even where it is small.
-        let weight = |segment: &Segment| {
-            let newer = segment.newer_bytes();
-            newer * 1_000 / (segment.bytes() - newer + self.run_bytes / 64)
-        };
-        let (index, _) = self.candidates().max_by_key(|(_, segment)| weight(segment))?;
-        Some(Task::all(&self.version, index))
-    }
-
-    /// Neighbours that would make one run together.
-    fn small(&self) -> Option<Task> {
-        let segments = self.version.segments();
-        let (mut start, mut bytes) = (0, 0);
-        for (index, segment) in segments.iter().enumerate() {
-            if !self.is_whole(segment) {
-                (start, bytes) = (index + 1, 0);
-                continue;
-            }
-            bytes += segment.bytes();
-            while bytes > self.run_bytes {
-                bytes -= segments.get(start).map_or(0, |segment| segment.bytes());
-                start += 1;
-            }
-            if index + 1 - start >= SMALL_SEGMENTS {
-                return Some(Task { segments: start..index + 1, layers: usize::MAX });
-            }
-        }
-        None
-    }
-
-    /// Merges a slice of what is to be merged most urgently.
+    /// Does the most urgent merge, or a part of it.
     ///
     /// # Errors
-    /// Those of a new version that could not be recorded, but for want of room: nothing is to be written after them.
+    /// An error of the disk while a new version was recorded, except `DiskFull`. The base must not be written afterwards.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
-        match self.merge_slice() {
-            Err(error) if error.code() == ErrorCode::DiskFull => Ok(Merged::Failed(error)),
-            outcome => outcome,
-        }
-    }
-
-    fn merge_slice(&mut self) -> Result<Merged> {
-        let Some(task) = self.next_task() else {
+        let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
             // Recorded with the next version.
             self.stored.meta.dropped.clear();
-            return Ok(if self.merges.sweep.take().is_some() { Merged::All } else { Merged::Nothing });
+            let compacted = self.merges.compact.take().is_some();
+            return Ok(if compacted { Merged::All } else { Merged::Nothing });
         };
-        let start = self
-            .version
-            .segments()
-            .get(task.segments.start)
-            .map_or(Arc::default(), |first| Arc::clone(&first.start));
-        match self.write_slice(&task) {
-            Ok(stored) => {
-                reach(self.hook.as_ref(), Step::MergeCommit)?;
-                let written = stored.next - self.stored.next;
-                self.record(stored)?;
-                self.tell_of_slice(written);
-            }
-            Err(error) => {
-                if error.code() == ErrorCode::Corrupted {
-                    // IMPORTANT: what cannot be read is never written anew: its layers stay as they are.
-                    self.set_apart(&task)?;
-                }
-                return Ok(Merged::Failed(error));
+        let outcome = match self.write(&choice) {
+            Ok(outcome) => outcome,
+            Err(error) => return self.fail(&choice, error),
+        };
+        reach(self.hook.as_ref(), Step::MergeCommit)?;
+        match self.record(outcome.stored) {
+            Err(error) if error.code() == ErrorCode::DiskFull => Ok(Merged::Failed(error)),
+            recorded => {
+                recorded?;
+                self.tell_of_merge(outcome.written.len());
+                Ok(Merged::Slice)
             }
         }
-        if let Some(sweep) = &mut self.merges.sweep {
-            let end = self.version.end(self.version.find(&start));
-            *sweep = end.unwrap_or(&ABOVE_ALL).to_vec();
-        }
-        Ok(Merged::Slice)
     }
 
-    fn tell_of_slice(&self, written: u64) {
-        let (newer, oldest) = self.newer_and_oldest();
+    fn tell_of_merge(&self, written: usize) {
+        let sum = |bytes: fn(&Segment) -> u64| -> u64 {
+            self.version.segments().iter().map(|segment| bytes(segment)).sum()
+        };
+        let newer = sum(Segment::newer_bytes);
         tracing::debug!(
             target: "table_core::engine",
             written_runs = written,
             unmerged_bytes = newer,
-            merged_bytes = oldest,
+            merged_bytes = sum(Segment::bytes) - newer,
             runs = self.version.runs().len(),
             segments = self.version.segments().len(),
             "slice of a merge recorded"
         );
     }
 
-    /// Makes a segment of the first block that cannot be read, so that the rest around it can be merged; and merges it no more.
-    fn set_apart(&mut self, task: &Task) -> Result<()> {
-        let mut version = Version::clone(&self.version);
-        let segments = self.version.segments();
-        let mut broken = task.segments.clone().filter_map(|index| {
-            let (segment, end) = (segments.get(index)?, self.version.end(index));
+    /// Handles a merge that was not published. A segment that cannot be read is set apart, so that others are merged.
+    fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
+        if matches!(error.code(), ErrorCode::DiskFull | ErrorCode::EngineClosed) {
+            return Ok(Merged::Failed(error));
+        }
+        let found = self.find_broken(choice);
+        if found.is_none() && !matches!(error.code(), ErrorCode::Corrupted | ErrorCode::InternalError) {
+            return Ok(Merged::Failed(error));
+        }
+        self.set_apart(choice, found)?;
+        Ok(Merged::Apart(error))
+    }
+
+    /// Returns the first segment of a choice that cannot be read, and its broken block.
+    fn find_broken(&self, choice: &Choice) -> Option<(usize, Broken)> {
+        choice.segments.clone().find_map(|index| {
+            let segment = self.version.segments().get(index)?;
+            let end = self.version.end(index);
             let mut layers = segment.layers.iter();
-            let block = layers.find_map(|layer| broken_block(&layer.run, &segment.start, end))?;
-            Some((segment.start.to_vec(), end, block))
-        });
-        let (mut start, end, block) = broken.next().unwrap_or_else(|| {
-            let start = segments.get(task.segments.start).map(|segment| segment.start.to_vec());
-            (start.unwrap_or_default(), None, Broken::All)
-        });
-        if let Broken::Block(first, last) = block {
+            Some((index, layers.find_map(|layer| broken_block(&layer.run, &segment.start, end))?))
+        })
+    }
+
+    /// Excludes the broken block of a segment from merges, in a segment of its own; without one, the first segment of the choice.
+    fn set_apart(&mut self, choice: &Choice, found: Option<(usize, Broken)>) -> Result<()> {
+        let (index, broken) = found.unwrap_or((choice.segments.start, Broken::All));
+        let Some(segment) = self.version.segments().get(index) else { return Ok(()) };
+        let (mut start, end) = (segment.start.to_vec(), self.version.end(index));
+        let mut version = Version::clone(&self.version);
+        if let Broken::Block(first, last) = broken {
             let behind = successor(&last);
             let inside = end.is_none_or(|end| behind.as_slice() < end);
             let cut = version.cut(&first).and_then(|()| if inside { version.cut(&behind) } else { Ok(()) });
-            // Where another run's index cannot be read, the segment stays as it is.
+            // If the index of another run cannot be read, the whole segment is set apart.
             match cut {
                 Ok(()) => start = first,
                 Err(_) => version = Version::clone(&self.version),
             }
         }
-        self.merges.broken.insert(start);
+        self.merges.apart.insert(start);
         if version.segments().len() == self.version.segments().len() {
             return Ok(());
         }
@@ -342,53 +229,203 @@ impl Base {
         self.record(Stored { version: Arc::new(version), ..self.stored.clone() })
     }
 
-    /// Writes the result of a slice, and the version that has it.
-    fn write_slice(&self, task: &Task) -> Result<Stored> {
-        reach(self.hook.as_ref(), Step::MergeWrite)?;
+    /// Returns the part of a choice that one step merges. A segment of more than two runs is merged in parts of about one run.
+    fn part(&self, choice: &Choice) -> Result<Option<Part>> {
         let version = &self.version;
-        let segments = version.segments().get(task.segments.clone()).unwrap_or_default();
-        let bytes: u64 = segments.iter().map(|segment| segment.bytes()).sum();
-        // What is a little more than a run becomes a longer run, and not a short one more.
-        let most = if bytes > 2 * self.run_bytes { self.run_bytes } else { 2 * self.run_bytes };
+        let segments = version.segments().get(choice.segments.clone()).unwrap_or_default();
+        let Some(first) = segments.first() else { return Ok(None) };
+        let chosen = |segment: &'_ Arc<Segment>| {
+            let count = choice.layers.min(segment.layers.len());
+            segment.layers.iter().take(count).cloned().collect::<Vec<_>>()
+        };
+        let layers: Vec<_> = segments.iter().flat_map(chosen).collect();
+        let runs = layers.iter().map(|layer| layer.run.number).collect();
+        let end = version.end(choice.segments.end - 1);
+        let part = Part { start: Arc::clone(&first.start), end: end.map(<[u8]>::to_vec), runs };
+        let bytes: u64 = layers.iter().map(|layer| layer.weight.bytes).sum();
+        if segments.len() > 1 || bytes <= 2 * self.run_bytes {
+            return Ok(Some(part));
+        }
+        // The ends of the first blocks of each layer, up to the bytes of a run.
+        let mut ends = Vec::new();
+        for layer in &layers {
+            let directory = layer.run.directory()?;
+            let mut sum = 0;
+            for block in directory.within(&part.start, end) {
+                let bytes = directory.weigh(block..block + 1).bytes;
+                if sum > self.run_bytes || end.is_some_and(|end| !directory.ends_below(block, end)) {
+                    break;
+                }
+                sum += bytes;
+                ends.push((directory.last(block), bytes));
+            }
+        }
+        ends.sort_unstable();
+        let mut sum = 0;
+        let cut = ends.into_iter().find(|(_, bytes)| {
+            sum += bytes;
+            sum >= self.run_bytes
+        });
+        let cut = cut.map(|(last, _)| successor(&last));
+        let is_inside = |cut: &Vec<u8>| end.is_none_or(|end| cut.as_slice() < end);
+        Ok(Some(match cut.filter(is_inside) {
+            Some(cut) => Part { end: Some(cut), ..part },
+            None => part,
+        }))
+    }
+
+    /// Writes a merge and proves it. Nothing is published.
+    fn write(&mut self, choice: &Choice) -> Result<Outcome> {
+        reach(self.hook.as_ref(), Step::MergeWrite)?;
+        let Some(part) = self.part(choice)? else { return Err(stopped()) };
+        let outcome = self.write_part(&part)?;
+        if let Err(error) = self.prove(&part, &outcome) {
+            // The files of a refused merge are removed.
+            self.stored.next = outcome.stored.next;
+            self.obsolete.extend(outcome.written);
+            return Err(error);
+        }
+        self.pool.counters.merge(outcome.written.iter().map(|run| run.length).sum());
+        Ok(outcome)
+    }
+
+    fn write_part(&self, part: &Part) -> Result<Outcome> {
+        let mut version = Version::clone(&self.version);
+        if let Some(end) = &part.end {
+            version.cut(end)?;
+        }
+        let first = version.find(&part.start);
+        let behind = part.end.as_ref().map_or(version.segments().len(), |end| version.find(end));
         let mut writer = RunsWriter::new(&self.pool, self.stored.next, u64::MAX);
-        let (mut last, mut read, mut joined) = (Vec::new(), 0, Vec::new());
-        let mut full = ControlFlow::Continue(());
-        for (segment, index) in segments.iter().zip(task.segments.clone()) {
-            let oldest = task.layers >= segment.layers.len();
-            let merged = segment.layers.get(..task.layers).unwrap_or(&segment.layers);
-            let mut layers = Layers::new(merged, &segment.start, version.end(index), false)?;
-            full = layers.visit(None, &mut |key, row| {
+        let (mut left_out, mut joined) = (Tally::default(), Vec::new());
+        for index in first..behind {
+            let Some(segment) = version.segments().get(index) else { break };
+            let is_merged = |layer: &&_| part.merges(layer);
+            let merged = segment.layers.iter().take_while(is_merged).count();
+            let is_complete = merged == segment.layers.len();
+            let layers = segment.layers.get(..merged).unwrap_or_default();
+            let mut layers = Layers::counting(layers, &segment.start, version.end(index))?;
+            let _all = layers.visit(None, &mut |key, row| {
                 if self.stop.load(Ordering::Relaxed) {
                     return Err(stopped());
                 }
                 let key = key.join(&mut joined);
                 let of = key::table_of(key);
                 let lives = of.is_some_and(|table| self.stored.meta.catalog.contains(table));
-                if lives && !(oldest && row.is_none()) {
+                if lives && !(is_complete && row.is_none()) {
                     writer.push(key, row)?;
+                } else {
+                    left_out.add(key, row);
                 }
-                read += (key.len() + row.map_or(0, |row| row.bytes())) as u64;
-                if writer.bytes() < most && read < RUNS_READ * self.run_bytes {
-                    return Ok(ControlFlow::Continue(()));
-                }
-                last.clear();
-                last.extend_from_slice(key);
-                Ok(ControlFlow::Break(()))
+                Ok(ControlFlow::Continue(()))
             })?;
-            if full.is_break() {
-                break;
+            left_out = left_out.with(layers.shadowed());
+        }
+        let (written, next) = writer.finish()?;
+        version.replace(first..behind, &part.runs, written.first())?;
+        let stored = Stored { next, version: Arc::new(version), ..self.stored.clone() };
+        Ok(Outcome { stored, written, left_out })
+    }
+
+    /// Proves that a merge loses nothing. In the part, all entries of the old version are in the new one or were left out for a reason;
+    /// outside of it, both versions have the same layers.
+    ///
+    /// # Errors
+    /// `InternalError` if the tallies differ.
+    fn prove(&self, part: &Part, outcome: &Outcome) -> Result<()> {
+        let (old, new) = (&self.version, &outcome.stored.version);
+        let end = part.end.as_deref();
+        let (before, after) = (old.tally(&part.start, end)?, new.tally(&part.start, end)?);
+        let accounted = after.with(outcome.left_out);
+        let is_proven = before == accounted && old.is_same_outside(new, &part.start, end)?;
+        if is_proven || !Mend::NameLayers.is_in() {
+            return Ok(());
+        }
+        let folder = self.pool.folder.clone();
+        Err(Error::of(BaseFault::UnprovenMerge {
+            folder,
+            read: before.entries,
+            accounted: accounted.entries,
+        }))
+    }
+}
+
+impl Part {
+    fn merges(&self, layer: &super::version::Layer) -> bool {
+        self.runs.contains(&layer.run.number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedded::base::tests::{base, key_of, meta, row_of};
+
+    /// A base whose only segment has two layers, the part that a merge of it takes, and the result.
+    fn merged(base: &mut Base) -> (Part, Outcome) {
+        for numbers in [0..200, 50..60] {
+            let row = row_of(numbers.len() as u64, 10);
+            let keys: Vec<_> = numbers.map(|n| key_of(1, n)).collect();
+            base.flush(keys.iter().map(|key| (key.as_slice(), Some(row.view()))), meta(&[1])).unwrap();
+        }
+        let part = base.part(&Choice { segments: 0..1, layers: 2 }).unwrap().unwrap();
+        let outcome = base.write_part(&part).unwrap();
+        base.prove(&part, &outcome).unwrap();
+        (part, outcome)
+    }
+
+    #[test]
+    fn a_merge_that_would_lose_or_add_something_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut base = base(folder.path());
+        let (part, outcome) = merged(&mut base);
+        assert_eq!(outcome.left_out.entries, 10);
+        let version = |change: &dyn Fn(&mut Version)| {
+            let mut version = Version::clone(&outcome.stored.version);
+            change(&mut version);
+            Outcome {
+                stored: Stored { version: Arc::new(version), ..outcome.stored.clone() },
+                written: Vec::new(),
+                left_out: outcome.left_out,
             }
+        };
+        let old = base.version.segments()[0].layers.clone();
+        let refused = [
+            version(&|version| version.set(0, Vec::new())),
+            version(&|version| version.set(0, vec![old[0].clone()])),
+            version(&|version| version.set(0, vec![old[1].clone()])),
+            version(&|version| version.set(0, vec![old[1].clone(), version.segments()[0].layers[0].clone()])),
+            Outcome { left_out: Tally::default(), ..version(&|_| {}) },
+            Outcome { left_out: Tally { sum: 1, ..outcome.left_out }, ..version(&|_| {}) },
+        ];
+        for (index, outcome) in refused.iter().enumerate() {
+            let error = base.prove(&part, outcome).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::InternalError, "{index}");
         }
-        let (runs, next) = writer.finish()?;
-        self.pool.counters.merge(runs.iter().map(|run| run.length).sum());
-        let mut version = Version::clone(version);
-        let mut segments = task.segments.clone();
-        if full.is_break() {
-            // The rest is left as it is, in a segment of its own.
-            version.cut(&successor(&last))?;
-            segments.end = version.find(&last) + 1;
-        }
-        version.replace(segments, task.layers, runs.first())?;
-        Ok(Stored { next, version: Arc::new(version), ..self.stored.clone() })
+        // A change outside of the part.
+        let part = Part { end: Some(key_of(1, 100)), ..part };
+        let mut elsewhere = Version::clone(&base.version);
+        elsewhere.cut(&key_of(1, 100)).unwrap();
+        elsewhere.set(1, Vec::new());
+        let stored = Stored { version: Arc::new(elsewhere), ..base.stored.clone() };
+        let outcome = Outcome { stored, written: Vec::new(), left_out: Tally::default() };
+        assert_eq!(base.prove(&part, &outcome).unwrap_err().code(), ErrorCode::InternalError);
+    }
+
+    #[test]
+    fn layers_are_replaced_by_the_names_of_their_runs_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut base = base(folder.path());
+        let (part, outcome) = merged(&mut base);
+        let runs: Vec<u64> = base.version.segments()[0].layers.iter().map(|layer| layer.run.number).collect();
+        let replace = |runs: &[u64]| {
+            let mut version = Version::clone(&base.version);
+            let runs = runs.iter().copied().collect();
+            version.replace(0..1, &runs, outcome.written.first()).map(|()| version)
+        };
+        assert_eq!(replace(&runs[1..]).unwrap_err().code(), ErrorCode::InternalError, "below another one");
+        let top = replace(&[runs[0], 1_000]).unwrap();
+        assert_eq!(top.segments()[0].layers.len(), 2, "an unknown run counts for nothing");
+        assert_eq!(part.runs.len(), 2);
     }
 }

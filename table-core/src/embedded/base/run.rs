@@ -1,11 +1,12 @@
-//! A run: rows in key order in a file that never changes once it is whole (`docs/format.md`, "Runs").
+//! A run: rows in key order, in a file that never changes once it is finished (`docs/format.md`, "Runs").
 //!
-//! Every part of the file has a checksum over its bytes and its place, which is checked whenever the part is read from the disk.
+//! Each part of the file has a checksum over its bytes and its offset. It is checked whenever the part is read from the disk.
 
 mod directory;
 mod writer;
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use uuid::Uuid;
@@ -15,20 +16,24 @@ use crate::embedded::base::cache::Block;
 use crate::embedded::base::fault::{BaseFault, Damage};
 use crate::embedded::base::filter;
 use crate::embedded::base::pool::{self, Pool};
+use crate::embedded::base::tally::Tally;
 use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::disk::{DiskFile, fault::Task};
 use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
-pub(super) use directory::Directory;
+pub(super) use directory::{Directory, Form};
 pub(super) use writer::RunWriter;
 
 const MAGIC: &[u8; 8] = b"TBLROWS\0";
-const VERSION: u32 = 1;
-/// Bytes of the first part, without its checksum.
+const VERSION: u32 = 2;
+/// The first version: its runs have no tallies.
+const WITHOUT_TALLIES: u32 = 1;
+/// Bytes of the header, without its checksum.
 const HEADER: usize = 20;
-/// Bytes of the last part, without its checksum.
-const FOOTER: usize = 24;
-/// Bytes that are copied at once.
+/// Bytes of the footer, without its checksum, and of the footer of version 1.
+const FOOTER: usize = 40;
+const FIRST_FOOTER: usize = 24;
+/// Bytes of one step of a copy.
 const COPIED: u64 = 1 << 20;
 /// Bytes of a checksum.
 const SUM: usize = 4;
@@ -41,43 +46,43 @@ pub(super) struct RunFile {
     pub(super) length: u64,
 }
 
-/// A run that a version of the base names.
+/// A finished run.
 #[derive(Debug)]
 pub(super) struct Run {
     pool: Arc<Pool>,
-    /// Its number, as in the name of its file. No other run of the folder ever has it.
+    /// The number in the name of the file. No other run of the folder ever has it.
     pub(super) number: u64,
-    /// Tells it from all other runs, also from one of the same number in a copy of the folder that was written on.
+    /// A random identity. It differs from that of a run of the same number in a copy of the folder.
     pub(super) identity: Uuid,
-    /// The length of its file.
+    /// The length of the file.
     pub(super) length: u64,
-    /// Its first key.
+    /// The first key.
     pub(super) first: Box<[u8]>,
-    /// Its last key.
+    /// The last key.
     pub(super) last: Box<[u8]>,
     directory: OnceLock<Directory>,
 }
 
-/// The checksum of a part of a run: it belongs to these bytes at this place alone.
+/// Returns the checksum of a part of a run. It covers the number of the run and the offset as well.
 fn sum(number: u64, offset: u64, bytes: &[u8]) -> u32 {
     let place = crc32c::crc32c_append(crc32c::crc32c(&number.to_le_bytes()), &offset.to_le_bytes());
     crc32c::crc32c_append(place, bytes)
 }
 
-/// The bytes of the header of a run.
-fn header(number: u64) -> Vec<u8> {
+/// Returns the bytes of the header of a run.
+fn header(version: u32, number: u64) -> Vec<u8> {
     let mut out = Writer::default();
     out.raw(MAGIC);
-    out.u32(VERSION);
+    out.u32(version);
     out.u64(number);
     out.into_bytes()
 }
 
-/// What the footer of a run says.
+/// The footer of a run: the offsets of the filter and the index, and the tally of all entries.
 struct Footer {
     filter: u64,
     index: u64,
-    entries: u64,
+    tally: Tally,
 }
 
 impl Footer {
@@ -85,18 +90,25 @@ impl Footer {
         let mut out = Writer::default();
         out.u64(self.filter);
         out.u64(self.index);
-        out.u64(self.entries);
+        out.u64(self.tally.entries);
+        out.u64(self.tally.deletions);
+        out.u64(self.tally.sum);
         out.into_bytes()
     }
 
-    fn read(bytes: &[u8]) -> Option<Self> {
+    fn read(bytes: &[u8], version: u32) -> Option<Self> {
         let mut reader = Reader::new(bytes);
-        Some(Self { filter: reader.u64()?, index: reader.u64()?, entries: reader.u64()? })
+        let (filter, index) = (reader.u64()?, reader.u64()?);
+        let mut tally = Tally { entries: reader.u64()?, ..Tally::default() };
+        if version != WITHOUT_TALLIES {
+            (tally.deletions, tally.sum) = (reader.u64()?, reader.u64()?);
+        }
+        Some(Self { filter, index, tally })
     }
 }
 
 impl Run {
-    /// A run that was written before. Nothing is read yet.
+    /// Creates the handle of a finished run. Reads nothing.
     pub(super) fn new(
         pool: &Arc<Pool>,
         RunFile { number, identity, length }: RunFile,
@@ -105,13 +117,13 @@ impl Run {
         Self { pool: Arc::clone(pool), number, identity, length, first, last, directory: OnceLock::new() }
     }
 
-    /// What is wrong, with the file and the place.
+    /// Returns the error for damage at an offset of the file.
     pub(super) fn corrupted(&self, offset: u64, damage: Damage) -> Error {
         let (run, folder) = (pool::name(self.number), self.pool.folder.clone());
         Error::of(BaseFault::BrokenRun { run, folder, offset, damage })
     }
 
-    /// The error of rows at a place that cannot be read for this reason.
+    /// Returns the error for rows at an offset that cannot be read.
     pub(super) fn broken_rows(&self, offset: u64, source: Error) -> Error {
         let (run, folder) = (pool::name(self.number), self.pool.folder.clone());
         Error::of(BaseFault::BrokenRows { run, folder, offset, source })
@@ -125,7 +137,7 @@ impl Run {
         }
     }
 
-    /// A part of the file whose checksum is right.
+    /// Reads a part of the file and checks its checksum.
     fn part(&self, file: &dyn DiskFile, offset: u64, bytes: usize) -> Result<Vec<u8>> {
         let mut part = vec![0; bytes + SUM];
         file.read_at(offset, &mut part).map_err(|error| self.failed(offset, error))?;
@@ -137,12 +149,12 @@ impl Run {
         Ok(part)
     }
 
-    /// The file, open.
+    /// Returns the open file.
     pub(super) fn file(&self) -> Result<Arc<dyn DiskFile>> {
         self.pool.file(self.number).map_err(|error| self.failed(0, error))
     }
 
-    /// Where its blocks are. Read from the file once.
+    /// Returns the directory. It is read from the file once.
     pub(super) fn directory(&self) -> Result<&Directory> {
         if let Some(directory) = self.directory.get() {
             return Ok(directory);
@@ -154,13 +166,18 @@ impl Run {
     /// Reads header, footer, filter and index from the disk, and checks them.
     pub(super) fn read_directory(&self) -> Result<Directory> {
         let file = self.file()?;
-        if self.part(&*file, 0, HEADER)? != header(self.number) {
-            return Err(self.corrupted(0, Damage::Header));
-        }
+        let begin = self.part(&*file, 0, HEADER)?;
+        let is_of = |version: &u32| begin == header(*version, self.number);
+        let version = [VERSION, WITHOUT_TALLIES].into_iter().find(is_of);
+        let version = version.ok_or_else(|| self.corrupted(0, Damage::Header))?;
+        let (footer, form) = match version {
+            WITHOUT_TALLIES => (FIRST_FOOTER, Form::Plain),
+            _ => (FOOTER, Form::Tallied),
+        };
         let sum = SUM as u64;
-        let (blocks, end) = (HEADER as u64 + sum, self.length.saturating_sub(FOOTER as u64 + sum));
+        let (blocks, end) = (HEADER as u64 + sum, self.length.saturating_sub(footer as u64 + sum));
         let broken = || self.corrupted(end, Damage::Parts);
-        let footer = Footer::read(&self.part(&*file, end, FOOTER)?).ok_or_else(broken)?;
+        let footer = Footer::read(&self.part(&*file, end, footer)?, version).ok_or_else(broken)?;
         let bytes = |from: u64, to: u64| {
             let bytes = to.checked_sub(from)?.checked_sub(sum)?;
             (to <= end).then(|| usize::try_from(bytes).ok())?
@@ -169,12 +186,43 @@ impl Run {
         let index = bytes(footer.index, end).ok_or_else(broken)?;
         let filter = self.part(&*file, footer.filter, filter)?;
         let index = self.part(&*file, footer.index, index)?;
-        let directory = Directory::read(&index, blocks, filter, footer.entries)
+        let directory = Directory::read(&index, form, blocks, filter, footer.tally.entries)
             .ok_or_else(|| self.corrupted(footer.index, Damage::Index))?;
-        if directory.end() != footer.filter {
+        if directory.end() != footer.filter || directory.total().is_some_and(|total| total != footer.tally) {
             return Err(broken());
         }
         Ok(directory)
+    }
+
+    /// Returns the tally of the entries from `start` on, up to but without `end`. Blocks that lie within are taken from the directory;
+    /// a block with other keys as well, or without a tally, is read.
+    pub(super) fn tally(&self, start: &[u8], end: Option<&[u8]>) -> Result<Tally> {
+        if *self.last < *start || end.is_some_and(|end| *self.first >= *end) {
+            return Ok(Tally::default());
+        }
+        let directory = self.directory()?;
+        let tally_of = |index| {
+            let is_inside = !directory.begins_below(index, start)
+                && end.is_none_or(|end| directory.ends_below(index, end));
+            match directory.tally(index).filter(|_| is_inside) {
+                Some(tally) => Ok(tally),
+                None => self.read_tally(index, start, end),
+            }
+        };
+        directory.within(start, end).map(tally_of).sum()
+    }
+
+    /// Counts the entries of a block within bounds.
+    fn read_tally(&self, index: usize, start: &[u8], end: Option<&[u8]>) -> Result<Tally> {
+        let (mut tally, mut joined) = (Tally::default(), Vec::new());
+        self.read_block(index)?.visit(|key, row| {
+            let key = key.join(&mut joined);
+            if key >= start && end.is_none_or(|end| key < end) {
+                tally.add(key, row);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(tally)
     }
 
     /// Reads a block from the disk.
@@ -184,7 +232,7 @@ impl Run {
         Block::read(part.into()).map_err(|error| self.broken_rows(offset, error))
     }
 
-    /// A block. `keep` says whether it is likely to be wanted again.
+    /// Returns a block. With `keep`, it goes through the cache.
     pub(super) fn block(&self, index: usize, keep: bool) -> Result<Arc<Block>> {
         let place = (self.number, u32::try_from(index).unwrap_or(u32::MAX));
         if !keep {
@@ -198,7 +246,7 @@ impl Run {
         Ok(block)
     }
 
-    /// What the run says of a key with this hash.
+    /// Looks a key up, given its hash.
     pub(super) fn get(&self, key: &[u8], hash: u64) -> Result<Found> {
         if key < &*self.first || key > &*self.last {
             return Ok(Found::Nothing);
@@ -215,13 +263,13 @@ impl Run {
         block.layout.find(&block.bytes, key)
     }
 
-    /// The same run in the folder of another pool.
+    /// Returns the handle of a copy of this run in the folder of another pool.
     pub(super) fn in_pool(&self, pool: &Arc<Pool>) -> Self {
         let file = RunFile { number: self.number, identity: self.identity, length: self.length };
         Self::new(pool, file, (self.first.clone(), self.last.clone()))
     }
 
-    /// Copies the file into the folder of another pool, durably but for its entry.
+    /// Copies the file into the folder of another pool and syncs it, without its folder.
     pub(super) fn copy_to(&self, pool: &Pool) -> Result<()> {
         let (from, to) = (self.file()?, pool.create(self.number));
         let to = to.map_err(|error| Task::CopyRun.refused(error))?;

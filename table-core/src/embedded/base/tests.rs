@@ -1,4 +1,4 @@
-//! Does the base hold what a plain map holds, whatever is flushed, merged, dropped and read again?
+//! The base against a plain map: flushes, merges, dropped tables, and reopening with other options.
 
 mod rot;
 
@@ -50,7 +50,10 @@ enum Act {
     MergeAll,
     /// Another table of the same keys takes the place of table 1.
     Drop,
-    Reopen,
+    /// With this number of bytes of a run.
+    Reopen(u64),
+    /// Merges until none is due.
+    Rest,
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -61,19 +64,26 @@ fn act() -> impl Strategy<Value = Act> {
         4 => (0..400_u16, 1..60_u16).prop_map(|(from, count)| {
             Act::Flush((from..from + count).map(|n| (n, Some(40))).collect())
         }),
+        // A few rows, as often as layers become many.
+        8 => prop::collection::vec((0..400_u16, prop::option::weighted(0.9, 0..40_u16)), 1..4).prop_map(Act::Flush),
+        // Deletions of neighbours.
+        2 => (0..400_u16, 1..300_u16).prop_map(|(from, count)| {
+            Act::Flush((from..from + count).map(|n| (n, None)).collect())
+        }),
         4 => (0..6_usize).prop_map(Act::Merge),
         1 => Just(Act::MergeAll),
         1 => Just(Act::Drop),
-        2 => Just(Act::Reopen),
+        1 => Just(Act::Rest),
+        2 => prop_oneof![Just(300_u64), Just(2_000), Just(30_000)].prop_map(Act::Reopen),
     ]
 }
 
-fn key_of(table: u32, n: u16) -> Vec<u8> {
+pub(crate) fn key_of(table: u32, n: u16) -> Vec<u8> {
     [&table.to_be_bytes()[..], format!("Sales\0{n:05}").as_bytes()].concat()
 }
 
 /// A row that differs from others by its Timestamp, with a value of so many bytes.
-fn row_of(ticks: u64, bytes: u16) -> Row {
+pub(crate) fn row_of(ticks: u64, bytes: u16) -> Row {
     let mut row = crate::row::RowWriter::new();
     row.property("Bytes", crate::value::ValueRef::Binary(&vec![7; bytes.into()]));
     row.finish().with_timestamp(ticks)
@@ -108,7 +118,7 @@ proptest! {
 
     #[test]
     fn the_base_agrees_with_a_map_whatever_is_flushed_merged_dropped_and_read_again(
-        acts in prop::collection::vec(act(), 1..40),
+        acts in prop::collection::vec(act(), 1..60),
         probe in 0..400_u16,
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -137,13 +147,23 @@ proptest! {
                 }
                 Act::Merge(slices) => {
                     for _ in 0..slices {
-                        prop_assert!(!matches!(base.merge().unwrap(), Merged::Failed(_)));
+                        prop_assert!(matches!(base.merge().unwrap(), Merged::Slice | Merged::Nothing));
+                        check(&base.view(), table, &model, probe);
                     }
                 }
                 Act::MergeAll => {
                     base.merge_all();
-                    while !matches!(base.merge().unwrap(), Merged::All) {}
-                    prop_assert!(base.version.segments().iter().all(|segment| segment.layers.len() <= 1));
+                    while matches!(base.merge().unwrap(), Merged::Slice) {}
+                    prop_assert!(base.figures().iter().all(policy::Figures::is_settled));
+                }
+                Act::Rest => {
+                    while matches!(base.merge().unwrap(), Merged::Slice) {
+                        check(&base.view(), table, &model, probe);
+                    }
+                    prop_assert_eq!(base.debt(), Debt::None);
+                    let deepest = base.version.segments().iter().map(|segment| segment.layers.len()).max();
+                    prop_assert!(deepest <= Some(policy::LAYERS));
+                    prop_assert!(base.view().verify().is_whole());
                 }
                 Act::Drop => {
                     let mut meta = meta(&[table + 1]);
@@ -153,10 +173,10 @@ proptest! {
                     table += 1;
                     model.clear();
                 }
-                Act::Reopen => {
+                Act::Reopen(run_bytes) => {
                     drop(base);
                     before = None;
-                    base = Base::open(&place(folder.path())).unwrap();
+                    base = Base::open(&Place { run_bytes, ..place(folder.path()) }).unwrap();
                     let left_over = base.left_over();
                     for file in std::fs::read_dir(folder.path()).unwrap() {
                         let file = file.unwrap();
@@ -176,6 +196,63 @@ proptest! {
             base.remove_obsolete();
         }
     }
+}
+
+/// Flushes rows of these numbers, or deletes them.
+fn flush(base: &mut Base, numbers: impl IntoIterator<Item = u16>, bytes: Option<u16>) {
+    let row = bytes.map(|bytes| row_of(7, bytes));
+    let keys: Vec<_> = numbers.into_iter().map(|n| key_of(1, n)).collect();
+    let view = row.as_ref().map(Row::view);
+    base.flush(keys.iter().map(|key| (key.as_slice(), view)), meta(&[1])).unwrap();
+}
+
+/// Returns the numbers of merges until none is due.
+fn rest(base: &mut Base) -> usize {
+    std::iter::from_fn(|| matches!(base.merge().unwrap(), Merged::Slice).then_some(())).count()
+}
+
+/// A base of large runs is opened with small ones, and a layer has no block in the first part of a merge.
+#[test]
+fn a_merge_that_is_cut_short_keeps_the_layers_below_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let large = Place { run_bytes: 1 << 20, ..place(folder.path()) };
+    flush(&mut Base::create(&large, meta(&[1])).unwrap(), 0..2_000, Some(30));
+    let mut base = Base::open(&Place { run_bytes: 400, ..large }).unwrap();
+    for n in 0..11 {
+        let numbers: Vec<u16> =
+            if n == 5 { (1_960..1_990).collect() } else { (0..30).map(|at| at * 55 + n).collect() };
+        flush(&mut base, numbers, Some(30));
+        rest(&mut base);
+        assert_eq!(scanned(&base.view(), &Span::table(1)).len(), 2_000, "flush {n}");
+    }
+}
+
+#[test]
+fn deleted_rows_leave_the_base_and_nothing_is_left_to_pass_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut base = Base::create(&Place { run_bytes: 60_000, ..place(folder.path()) }, meta(&[1])).unwrap();
+    flush(&mut base, 0..5_000, Some(100));
+    rest(&mut base);
+    let before = base.pool.counters.merged_bytes();
+    // The first thousand rows, as a queue does it.
+    flush(&mut base, 0..1_000, None);
+    rest(&mut base);
+    let deletions = |base: &Base| {
+        base.figures()
+            .iter()
+            .map(|figures| figures.layers.iter().map(|layer| layer.deletions).sum::<u64>())
+            .sum::<u64>()
+    };
+    assert!(deletions(&base) < policy::DELETIONS, "{}", deletions(&base));
+    assert!(base.pool.counters.merged_bytes() - before < 30_000, "little is written");
+    // All others, bit by bit.
+    for from in (1_000..5_000).step_by(100) {
+        flush(&mut base, from..from + 100, None);
+        rest(&mut base);
+        let bound = base.version.segments().len() as u64 * policy::DELETIONS;
+        assert!(deletions(&base) < bound, "{}", deletions(&base));
+    }
+    assert_eq!(scanned(&base.view(), &Span::table(1)), []);
 }
 
 #[test]

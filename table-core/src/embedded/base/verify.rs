@@ -1,14 +1,15 @@
-//! Verification: reads everything of a version of the base from disk and lists what is damaged.
+//! Verification: reads all files of a version of the base and lists the damage.
 
 use std::ops::ControlFlow;
 
 use crate::embedded::base::fault::{BaseFault, Damage};
 use crate::embedded::base::run::Run;
+use crate::embedded::base::tally::Tally;
 use crate::embedded::base::version::stored::{self, BASE, Copies};
 use crate::embedded::base::{BaseView, filter};
 use crate::error::{Error, Result};
 
-/// What [`Engine::verify`](crate::embedded::Engine::verify) found.
+/// The result of [`Engine::verify`](crate::embedded::Engine::verify).
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Verification {
@@ -16,14 +17,14 @@ pub struct Verification {
     pub runs: u64,
     /// Blocks of rows that were read.
     pub blocks: u64,
-    /// Rows and deletions that were read. A row that was replaced counts until its run is merged.
+    /// Rows and deletions that were read. A replaced row counts until its run is merged.
     pub entries: u64,
-    /// What is broken, each with the file and the place.
+    /// Damage that was found, each with its file and offset.
     pub damage: Vec<Error>,
 }
 
 impl Verification {
-    /// Whether nothing is broken.
+    /// Returns `true` if no damage was found.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.damage.is_empty()
@@ -35,7 +36,7 @@ impl Verification {
 }
 
 impl BaseView {
-    /// Reads and checks everything, past the cache.
+    /// Reads and checks all files of the version, bypassing the cache.
     pub(crate) fn verify(&self) -> Verification {
         let mut found = Verification::default();
         found.note(self.verify_base());
@@ -62,7 +63,7 @@ impl BaseView {
 pub(super) fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
     let directory = run.read_directory()?;
     let ends = (directory.first(0), directory.last(directory.len().saturating_sub(1)));
-    if ends != (&*run.first, &*run.last) {
+    if ends != (run.first.to_vec(), run.last.to_vec()) {
         return Err(run.corrupted(0, Damage::KeysOfBase));
     }
     let mut entries = 0;
@@ -71,6 +72,7 @@ pub(super) fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
         let (offset, _) = directory.place(index);
         let outcome = run.read_block(index).and_then(|block| {
             let (mut first, mut last, mut joined) = (None, Vec::new(), Vec::new());
+            let mut tally = Tally::default();
             block.visit(|key, row| {
                 let key = key.join(&mut joined);
                 let in_order = first.is_none() || last.as_slice() < key;
@@ -83,11 +85,15 @@ pub(super) fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
                 first.get_or_insert_with(|| key.to_vec());
                 last.clear();
                 last.extend_from_slice(key);
-                entries += 1;
+                tally.add(key, row);
                 Ok(ControlFlow::Continue(()))
             })?;
-            if first.as_deref() != Some(directory.first(index)) || last != directory.last(index) {
+            entries += tally.entries;
+            if first != Some(directory.first(index)) || last != directory.last(index) {
                 return Err(run.corrupted(offset, Damage::KeysOfIndex));
+            }
+            if directory.tally(index).is_some_and(|written| written != tally) {
+                return Err(run.corrupted(offset, Damage::Tally));
             }
             Ok(())
         });

@@ -1,25 +1,30 @@
-//! A version of the base: which runs hold which keys. Immutable; a change makes another.
+//! A version of the base: the runs that hold each range of keys. It is immutable; each change makes another one.
 //!
-//! The keys are cut into segments, which follow each other without gaps. A segment has layers, the newest first: of one key the
-//! newest layer with an entry says what it is. A run may be a layer of many segments; what it has outside of a segment is not
-//! seen there. So a segment may be cut in two, and a part of it merged, without a look at the rest.
+//! The keys are cut into segments, which follow each other without gaps. A segment has layers, the newest first. The newest layer with an
+//! entry for a key decides. A run may be a layer of many segments; its entries outside of a segment are not visible there. So a segment can
+//! be cut in two, and a part of it merged, without reading the rest.
 
 pub(super) mod stored;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::embedded::base::run::Run;
+use crate::embedded::base::fault::BaseFault;
+use crate::embedded::base::policy::{DELETIONS, Weight};
+use crate::embedded::base::run::{Directory, Run};
+use crate::embedded::base::tally::Tally;
 use crate::embedded::catalog::Catalog;
 use crate::embedded::key;
-use crate::error::Result;
+use crate::embedded::mend::Mend;
+use crate::error::{Error, Result};
 
-/// One layer of a segment.
+/// One layer of a segment: a run, of which the keys of the segment are visible.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub(super) run: Arc<Run>,
-    /// The bytes of its blocks that have keys of the segment.
-    pub(super) bytes: u64,
+    /// The weight of the blocks that may have keys of the segment.
+    pub(super) weight: Weight,
 }
 
 /// The keys from `start` on, up to the start of the next segment.
@@ -31,15 +36,25 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// The bytes of all layers.
+    /// Returns the bytes of all layers.
     pub(super) fn bytes(&self) -> u64 {
-        self.layers.iter().map(|layer| layer.bytes).sum()
+        self.layers.iter().map(|layer| layer.weight.bytes).sum()
     }
 
-    /// The bytes of all layers but the oldest.
+    /// Returns the bytes of all layers but the oldest.
     pub(super) fn newer_bytes(&self) -> u64 {
         let newer = self.layers.split_last().map_or(&[][..], |(_, newer)| newer);
-        newer.iter().map(|layer| layer.bytes).sum()
+        newer.iter().map(|layer| layer.weight.bytes).sum()
+    }
+
+    /// Returns the deletions of all layers.
+    pub(super) fn deletions(&self) -> u64 {
+        self.layers.iter().map(|layer| layer.weight.deletions).sum()
+    }
+
+    /// Returns the numbers of the runs of the layers.
+    fn runs(&self) -> impl Iterator<Item = u64> {
+        self.layers.iter().map(|layer| layer.run.number)
     }
 }
 
@@ -49,24 +64,45 @@ pub(super) struct Version {
     segments: Vec<Arc<Segment>>,
 }
 
-/// A run as a layer of the keys within bounds; `None` if it has no block there.
+/// Returns a run as a layer of the keys within bounds; `None` if it has no block there.
 fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
-    // Without a look at its index, which may not be in memory yet.
+    // Most runs are ruled out without their index, which may not be in memory.
     if *run.last < *start || end.is_some_and(|end| *run.first >= *end) {
         return Ok(None);
     }
     let directory = run.directory()?;
     let blocks = directory.within(start, end);
-    let bytes = directory.bytes(blocks.clone());
-    Ok((!blocks.is_empty()).then(|| Layer { run: Arc::clone(run), bytes }))
+    let weight = directory.weigh(blocks.clone());
+    Ok((!blocks.is_empty()).then(|| Layer { run: Arc::clone(run), weight }))
 }
 
-/// The table of a key, or of a bound, which may be cut short.
+/// Neighbouring blocks of a run that become a segment of their own.
+#[derive(Debug)]
+struct Stretch {
+    blocks: Range<usize>,
+    /// `true` for blocks that mostly delete; `false` for blocks between the rows of the base.
+    deletes: bool,
+}
+
+impl Stretch {
+    fn ends(&self, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
+        (directory.first(self.blocks.start), successor(&directory.last(self.blocks.end - 1)))
+    }
+
+    /// Returns `true` if a segment is worth its entry in `BASE`.
+    fn is_large(&self, directory: &Directory, least: u64) -> bool {
+        let weight = directory.weigh(self.blocks.clone());
+        let is_all = !self.deletes && self.blocks.len() == directory.len();
+        is_all || weight.bytes >= least || weight.deletions >= DELETIONS
+    }
+}
+
+/// Returns the table of a key, or of a bound.
 fn tables(key: &[u8]) -> u32 {
     key::table_of(key).unwrap_or_default()
 }
 
-/// The smallest key above another.
+/// Returns the smallest key above another.
 pub(super) fn successor(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
@@ -83,17 +119,17 @@ impl Version {
         &self.segments
     }
 
-    /// The segment that a key belongs to.
+    /// Returns the segment of a key.
     pub(super) fn find(&self, key: &[u8]) -> usize {
         self.segments.partition_point(|segment| &*segment.start <= key).saturating_sub(1)
     }
 
-    /// Where a segment ends; `None` for the last.
+    /// Returns the first key behind a segment; `None` for the last segment.
     pub(super) fn end(&self, index: usize) -> Option<&[u8]> {
         self.segments.get(index + 1).map(|next| &*next.start)
     }
 
-    /// All runs, each once, by number.
+    /// Returns all runs, each once, by number.
     pub(super) fn runs(&self) -> Vec<Arc<Run>> {
         let layers = self.segments.iter().flat_map(|segment| &segment.layers);
         let mut runs: Vec<Arc<Run>> = layers.map(|layer| Arc::clone(&layer.run)).collect();
@@ -102,7 +138,7 @@ impl Version {
         runs
     }
 
-    /// Lets a segment begin at a key. No row moves.
+    /// Cuts a segment in two at a key. No row moves.
     pub(super) fn cut(&mut self, key: &[u8]) -> Result<()> {
         let index = self.find(key);
         let Some(old) = self.segments.get(index).cloned() else { return Ok(()) };
@@ -120,18 +156,33 @@ impl Version {
         Ok(())
     }
 
-    /// Puts a run on top of all segments that it has keys of. Where it has at least so many bytes, or all of its own, between the
-    /// rows that are there, they make a segment: nothing in it will ever have to be merged.
-    pub(super) fn add(&mut self, run: &Arc<Run>, least: u64) -> Result<()> {
-        for (first, behind) in self.free_parts(run, least)? {
-            // No segment is made where there are no rows. Where the index of another run cannot be read, the segment stays as it is.
-            if self.has_blocks(self.find(&first), &[], Some(&first)) && self.cut(&first).is_err() {
-                continue;
+    /// Puts the runs of a flush on top of all segments that they have keys of. A segment gets one layer at most.
+    ///
+    /// Stretches of blocks that lie between the rows of the base, or that delete most of the rows below them, become segments of their
+    /// own: the former never have to be merged, and a merge of the latter reads much and writes little.
+    pub(super) fn add_all(&mut self, runs: &[Arc<Run>], least: u64) -> Result<()> {
+        let is_new = |layer: &Layer| runs.iter().any(|run| run.number == layer.run.number);
+        for run in runs {
+            for (first, behind) in self.stretches(run, least)? {
+                // No segment is made of keys without rows. If the index of another run cannot be read, the segment is not cut.
+                if self.has_blocks(self.find(&first), &[], Some(&first)) && self.cut(&first).is_err() {
+                    continue;
+                }
+                if self.has_blocks(self.find(&first), &behind, None) {
+                    let _uncut = self.cut(&behind);
+                }
             }
-            if self.has_blocks(self.find(&first), &behind, None) {
-                let _whole = self.cut(&behind);
+            let first = self.segments.get(self.find(&run.first));
+            if first.and_then(|segment| segment.layers.first()).is_some_and(is_new) {
+                let _uncut = self.cut(&run.first);
             }
+            self.add(run)?;
         }
+        Ok(())
+    }
+
+    /// Puts a run on top of all segments that it has keys of.
+    fn add(&mut self, run: &Arc<Run>) -> Result<()> {
         for index in self.find(&run.first)..=self.find(&run.last) {
             let Some(segment) = self.segments.get(index) else { break };
             if let Some(layer) = layer(run, &segment.start, self.end(index))? {
@@ -142,33 +193,55 @@ impl Version {
         Ok(())
     }
 
-    /// The parts of a run between the rows that are there: where each begins, and a key behind it.
-    fn free_parts(&self, run: &Run, least: u64) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    /// Returns the stretches of a run that become segments, each as its first key and a key behind it.
+    fn stretches(&self, run: &Run, least: u64) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let directory = run.directory()?;
-        let mut parts: Vec<Range<usize>> = Vec::new();
+        let mut stretches: Vec<Stretch> = Vec::new();
         for block in 0..directory.len() {
-            let is_free = |from: usize| self.is_free(directory.first(from), directory.last(block));
-            match parts.last_mut().filter(|part| part.end == block && is_free(part.start)) {
-                Some(part) => part.end += 1,
-                None if is_free(block) => parts.push(block..block + 1),
+            let weight = directory.weigh(block..block + 1);
+            let deletes = 2 * weight.deletions > weight.entries;
+            let fits = |from: usize| {
+                let stretch = Stretch { blocks: from..block + 1, deletes };
+                let (first, behind) = stretch.ends(directory);
+                if !deletes {
+                    return self.is_free(&first, &behind);
+                }
+                let hidden = 2 * directory.weigh(stretch.blocks).deletions;
+                self.rows_between(&first, &behind).is_some_and(|rows| rows <= hidden)
+            };
+            let extends = |stretch: &Stretch| stretch.blocks.end == block && stretch.deletes == deletes;
+            match stretches.last_mut().filter(|stretch| extends(stretch) && fits(stretch.blocks.start)) {
+                Some(stretch) => stretch.blocks.end += 1,
+                None if fits(block) => stretches.push(Stretch { blocks: block..block + 1, deletes }),
                 None => {}
             }
         }
-        parts.retain(|part| part.len() == directory.len() || directory.bytes(part.clone()) >= least);
-        let ends = |part: Range<usize>| {
-            (directory.first(part.start).to_vec(), successor(directory.last(part.end - 1)))
-        };
-        Ok(parts.into_iter().map(ends).collect())
+        stretches.retain(|stretch| stretch.is_large(directory, least));
+        Ok(stretches.iter().map(|stretch| stretch.ends(directory)).collect())
     }
 
-    /// Whether two keys are of one segment, which has layers, but no blocks from the first to the last.
-    fn is_free(&self, first: &[u8], last: &[u8]) -> bool {
+    /// Returns the segment of two keys that has layers; `None` if they are of several segments.
+    fn segment_of(&self, first: &[u8], behind: &[u8]) -> Option<(usize, &Segment)> {
         let index = self.find(first);
-        let has_layers = self.segments.get(index).is_some_and(|segment| !segment.layers.is_empty());
-        has_layers && index == self.find(last) && !self.has_blocks(index, first, Some(&successor(last)))
+        let segment = self.segments.get(index).filter(|segment| !segment.layers.is_empty())?;
+        let is_one = self.end(index).is_none_or(|end| end >= behind);
+        is_one.then_some((index, segment))
     }
 
-    /// Whether a segment has blocks from `start` on, up to but without `end`. Of a run whose index cannot be read it may have.
+    /// Returns `true` if two keys are of one segment that has layers, but no block between them.
+    fn is_free(&self, first: &[u8], behind: &[u8]) -> bool {
+        self.segment_of(first, behind).is_some_and(|(index, _)| !self.has_blocks(index, first, Some(behind)))
+    }
+
+    /// Returns the entries of all blocks between two keys of one segment. Returns `None` if the keys are of several segments, or an
+    /// index cannot be read.
+    fn rows_between(&self, first: &[u8], behind: &[u8]) -> Option<u64> {
+        let (_, segment) = self.segment_of(first, behind)?;
+        let layers = segment.layers.iter().map(|below| layer(&below.run, first, Some(behind)));
+        layers.map(|layer| Some(layer.ok()?.map_or(0, |layer| layer.weight.entries))).sum()
+    }
+
+    /// Returns `true` if a segment may have blocks from `start` on, up to but without `end`.
     fn has_blocks(&self, index: usize, start: &[u8], end: Option<&[u8]>) -> bool {
         let Some(segment) = self.segments.get(index) else { return false };
         let start = start.max(&segment.start);
@@ -176,39 +249,88 @@ impl Version {
         segment.layers.iter().any(|each| !matches!(layer(&each.run, start, end), Ok(None)))
     }
 
-    /// Gives a segment other layers.
+    /// Replaces the layers of a segment.
     pub(super) fn set(&mut self, index: usize, layers: Vec<Layer>) {
         if let Some(segment) = self.segments.get_mut(index) {
             *segment = Arc::new(Segment { start: Arc::clone(&segment.start), layers });
         }
     }
 
-    /// Replaces the newest `count` layers of some segments by the result of merging them. The segments become one.
+    /// Replaces the layers of some runs by the run that they were merged into. The segments become one.
+    ///
+    /// # Errors
+    /// `InternalError` if a layer would be lost, or lie above a newer one: the merged layers must be the newest ones, and of several
+    /// segments all.
     pub(super) fn replace(
         &mut self,
         range: Range<usize>,
-        count: usize,
+        runs: &BTreeSet<u64>,
         merged: Option<&Arc<Run>>,
     ) -> Result<()> {
-        let (Some(first), Some(last)) = (self.segments.get(range.start), range.end.checked_sub(1)) else {
+        let segments = self.segments.get(range.clone()).unwrap_or_default();
+        let (Some(first), Some(last)) = (segments.first(), range.end.checked_sub(1)) else {
             return Ok(());
         };
+        let is_merged = |layer: &&Layer| runs.contains(&layer.run.number);
+        let mut below: Vec<Layer> = first.layers.iter().skip_while(is_merged).cloned().collect();
+        let is_safe = segments.len() == 1
+            || segments.iter().all(|segment| segment.layers.iter().all(|layer| is_merged(&layer)));
+        if !is_safe || below.iter().any(|layer| is_merged(&layer)) {
+            return Err(Error::of(BaseFault::UnsafeMerge));
+        }
+        if !Mend::NameLayers.is_in() {
+            below = first.layers.iter().skip(runs.len()).cloned().collect();
+        }
         let start = Arc::clone(&first.start);
         let merged = merged.map(|run| layer(run, &start, self.end(last))).transpose()?.flatten();
-        // Several segments are merged with all of their layers only.
-        let below = first.layers.iter().skip(count).cloned();
         let layers = merged.into_iter().chain(below).collect();
         self.segments.splice(range, [Arc::new(Segment { start, layers })]);
         Ok(())
     }
 
-    /// Whether a segment may have an entry of a key.
+    /// Returns the tally of all layers from `start` on, up to but without `end`.
+    pub(super) fn tally(&self, start: &[u8], end: Option<&[u8]>) -> Result<Tally> {
+        let mut tally = Tally::default();
+        for (index, segment) in self.segments.iter().enumerate().skip(self.find(start)) {
+            if end.is_some_and(|end| *segment.start >= *end) {
+                break;
+            }
+            let from = start.max(&segment.start);
+            let to = [end, self.end(index)].into_iter().flatten().min();
+            for layer in &segment.layers {
+                tally = tally.with(layer.run.tally(from, to)?);
+            }
+        }
+        Ok(tally)
+    }
+
+    /// Returns `true` if another version has the same layers as this one below `start`, and from `end` on.
+    pub(super) fn is_same_outside(&self, other: &Self, start: &[u8], end: Option<&[u8]>) -> Result<bool> {
+        // The other version may begin a segment at `end`.
+        let mut cut = self.clone();
+        if let Some(end) = end {
+            cut.cut(end)?;
+        }
+        let outside = |version: &Self| -> Vec<Arc<Segment>> {
+            let is_outside = |segment: &&Arc<Segment>| {
+                *segment.start < *start || end.is_some_and(|end| *segment.start >= *end)
+            };
+            version.segments.iter().filter(is_outside).cloned().collect()
+        };
+        let is_same = |(left, right): (&Arc<Segment>, &Arc<Segment>)| {
+            left.start == right.start && left.runs().eq(right.runs())
+        };
+        let (left, right) = (outside(&cut), outside(other));
+        Ok(left.len() == right.len() && left.iter().zip(&right).all(is_same))
+    }
+
+    /// Returns `true` if a segment may have an entry of a key.
     pub(super) fn may_hold(&self, index: usize, key: &[u8]) -> bool {
         let spans = |layer: &Layer| *layer.run.first <= *key && *key <= *layer.run.last;
         self.segments.get(index).is_some_and(|segment| segment.layers.iter().any(spans))
     }
 
-    /// Takes out the layers that have rows of dropped tables alone.
+    /// Removes the layers that have rows of dropped tables only.
     pub(super) fn drop_dead(&mut self, catalog: &Catalog) {
         for index in 0..self.segments.len() {
             let end = self.end(index).map(<[u8]>::to_vec);

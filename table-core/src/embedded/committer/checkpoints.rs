@@ -1,4 +1,4 @@
-//! The committer's side of checkpoints: when one begins, its input, and its result.
+//! Checkpoint scheduling for the committer: triggers, hand-over to the checkpoint thread, back-pressure on writers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,46 +19,50 @@ use crate::embedded::state::State;
 use crate::embedded::threads::{Thread, Threads};
 use crate::error::{Error, ErrorCode, Result};
 
-/// How long a group waits, at most, before writers wait for a checkpoint.
+/// Longest delay added to one commit group while the checkpoint thread catches up.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// About what a checkpoint for the sake of dropped tables writes: the first piece of a journal file, and twice a line for each table in
-/// `BASE`, twice over because a merge may follow. One begins when as much is given back.
-const fn worth_reclaiming(tables: usize) -> u64 {
+/// Recent deletions that start a checkpoint. A scan passes over each of them until a merge removes the deleted rows.
+const DELETIONS: usize = 4_096;
+
+/// Returns the estimated bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts once it frees at least as
+/// much.
+const fn reclaim_threshold(tables: usize) -> u64 {
+    // The first piece of a journal file; a line for each table in both copies of `BASE`, which a merge may write once more.
     (1 << 20) + 256 * tables as u64
 }
 
 type Waiting = Vec<oneshot::Sender<Result<()>>>;
 
-/// When a checkpoint begins, and when writers wait for one.
+/// Sizes at which a checkpoint starts, and at which writers wait for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thresholds {
     pub(crate) checkpoint_bytes: usize,
     pub(crate) recent_bytes: usize,
 }
 
-/// What the committer knows of the checkpoint thread.
+/// Handle to the checkpoint thread, and the state used to decide when to start a checkpoint.
 pub(crate) struct Checkpoints {
     thresholds: Thresholds,
     jobs: Option<Sender<Job>>,
     done: Receiver<Done>,
     threads: Threads,
     thread: Option<Thread>,
-    /// Ends what the thread is at.
+    /// Set to cancel the running checkpoint.
     stop: Arc<AtomicBool>,
-    /// Tables dropped since the last checkpoint began, which may have rows in the base.
+    /// Tables dropped since the last checkpoint started that may have rows in the base.
     dropped: Vec<u32>,
-    /// About how many bytes the base has of them.
+    /// Estimated bytes of dropped tables in the base.
     dropped_bytes: u64,
-    /// Why what is frozen is not in the base yet, where the disk is full.
-    no_room: Option<Error>,
-    /// A checkpoint is wanted whatever the size of what is recent.
-    wanted: bool,
-    /// The callers that wait for the checkpoint to come.
+    /// The `DiskFull` error of the last flush, if the frozen rows could not be written.
+    disk_full: Option<Error>,
+    /// `true` if a checkpoint was requested explicitly.
+    requested: bool,
+    /// Callers waiting for the next checkpoint to finish.
     next: Waiting,
-    /// The callers that wait for the one that runs.
+    /// Callers waiting for the running checkpoint.
     running: Waiting,
-    /// The callers that wait for the compaction that is to begin with the next one, and for the one under way.
+    /// Callers waiting for the compaction after the next checkpoint, and for the running compaction.
     next_compaction: Waiting,
     compacting: Waiting,
 }
@@ -79,8 +83,8 @@ impl Checkpoints {
             stop,
             dropped,
             dropped_bytes: 0,
-            no_room: None,
-            wanted: false,
+            disk_full: None,
+            requested: false,
             next: Waiting::new(),
             running: Waiting::new(),
             next_compaction: Waiting::new(),
@@ -88,44 +92,45 @@ impl Checkpoints {
         }
     }
 
-    /// Begins one as soon as it can; answers when the base has what is recent now, or has it in one layer.
+    /// Requests a checkpoint, and a compaction if `compact`. The answer is sent when it has finished.
     pub(super) fn ask(&mut self, compact: bool, answer: oneshot::Sender<Result<()>>) {
-        self.wanted = true;
+        self.requested = true;
         if compact { self.next_compaction.push(answer) } else { self.next.push(answer) }
     }
 
-    /// All callers that wait for something.
+    /// Takes all waiting callers.
     pub(super) fn waiting(&mut self) -> impl Iterator<Item = oneshot::Sender<Result<()>>> {
         let all = [&mut self.next, &mut self.running, &mut self.next_compaction, &mut self.compacting];
         all.into_iter().flat_map(std::mem::take)
     }
 
-    /// A table was dropped: its rows in the base go, if it has any, with the next checkpoint. Small tables alone do not begin one.
+    /// Registers a dropped table, whose rows leave the base after the next checkpoint. Only large tables start a checkpoint.
     pub(super) fn dropped(&mut self, id: u32, state: &State) {
         let in_base = state.base.as_ref().is_some_and(|base| base.may_hold(&Span::table(id)));
-        // What is frozen is on its way into the base.
+        // The frozen rows may be in the base before the next checkpoint.
         if in_base || state.frozen.is_some() {
             self.dropped.push(id);
             self.dropped_bytes += state.base.as_ref().map_or(0, |base| base.bytes_of(id));
-            self.want_reclaimed(state);
+            self.request_reclaim(state);
         }
     }
 
-    /// Begins a checkpoint if it gives back what it costs, or where there is no room.
-    fn want_reclaimed(&mut self, state: &State) {
-        self.wanted |= self.dropped_bytes >= worth_reclaiming(state.catalog.len()) || self.no_room.is_some();
+    /// Requests a checkpoint if it frees more than it writes, or if the disk is full.
+    fn request_reclaim(&mut self, state: &State) {
+        self.requested |=
+            self.dropped_bytes >= reclaim_threshold(state.catalog.len()) || self.disk_full.is_some();
     }
 
-    /// What was frozen is in the base now: tables that were dropped meanwhile may have rows there.
+    /// Estimates the bytes of dropped tables again. The frozen rows are in the base now, and tables may have been dropped meanwhile.
     pub(crate) fn count_dropped(&mut self, state: &State) {
         let bytes = |id: &u32| state.base.as_ref().map_or(0, |base| base.bytes_of(*id));
         self.dropped_bytes = self.dropped.iter().map(bytes).sum();
-        self.want_reclaimed(state);
+        self.request_reclaim(state);
     }
 
-    /// No checkpoint can begin. Writes go on as long as there is room.
+    /// Rejects requested checkpoints because none can start. Writes continue while there is room.
     fn put_off(&mut self, error: &Error) {
-        self.wanted = !self.dropped.is_empty();
+        self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
             let _ = answer.send(Err(error.clone()));
         }
@@ -133,17 +138,19 @@ impl Checkpoints {
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
         let most = self.thresholds.checkpoint_bytes;
-        self.wanted || state.recent.bytes() >= most || journal_bytes >= 2 * most as u64
+        self.requested
+            || state.recent.bytes() >= most
+            || state.recent.deletions() >= DELETIONS
+            || journal_bytes >= 2 * most as u64
     }
 
-    /// Whether writers must wait: memory and journal do not grow without end beside a slow disk.
+    /// Returns `true` if writers must wait. This bounds memory and journal size when the disk is slow.
     fn is_full(&self, state: &State, journal_bytes: u64) -> bool {
         let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
         held >= self.thresholds.recent_bytes || journal_bytes >= 4 * self.thresholds.recent_bytes as u64
     }
 
-    /// How long the next group waits: the fuller memory is, the longer, so that writers come to the pace of the disk by and by,
-    /// and not to a stop.
+    /// Returns the delay before the next commit group. It grows with memory use, which slows writers gradually instead of stopping them.
     fn pause(&self, state: &State) -> Duration {
         let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
         let (half, over) =
@@ -162,7 +169,7 @@ fn stopped() -> Error {
 }
 
 impl Drop for Checkpoints {
-    /// Ends what the checkpoint thread is at: the journal has what it was to write.
+    /// Cancels the running checkpoint. No data is lost: the journal still holds the rows.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.jobs = None;
@@ -173,7 +180,7 @@ impl Drop for Checkpoints {
 }
 
 impl Committer {
-    /// Takes up what the checkpoint thread has finished, and begins the next checkpoint if one is due.
+    /// Handles results of the checkpoint thread, and starts the next checkpoint if one is due.
     pub(super) fn tend(&mut self) -> Result<()> {
         self.refusal = None;
         let Some(disk) = &mut self.disk else { return Ok(()) };
@@ -211,8 +218,8 @@ impl Committer {
                 self.threads.sleep(disk.checkpoints.pause(&self.state));
                 return Ok(());
             }
-            if disk.checkpoints.no_room.is_some() {
-                self.refusal.clone_from(&disk.checkpoints.no_room);
+            if disk.checkpoints.disk_full.is_some() {
+                self.refusal.clone_from(&disk.checkpoints.disk_full);
                 return Ok(());
             }
             let done = self.threads.receive(&disk.checkpoints.done).map_err(|_| stopped())?;
@@ -226,7 +233,7 @@ impl Committer {
             Ok(done) => Ok(Some(done)),
             Err(TryRecvError::Empty) => Ok(None),
             Err(TryRecvError::Disconnected) if !Mend::TellEndOfCheckpoints.is_in() => Ok(None),
-            // A caller that waits for a checkpoint would wait for ever.
+            // Without this error, callers that wait for a checkpoint would never be answered.
             Err(TryRecvError::Disconnected) => Err(stopped()),
         }
     }
@@ -239,11 +246,11 @@ impl Committer {
                     let _ = answer.send(Err(error.clone()));
                 }
                 disk.journal.give_room_back();
-                disk.checkpoints.no_room = Some(error);
+                disk.checkpoints.disk_full = Some(error);
                 Ok(())
             }
             Done::Checkpointed(view, next) => {
-                disk.checkpoints.no_room = None;
+                disk.checkpoints.disk_full = None;
                 if let Some(next) = next {
                     disk.journal.prepare(next);
                 }
@@ -252,7 +259,7 @@ impl Committer {
                 let frozen = self.state.frozen.take();
                 disk.checkpoints.count_dropped(&self.state);
                 self.shared.publish(self.state.clone());
-                // Freeing large maps takes a while: not on this thread.
+                // Freeing large maps takes long, so the checkpoint thread does it.
                 disk.checkpoints.send(Job::Discard(frozen, view))?;
                 for answer in disk.checkpoints.running.drain(..) {
                     let _ = answer.send(Ok(()));
@@ -276,9 +283,9 @@ impl Committer {
 }
 
 impl OnDisk {
-    /// Begins a checkpoint of all that is recent.
+    /// Starts a checkpoint of all recent rows.
     fn freeze(&mut self, state: &mut State, timestamp: u64) -> Result<()> {
-        // IMPORTANT: between groups, so that the new file begins exactly where what is frozen ends.
+        // IMPORTANT: between groups. The new journal file starts exactly behind the frozen rows.
         let (journal, sequence) = self.journal.rotate()?;
         let checkpoints = &mut self.checkpoints;
         let frozen = std::mem::take(&mut state.recent);
@@ -288,7 +295,7 @@ impl OnDisk {
         let compact = !checkpoints.next_compaction.is_empty();
         checkpoints.compacting.append(&mut checkpoints.next_compaction);
         state.frozen = Some(frozen.clone());
-        checkpoints.wanted = false;
+        checkpoints.requested = false;
         checkpoints.running = std::mem::take(&mut checkpoints.next);
         checkpoints.send(Job::Checkpoint(Checkpoint { frozen, meta, compact }))
     }

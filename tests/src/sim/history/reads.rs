@@ -10,6 +10,7 @@ use table_core::query::{Continuation, KeyRange, Page, Query, Select};
 use table_core::{ETag, ErrorCode, Result, TableStore};
 
 use super::History;
+use super::rest::MOST_LAYERS;
 use crate::sim::model::{Number, Place, State, Table, Wrong};
 use crate::sim::rows;
 
@@ -219,6 +220,9 @@ impl History {
 
     /// All checksums hold where nothing was changed behind the engine's back.
     pub(super) fn verify(&mut self, engine: &Engine) -> Result<(), Wrong> {
+        if !self.has_failed() {
+            self.check_bounds(engine, MOST_LAYERS)?;
+        }
         let found = engine.verify().map_err(|error| Wrong(format!("a verification received {error}")))?;
         match found.damage.first() {
             Some(damage) if !self.may_fail(damage) => Err(Wrong(format!("a verification finds {damage}"))),

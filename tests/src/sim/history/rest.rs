@@ -13,6 +13,12 @@ use crate::sim::schedule::Shared;
 /// Longer than an engine takes to merge everything that a history writes.
 const REST: Duration = Duration::from_secs(20);
 
+/// Bytes of a block of several rows, at most.
+const BLOCK: u64 = 8 << 10;
+/// Layers of a range of keys, at most: at rest, and at any time.
+const LAYERS: usize = 11;
+pub(super) const MOST_LAYERS: usize = 16;
+
 impl History {
     /// Lets the engine finish all its work, and looks at everything.
     pub(super) fn rest(&mut self, engine: &Engine) -> Result<(), Wrong> {
@@ -32,6 +38,21 @@ impl History {
             return Err(Wrong(format!("an engine at rest writes: {statistics:?}")));
         }
         self.seen.rests += 1;
+        self.check_bounds(engine, LAYERS)?;
         self.look_at_everything(engine)
+    }
+
+    /// Checks the bounds that `docs/decisions/engine.md` states for layers and, at rest, for waste. A base with damage has none.
+    pub(super) fn check_bounds(&self, engine: &Engine, layers: usize) -> Result<(), Wrong> {
+        let Ok(statistics) = engine.statistics() else { return Ok(()) };
+        let run_bytes = self.life.checkpoint_bytes as u64 / 3;
+        // A block at the end of a segment counts for its neighbour as well.
+        let blocks = statistics.segments as u64 * 2 * BLOCK;
+        let waste = statistics.base_bytes / 5 + run_bytes + blocks;
+        let is_wasteful = layers == LAYERS && statistics.unmerged_bytes > waste;
+        if (statistics.layers > layers || is_wasteful) && !self.excuses.damaged && !self.is_full() {
+            return Err(Wrong(format!("layers or waste exceed their bounds: {statistics:?}")));
+        }
+        Ok(())
     }
 }

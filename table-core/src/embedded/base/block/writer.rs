@@ -5,16 +5,18 @@ use std::ops::Range;
 use crate::embedded::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 use crate::row::RowView;
 
-/// The bytes that a block of several rows has at most. What a look-up beyond the cache costs is a block's bytes, read and checked; in
-/// small blocks shapes and the index take room, and scans open more of them.
+/// Bytes of a block of several rows, at most. A lookup that misses the cache reads and checks a whole block. In small blocks, shapes and
+/// the index take more room, and scans open more blocks.
 const BLOCK: usize = 8 << 10;
-/// How many shapes back an equal one is looked for: rows of one type are neighbours.
+/// Shapes that are compared with a new one, from the last on. Rows of one type are neighbours.
 const SHAPES_BACK: usize = 8;
 
-/// A block in the making: rows in key order.
+/// An unfinished block: rows in key order.
 #[derive(Debug, Default)]
 pub(crate) struct BlockWriter {
-    /// The keys, nothing between.
+    /// The bytes that all keys begin with.
+    prefix: usize,
+    /// The keys, one behind the other.
     keys: Vec<u8>,
     key_ends: Vec<usize>,
     /// For each row the end of its body and the number of its shape.
@@ -34,40 +36,61 @@ fn between(ends: &[usize], index: usize) -> Range<usize> {
 }
 
 impl BlockWriter {
-    /// Whether it has no row.
+    /// Returns `true` if the block has no row.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The first and the last key.
+    /// Returns the first and the last key.
     pub(crate) fn ends(&self) -> (&[u8], &[u8]) {
         let key = |index| self.keys.get(between(&self.key_ends, index)).unwrap_or_default();
         (key(0), key(self.key_ends.len().saturating_sub(1)))
     }
 
-    /// The bytes of the block, at most: the common beginning of its keys is not known yet.
+    /// Returns the bytes of the block.
     pub(crate) fn bytes(&self) -> usize {
+        self.bytes_with(self.prefix, 0, 0)
+    }
+
+    /// Returns the bytes of the block with some more entries, if all keys share so many bytes.
+    fn bytes_with(&self, prefix: usize, entries: usize, bytes: usize) -> usize {
+        let entries = self.rows.len() + entries;
         COUNTS
-            + self.keys.len()
-            + self.rows.len() * (KEY_END + ROW)
+            + (prefix + self.keys.len()).saturating_sub(entries * prefix)
+            + entries * (KEY_END + ROW)
             + SHAPES
             + self.shape_ends.len() * SHAPE_END
             + self.shapes.len()
             + self.bodies.len()
+            + bytes
     }
 
-    /// Whether one more row goes beyond the size of a block.
+    /// Returns the bytes that all keys and another one begin with.
+    fn prefix_with(&self, key: &[u8]) -> usize {
+        if self.is_empty() {
+            return key.len();
+        }
+        let first = self.ends().0;
+        match first.get(..self.prefix) {
+            // Most keys share as much as those before.
+            Some(prefix) if key.starts_with(prefix) => self.prefix,
+            _ => first.iter().zip(key).take_while(|(left, right)| left == right).count(),
+        }
+    }
+
+    /// Returns `true` if another row exceeds the size of a block.
     pub(crate) fn is_full(&self, key: &[u8], row: Option<RowView<'_>>) -> bool {
         let row = row.map_or(0, |row| {
             let (shape, body) = row.parts();
             let new = self.shape(shape).is_none();
             body.len() + if new { SHAPE_END + shape.len() } else { 0 }
         });
-        !self.is_empty() && self.bytes() + KEY_END + ROW + key.len() + row > BLOCK
+        !self.is_empty() && self.bytes_with(self.prefix_with(key), 1, key.len() + row) > BLOCK
     }
 
-    /// Appends a row, or a deletion, whose key is above all others.
+    /// Appends a row or a deletion. Its key must be above all others.
     pub(crate) fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) {
+        self.prefix = self.prefix_with(key);
         self.keys.extend_from_slice(key);
         self.key_ends.push(self.keys.len());
         let shape = row.map_or(DELETED, |row| {
@@ -82,16 +105,15 @@ impl BlockWriter {
         self.rows.push((self.bodies.len(), shape));
     }
 
-    /// The number of an equal shape among the last ones.
+    /// Returns the number of an equal shape among the last ones.
     fn shape(&self, shape: &[u8]) -> Option<usize> {
         let numbers = (0..self.shape_ends.len()).rev().take(SHAPES_BACK);
         numbers.into_iter().find(|number| self.shapes.get(between(&self.shape_ends, *number)) == Some(shape))
     }
 
-    /// Appends the bytes of the block to a buffer, and begins the next block.
+    /// Appends the bytes of the block to a buffer, and starts the next block.
     pub(crate) fn finish(&mut self, out: &mut Vec<u8>) {
-        let (first, final_) = self.ends();
-        let prefix = first.iter().zip(final_).take_while(|(l, r)| l == r).count();
+        let (prefix, first) = (self.prefix, self.ends().0);
         out.reserve(self.bytes());
         for number in [self.rows.len(), prefix] {
             out.extend_from_slice(&u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes());
@@ -121,6 +143,7 @@ impl BlockWriter {
     }
 
     fn clear(&mut self) {
+        self.prefix = 0;
         self.keys.clear();
         self.key_ends.clear();
         self.rows.clear();
@@ -147,10 +170,12 @@ mod tests {
         for n in 0..2_000_usize {
             let (key, row) = (n.to_be_bytes(), row(n * 37 % 3_000));
             let full = writer.is_full(&key, Some(row.view()));
+            let bytes = writer.bytes();
             if full {
                 let mut block = Vec::new();
                 writer.finish(&mut block);
                 assert!(block.len() <= BLOCK && block.len() > BLOCK / 2, "{}", block.len());
+                assert_eq!(block.len(), bytes);
             }
             writer.push(&key, Some(row.view()));
         }

@@ -1,31 +1,44 @@
-//! Merging cursor over several layers: for each key, the entry of the newest layer that has one.
+//! Merging cursor over several layers. Of each key it visits the entry of the newest layer that has one.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use super::run::RunCursor;
+use crate::embedded::base::tally::Tally;
 use crate::embedded::base::version::Layer;
 use crate::embedded::key::SplitKey;
 use crate::error::Result;
 use crate::row::RowView;
 
-/// A place in some layers of a segment.
+/// A position in some layers of a segment.
 pub(in super::super) struct Layers {
-    /// The oldest layer, which mostly has most of the rows: they are visited without a look at the others from key to key.
+    /// The oldest layer. It mostly has most of the rows, which are visited without comparisons with the other layers.
     oldest: Option<RunCursor>,
-    /// The other layers that have entries left, with their ages; the one to come next is the last.
+    /// The other layers that have entries left, with their ages. The last one has the next entry.
     newer: Vec<(RunCursor, usize)>,
+    /// The tally of the entries that newer ones replaced, if it is counted.
+    shadowed: Option<Tally>,
 }
 
 impl Layers {
-    /// Before the first entry from `start` on, up to but without `end`, of some layers, the newest first.
+    /// Creates a cursor over some layers, the newest first, for merges: it counts the entries that newer ones replaced.
+    pub(in super::super) fn counting(layers: &[Layer], start: &[u8], end: Option<&[u8]>) -> Result<Self> {
+        Ok(Self { shadowed: Some(Tally::default()), ..Self::new(layers, start, end, false)? })
+    }
+
+    /// Returns the tally of the entries that newer ones replaced.
+    pub(in super::super) fn shadowed(&self) -> Tally {
+        self.shadowed.unwrap_or_default()
+    }
+
+    /// Creates a cursor before the first entry from `start` on, up to but without `end`, of some layers, the newest first.
     pub(in super::super) fn new(
         layers: &[Layer],
         start: &[u8],
         end: Option<&[u8]>,
         keep: bool,
     ) -> Result<Self> {
-        let mut all = Self { oldest: None, newer: Vec::new() };
+        let mut all = Self { oldest: None, newer: Vec::new(), shadowed: None };
         let Some((oldest, newer)) = layers.split_last() else { return Ok(all) };
         for (age, layer) in newer.iter().enumerate() {
             let outside = *layer.run.last < *start || end.is_some_and(|end| *layer.run.first >= *end);
@@ -38,7 +51,7 @@ impl Layers {
         Ok(all)
     }
 
-    /// Puts a layer in its order, unless it is behind its last entry.
+    /// Puts a layer into its order, unless it is behind its last entry.
     fn put(&mut self, cursor: RunCursor, age: usize) {
         if cursor.is_done() {
             return;
@@ -49,13 +62,13 @@ impl Layers {
         self.newer.insert(self.newer.partition_point(later), (cursor, age));
     }
 
-    /// Whether no entry is left.
+    /// Returns `true` if no entry is left.
     pub(in super::super) fn is_done(&self) -> bool {
         self.newer.is_empty() && self.oldest.as_ref().is_none_or(RunCursor::is_done)
     }
 
-    /// Visits the entries up to a key, without it, a deletion as `None`; and is before the next one. Or its visitor stops it, and it has no
-    /// place any more.
+    /// Visits the entries up to but without a key, a deletion as `None`, and moves before the next one. If the visitor stops it, the cursor
+    /// cannot be used again.
     pub(in super::super) fn visit(
         &mut self,
         end: Option<&[u8]>,
@@ -73,7 +86,7 @@ impl Layers {
             let Some((mut newer, age)) = self.newer.pop_if(|_| is_within) else {
                 return Ok(ControlFlow::Continue(()));
             };
-            // Layers are often neighbours, and not mixed: up to where the next one begins the entries of one come together.
+            // Layers are often neighbours and not mixed: the entries up to the next layer are visited together.
             let other = self.newer.last().map(|(other, _)| other);
             let oldest = self.oldest.as_ref().filter(|oldest| !oldest.is_done());
             let until = other.into_iter().chain(oldest).map(RunCursor::key).chain(end).min();
@@ -92,11 +105,12 @@ impl Layers {
         }
     }
 
-    /// Passes over the entries of a key that it is before, in all layers.
+    /// Passes over the next entry of all layers if it has this key.
     pub(in super::super) fn pass(&mut self, key: &[u8]) -> Result<()> {
         while self.newer.last().is_some_and(|(newer, _)| newer.key() == key)
             && let Some((mut cursor, age)) = self.newer.pop()
         {
+            self.count(&cursor)?;
             cursor.advance()?;
             self.put(cursor, age);
         }
@@ -104,7 +118,18 @@ impl Layers {
             && !oldest.is_done()
             && oldest.key() == key
         {
+            if let Some(shadowed) = &mut self.shadowed {
+                shadowed.add(key, oldest.row()?);
+            }
             oldest.advance()?;
+        }
+        Ok(())
+    }
+
+    /// Counts an entry that a newer one replaced.
+    fn count(&mut self, cursor: &RunCursor) -> Result<()> {
+        if let Some(shadowed) = &mut self.shadowed {
+            shadowed.add(cursor.key(), cursor.row()?);
         }
         Ok(())
     }

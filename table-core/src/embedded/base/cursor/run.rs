@@ -1,4 +1,4 @@
-//! Cursor over the entries of a run, block after block.
+//! Cursor over the entries of a run, block by block.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use crate::embedded::key::SplitKey;
 use crate::error::Result;
 use crate::row::RowView;
 
-/// A place among the entries of a run within bounds: on one, or behind the last.
+/// A position among the entries of a run within bounds: at an entry, or behind the last one.
 pub(super) struct RunCursor {
     run: Arc<Run>,
     next: usize,
     end: Option<Vec<u8>>,
-    /// Whether blocks are likely to be read again.
+    /// `true` if blocks go through the cache.
     keep: bool,
     block: Option<Open>,
     key: Vec<u8>,
@@ -22,14 +22,14 @@ pub(super) struct RunCursor {
 
 struct Open {
     block: Arc<Block>,
-    /// The entries within the bounds, from the one stood on.
+    /// The entries within the bounds, from the current one on.
     entries: Range<usize>,
-    /// Whether the bounds end in this block.
+    /// `true` if the bounds end in this block.
     last: bool,
 }
 
 impl RunCursor {
-    /// On the first entry from `start` on, up to but without `end`.
+    /// Creates a cursor at the first entry from `start` on. It ends before `end`.
     pub(super) fn new(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>, keep: bool) -> Result<Self> {
         let next = run.directory()?.search(start);
         let (run, end) = (Arc::clone(run), end.map(<[u8]>::to_vec));
@@ -40,23 +40,23 @@ impl RunCursor {
         Ok(cursor)
     }
 
-    /// Whether it is behind the last entry.
+    /// Returns `true` if the cursor is behind the last entry.
     pub(super) fn is_done(&self) -> bool {
         self.block.is_none()
     }
 
-    /// The key of the entry that it is on.
+    /// Returns the key of the current entry.
     pub(super) fn key(&self) -> &[u8] {
         &self.key
     }
 
-    /// The row of this entry; `None` for a deletion.
+    /// Returns the row of the current entry; `None` for a deletion.
     pub(super) fn row(&self) -> Result<Option<RowView<'_>>> {
         let Some(Open { block, entries, .. }) = &self.block else { return Ok(None) };
         block.layout.row(&block.bytes, entries.start)
     }
 
-    /// Goes on to the next entry.
+    /// Moves to the next entry.
     pub(super) fn advance(&mut self) -> Result<()> {
         if let Some(open) = &mut self.block {
             open.entries.start += 1;
@@ -64,7 +64,7 @@ impl RunCursor {
         self.settle()
     }
 
-    /// Visits the entries from the one that it is on up to a key, without it, and is on the next one; or its visitor stops it.
+    /// Visits the entries from the current one up to but without a key, and moves behind them, unless the visitor stops it.
     pub(super) fn visit(
         &mut self,
         end: Option<&[u8]>,
@@ -92,7 +92,7 @@ impl RunCursor {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Goes on to the next block if the entries of this one are passed, and takes the key.
+    /// Opens the next block if no entry of this one is left, and takes the key of the current entry.
     fn settle(&mut self) -> Result<()> {
         while let Some(Open { block, entries, last }) = &self.block {
             if !entries.is_empty() {
@@ -109,14 +109,14 @@ impl RunCursor {
         Ok(())
     }
 
-    /// Before the first entry of the next block; `false` if there is none within the bounds.
+    /// Opens the next block. Returns `false` if the bounds have no other one.
     fn next_block(&mut self, start: Option<&[u8]>) -> Result<bool> {
         let directory = self.run.directory()?;
         let end = self.end.as_deref();
-        if self.next >= directory.len() || end.is_some_and(|end| directory.first(self.next) >= end) {
+        if self.next >= directory.len() || end.is_some_and(|end| !directory.begins_below(self.next, end)) {
             return Ok(false);
         }
-        let last = end.is_some_and(|end| directory.last(self.next) >= end);
+        let last = end.is_some_and(|end| !directory.ends_below(self.next, end));
         let block = self.run.block(self.next, self.keep)?;
         self.next += 1;
         let (layout, bytes) = (block.layout, &*block.bytes);

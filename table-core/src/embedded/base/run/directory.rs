@@ -1,28 +1,44 @@
-//! Directory of a run: the places of its blocks, with their first and last keys.
+//! Directory of a run: the offset, the keys and the tally of each block (`docs/format.md`, "Runs").
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
+use crate::embedded::base::policy::Weight;
 use crate::embedded::base::run::SUM;
+use crate::embedded::base::tally::Tally;
 use crate::embedded::bytes::{Reader, Writer};
 
-/// The index of a run, and its filter, in memory.
+/// The index of a run and its filter, in memory.
 #[derive(Debug, Default)]
 pub(in super::super) struct Directory {
-    /// Where each block begins, and where the one behind the last would.
+    /// The offset of each block, then the end of the last one.
     offsets: Vec<u64>,
-    /// The first and the last key of each block, nothing between.
+    /// The common beginning of all keys. It is empty until the directory is complete.
+    prefix: Vec<u8>,
+    /// The first and the last key of each block without the prefix, one behind the other.
     keys: Vec<u8>,
-    /// Where each of these keys ends.
+    /// The end of each of these keys.
     key_ends: Vec<u32>,
-    /// How many bytes all keys begin with, and the [`head`] of each block's last key behind them: few lines of memory, where the keys
-    /// are many.
-    common: usize,
+    /// The [`head`] of each block's last key. A search reads few cache lines.
     heads: Vec<u128>,
+    /// Entries and deletions of each block, and the sum of its tally; empty for a run of version 1.
+    counts: Vec<(u32, u32)>,
+    sums: Vec<u64>,
     filter: Vec<u8>,
+    /// The entries of the run.
     entries: u64,
 }
 
-/// The first bytes of a key, as a number of the same order. Of two keys with equal heads the bytes say which is greater.
+/// A form in which an index is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Form {
+    /// Version 1: whole keys and no tallies.
+    Plain,
+    /// Version 2: keys share their beginning with the key before, and each block has a tally.
+    Tallied,
+}
+
+/// The first bytes of a key as a number of the same order. Keys with equal heads are compared by their bytes.
 fn head(key: &[u8]) -> u128 {
     let padded = || {
         let mut head = [0; size_of::<u128>()];
@@ -32,66 +48,132 @@ fn head(key: &[u8]) -> u128 {
     u128::from_be_bytes(key.first_chunk().copied().unwrap_or_else(padded))
 }
 
+/// The number of bytes that two keys begin with.
+pub(in super::super) fn shared(left: &[u8], right: &[u8]) -> usize {
+    left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}
+
+fn write_key(out: &mut Writer, before: &[u8], key: &[u8]) {
+    let shared = shared(before, key);
+    out.u32(u32::try_from(shared).unwrap_or(u32::MAX));
+    out.bytes(key.get(shared..).unwrap_or_default());
+}
+
+/// Reads a key that was written after another. Only the shortest form is accepted.
+fn read_key(reader: &mut Reader<'_>, before: &[u8]) -> Option<Vec<u8>> {
+    let (count, rest) = (usize::try_from(reader.u32()?).ok()?, reader.bytes()?);
+    let key = [before.get(..count)?, rest].concat();
+    (shared(before, &key) == count).then_some(key)
+}
+
 impl Directory {
-    /// Of a run whose blocks begin at an offset; to be filled.
+    /// Creates the directory of a run whose blocks begin at an offset. Blocks are appended, then it is completed.
     pub(super) fn at(offset: u64) -> Self {
         Self { offsets: vec![offset], ..Self::default() }
     }
 
-    /// Appends a block, given by its bytes without the checksum. `None` where there are more than an index can say.
-    pub(super) fn push(&mut self, bytes: usize, first: &[u8], last: &[u8]) -> Option<()> {
+    /// Appends a block of so many bytes without its checksum. Returns `None` if the keys exceed the limits of an index.
+    pub(super) fn push(
+        &mut self,
+        bytes: usize,
+        (first, last): (&[u8], &[u8]),
+        tally: Option<Tally>,
+    ) -> Option<()> {
         self.offsets.push(self.end().checked_add(bytes as u64 + SUM as u64)?);
         for key in [first, last] {
             self.keys.extend_from_slice(key);
             self.key_ends.push(u32::try_from(self.keys.len()).ok()?);
         }
+        if let Some(Tally { entries, deletions, sum }) = tally {
+            self.counts.push((u32::try_from(entries).ok()?, u32::try_from(deletions).ok()?));
+            self.sums.push(sum);
+        }
         Some(())
     }
 
-    /// Adds what is known once all blocks are there.
+    /// Completes the directory: takes the common beginning off the keys, and adds the filter and the number of entries.
     pub(super) fn complete(&mut self, filter: Vec<u8>, entries: u64) {
         (self.filter, self.entries) = (filter, entries);
-        let ends =
-            if self.len() > 0 { (self.first(0), self.last(self.len() - 1)) } else { Default::default() };
-        self.common = ends.0.iter().zip(ends.1).take_while(|(left, right)| left == right).count();
-        let last = |index| self.last(index).get(self.common..).unwrap_or_default();
-        self.heads = (0..self.len()).map(|index| head(last(index))).collect();
+        let Some(last) = self.len().checked_sub(1) else { return };
+        let common = shared(self.rest(0), self.rest(2 * last + 1));
+        self.prefix = self.rest(0).get(..common).unwrap_or_default().to_vec();
+        let (mut keys, mut ends) =
+            (Vec::with_capacity(self.keys.len()), Vec::with_capacity(self.key_ends.len()));
+        for at in 0..self.key_ends.len() {
+            keys.extend_from_slice(self.rest(at).get(common..).unwrap_or_default());
+            ends.push(u32::try_from(keys.len()).unwrap_or(u32::MAX));
+        }
+        keys.shrink_to_fit();
+        (self.keys, self.key_ends) = (keys, ends);
+        self.offsets.shrink_to_fit();
+        self.counts.shrink_to_fit();
+        self.sums.shrink_to_fit();
+        self.heads = (0..self.len()).map(|index| head(self.rest(2 * index + 1))).collect();
     }
 
-    /// The bytes of the index.
-    pub(in super::super) fn write(&self) -> Vec<u8> {
+    /// Returns the bytes of the index.
+    pub(in super::super) fn write(&self, form: Form) -> Vec<u8> {
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let mut out = Writer::default();
-        out.u32(u32::try_from(self.len()).unwrap_or(u32::MAX));
+        out.u32(count(self.len()));
+        let mut before = Vec::new();
         for index in 0..self.len() {
-            out.u32(u32::try_from(self.place(index).1).unwrap_or(u32::MAX));
-            out.bytes(self.first(index));
-            out.bytes(self.last(index));
+            out.u32(count(self.place(index).1));
+            let (first, last) = (self.first(index), self.last(index));
+            if form == Form::Plain {
+                out.bytes(&first);
+                out.bytes(&last);
+                continue;
+            }
+            let (entries, deletions) = self.counts.get(index).copied().unwrap_or_default();
+            out.u32(entries);
+            out.u32(deletions);
+            out.u64(self.sums.get(index).copied().unwrap_or_default());
+            write_key(&mut out, &before, &first);
+            write_key(&mut out, &first, &last);
+            before = last;
         }
         out.into_bytes()
     }
 
-    /// Reads an index; `None` if the bytes are none, or its keys are not in order.
-    pub(in super::super) fn read(bytes: &[u8], offset: u64, filter: Vec<u8>, entries: u64) -> Option<Self> {
+    /// Reads an index. Returns `None` if the bytes are no index of this form, or its keys are out of order.
+    pub(in super::super) fn read(
+        bytes: &[u8],
+        form: Form,
+        offset: u64,
+        filter: Vec<u8>,
+        entries: u64,
+    ) -> Option<Self> {
         let (mut reader, mut directory) = (Reader::new(bytes), Self::at(offset));
-        let mut before: Option<&[u8]> = None;
+        let mut before: Option<Vec<u8>> = None;
         for _ in 0..reader.u32()? {
-            let (bytes, first, last) = (reader.u32()?, reader.bytes()?, reader.bytes()?);
+            let bytes = usize::try_from(reader.u32()?).ok()?;
+            let (tally, first, last) = match form {
+                Form::Plain => (None, reader.bytes()?.to_vec(), reader.bytes()?.to_vec()),
+                Form::Tallied => {
+                    let (entries, deletions) = (reader.u32()?.into(), reader.u32()?.into());
+                    let tally = Tally { entries, deletions, sum: reader.u64()? };
+                    let first = read_key(&mut reader, before.as_deref().unwrap_or_default())?;
+                    let last = read_key(&mut reader, &first)?;
+                    (Some(tally), first, last)
+                }
+            };
             if before.is_some_and(|before| before >= first) || first > last {
                 return None;
             }
+            directory.push(bytes, (&first, &last), tally)?;
             before = Some(last);
-            directory.push(usize::try_from(bytes).ok()?, first, last)?;
         }
         directory.complete(filter, entries);
         (reader.is_empty() && directory.len() > 0).then_some(directory)
     }
 
-    /// How many blocks.
+    /// Returns the number of blocks.
     pub(in super::super) fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// How many rows and deletions.
+    /// Returns the number of rows and deletions.
     #[cfg(test)]
     pub(in super::super) fn entries(&self) -> u64 {
         self.entries
@@ -101,69 +183,110 @@ impl Directory {
         &self.filter
     }
 
-    /// Where the last block ends.
+    /// Returns the offset behind the last block.
     pub(super) fn end(&self) -> u64 {
         self.offsets.last().copied().unwrap_or_default()
     }
 
-    /// The offset of a block, and its bytes without the checksum.
+    /// Returns the offset of a block, and its bytes without the checksum.
     pub(in super::super) fn place(&self, index: usize) -> (u64, usize) {
         let offset = |index: usize| self.offsets.get(index).copied().unwrap_or_else(|| self.end());
         let (start, end) = (offset(index), offset(index + 1));
         (start, usize::try_from(end - start).unwrap_or(usize::MAX).saturating_sub(SUM))
     }
 
-    fn key(&self, at: usize) -> &[u8] {
+    /// Returns the tally of a block as it was written; `None` in a run of version 1.
+    pub(in super::super) fn tally(&self, index: usize) -> Option<Tally> {
+        let ((entries, deletions), sum) = (*self.counts.get(index)?, *self.sums.get(index)?);
+        Some(Tally { entries: entries.into(), deletions: deletions.into(), sum })
+    }
+
+    /// Returns the tally of all blocks as they were written; `None` in a run of version 1.
+    pub(in super::super) fn total(&self) -> Option<Tally> {
+        (!self.counts.is_empty()).then(|| (0..self.len()).filter_map(|index| self.tally(index)).sum())
+    }
+
+    /// Returns a key without the prefix.
+    fn rest(&self, at: usize) -> &[u8] {
         let end = |at: usize| self.key_ends.get(at).map_or(0, |end| *end as usize);
         let start = at.checked_sub(1).map_or(0, end);
         self.keys.get(start..end(at)).unwrap_or_default()
     }
 
-    /// The first key of a block.
-    pub(in super::super) fn first(&self, index: usize) -> &[u8] {
-        self.key(2 * index)
+    /// Compares a key of the directory with another key.
+    fn compare(&self, at: usize, key: &[u8]) -> Ordering {
+        match key.split_at_checked(self.prefix.len()) {
+            Some((front, rest)) => self.prefix.as_slice().cmp(front).then_with(|| self.rest(at).cmp(rest)),
+            // A key that is a part of the prefix is smaller.
+            None => self.prefix.as_slice().cmp(key),
+        }
     }
 
-    /// The last key of a block.
-    pub(in super::super) fn last(&self, index: usize) -> &[u8] {
-        self.key(2 * index + 1)
+    /// Returns `true` if a block begins below a key.
+    pub(in super::super) fn begins_below(&self, index: usize, key: &[u8]) -> bool {
+        self.compare(2 * index, key).is_lt()
     }
 
-    /// The first block whose last key is not below a key; the number of blocks if there is none.
+    /// Returns `true` if a block ends below a key.
+    pub(in super::super) fn ends_below(&self, index: usize, key: &[u8]) -> bool {
+        self.compare(2 * index + 1, key).is_lt()
+    }
+
+    /// Returns the first key of a block.
+    pub(in super::super) fn first(&self, index: usize) -> Vec<u8> {
+        [&self.prefix, self.rest(2 * index)].concat()
+    }
+
+    /// Returns the last key of a block.
+    pub(in super::super) fn last(&self, index: usize) -> Vec<u8> {
+        [&self.prefix, self.rest(2 * index + 1)].concat()
+    }
+
+    /// Returns the first block whose last key is not below a key, or the number of blocks.
     pub(in super::super) fn search(&self, key: &[u8]) -> usize {
-        let common = self.first(0).get(..self.common).unwrap_or_default();
-        let Some(rest) = key.strip_prefix(common) else {
-            return if key < common { 0 } else { self.len() };
+        let Some(rest) = key.strip_prefix(self.prefix.as_slice()) else {
+            return if key < self.prefix.as_slice() { 0 } else { self.len() };
         };
         let head = head(rest);
         let mut low = self.heads.partition_point(|other| *other < head);
-        let rest = self.heads.get(low..).unwrap_or_default();
-        if rest.first() != Some(&head) {
+        let equal = self.heads.get(low..).unwrap_or_default();
+        if equal.first() != Some(&head) {
             return low;
         }
-        let mut high = low + rest.partition_point(|other| *other == head);
+        let mut high = low + equal.partition_point(|other| *other == head);
         while low < high {
             let middle = usize::midpoint(low, high);
-            if self.last(middle) < key { low = middle + 1 } else { high = middle }
+            if self.rest(2 * middle + 1) < rest {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
         }
         low
     }
 
-    /// The blocks that have keys from `start` on, up to but without `end`.
+    /// Returns the blocks that may have keys from `start` on, up to but without `end`.
     pub(in super::super) fn within(&self, start: &[u8], end: Option<&[u8]>) -> Range<usize> {
         let from = self.search(start);
         let to = end.map_or(self.len(), |end| {
             let last = self.search(end);
             // The block that has `end`, or is the first above it, may begin below it.
-            if last < self.len() && self.first(last) < end { last + 1 } else { last }
+            if last < self.len() && self.begins_below(last, end) { last + 1 } else { last }
         });
         from..to.max(from)
     }
 
-    /// The bytes of some blocks.
-    pub(in super::super) fn bytes(&self, blocks: Range<usize>) -> u64 {
+    /// Returns the bytes, entries and deletions of some blocks. In a run of version 1 entries are estimated.
+    pub(in super::super) fn weigh(&self, blocks: Range<usize>) -> Weight {
         let offset = |index: usize| self.offsets.get(index).copied().unwrap_or_else(|| self.end());
-        offset(blocks.end) - offset(blocks.start)
+        let bytes = offset(blocks.end) - offset(blocks.start);
+        let Some(counts) = self.counts.get(blocks) else {
+            let all = u128::from(offset(self.len()) - offset(0)).max(1);
+            let entries = u128::from(self.entries) * u128::from(bytes) / all;
+            return Weight { bytes, entries: u64::try_from(entries).unwrap_or(u64::MAX), deletions: 0 };
+        };
+        let sum = |of: fn(&(u32, u32)) -> u32| counts.iter().map(|count| u64::from(of(count))).sum();
+        Weight { bytes, entries: sum(|count| count.0), deletions: sum(|count| count.1) }
     }
 }
 
@@ -186,7 +309,7 @@ mod tests {
             let keys: Vec<_> = keys.iter().map(|rest| key(rest)).collect();
             let mut directory = Directory::at(0);
             for block in keys.chunks(2) {
-                directory.push(10, &block[0], &block[block.len() - 1]).unwrap();
+                directory.push(10, (&block[0], &block[block.len() - 1]), None).unwrap();
             }
             directory.complete(Vec::new(), keys.len() as u64);
             for probe in keys.iter().cloned().chain([key(&probe), probe, vec![if below { 0 } else { 9 }; 9]]) {
@@ -198,27 +321,36 @@ mod tests {
 
     fn directory() -> Directory {
         let mut directory = Directory::at(24);
-        directory.push(100, b"b", b"d").unwrap();
-        directory.push(200, b"f", b"f").unwrap();
-        directory.push(300, b"h", b"k").unwrap();
+        let tally = |entries| Some(Tally { entries, deletions: 1, sum: entries << 60 });
+        directory.push(100, (b"kb", b"kd"), tally(2)).unwrap();
+        directory.push(200, (b"kf", b"kf"), tally(1)).unwrap();
+        directory.push(300, (b"kh", b"kk"), tally(2)).unwrap();
         directory.complete(Vec::new(), 5);
         directory
     }
 
     #[test]
-    fn golden_bytes_of_an_index() {
+    fn golden_bytes_of_an_index_in_both_forms() {
         let mut directory = Directory::at(24);
-        directory.push(0x1234, b"ab", b"c").unwrap();
-        assert_eq!(directory.write(), b"\x01\0\0\0\x34\x12\0\0\x02\0\0\0ab\x01\0\0\0c");
+        let tally = Tally { entries: 5, deletions: 2, sum: 0x0102_0304_0506_0708 };
+        directory.push(0x1234, (b"ab", b"ac"), Some(tally)).unwrap();
+        assert_eq!(directory.write(Form::Plain), b"\x01\0\0\0\x34\x12\0\0\x02\0\0\0ab\x02\0\0\0ac");
+        let tallied = b"\x01\0\0\0\x34\x12\0\0\x05\0\0\0\x02\0\0\0\x08\x07\x06\x05\x04\x03\x02\x01\
+            \0\0\0\0\x02\0\0\0ab\x01\0\0\0\x01\0\0\0c";
+        assert_eq!(directory.write(Form::Tallied), tallied);
     }
 
     #[test]
     fn an_index_reads_back_and_none_is_made_of_other_bytes() {
-        let bytes = directory().write();
-        let back = Directory::read(&bytes, 24, vec![], 5).unwrap();
-        assert_eq!((back.write(), back.entries(), back.end()), (bytes.clone(), 5, 24 + 600 + 12));
-        for length in 0..bytes.len() {
-            assert!(Directory::read(&bytes[..length], 24, vec![], 5).is_none());
+        for form in [Form::Plain, Form::Tallied] {
+            let bytes = directory().write(form);
+            let back = Directory::read(&bytes, form, 24, vec![], 5).unwrap();
+            assert_eq!((back.write(form), back.entries(), back.end()), (bytes.clone(), 5, 24 + 600 + 12));
+            let total = directory().total().filter(|_| form == Form::Tallied);
+            assert_eq!(back.total(), total);
+            for length in 0..bytes.len() {
+                assert!(Directory::read(&bytes[..length], form, 24, vec![], 5).is_none());
+            }
         }
     }
 
@@ -226,18 +358,29 @@ mod tests {
     fn blocks_of_a_span() {
         let directory = directory();
         for (start, end, wanted) in [
-            ("a", "b", 0..0),
-            ("a", "c", 0..1),
-            ("d", "e", 0..1),
-            ("e", "f", 1..1),
-            ("e", "g", 1..2),
-            ("c", "i", 0..3),
-            ("j", "z", 2..3),
+            ("k", "k", 0..0),
+            ("a", "kb", 0..0),
+            ("ka", "kc", 0..1),
+            ("kd", "ke", 0..1),
+            ("ke", "kf", 1..1),
+            ("ke", "kg", 1..2),
+            ("kc", "ki", 0..3),
+            ("kj", "kz", 2..3),
+            ("kl", "kz", 3..3),
             ("l", "z", 3..3),
         ] {
             assert_eq!(directory.within(start.as_bytes(), Some(end.as_bytes())), wanted, "{start} to {end}");
         }
         assert_eq!(directory.within(b"", None), 0..3);
-        assert_eq!((directory.place(1), directory.bytes(0..2)), ((128, 200), 308));
+        assert_eq!(directory.place(1), (128, 200));
+        assert_eq!(directory.weigh(0..2), Weight { bytes: 308, entries: 3, deletions: 2 });
+        let plain = Directory::read(&directory.write(Form::Plain), Form::Plain, 24, vec![], 6).unwrap();
+        assert_eq!(plain.weigh(1..3), Weight { bytes: 508, entries: 4, deletions: 0 });
+        assert!(
+            directory.begins_below(1, b"kg")
+                && !directory.begins_below(1, b"kf")
+                && !directory.begins_below(1, b"k")
+        );
+        assert!(directory.ends_below(0, b"l") && !directory.ends_below(0, b"j"));
     }
 }

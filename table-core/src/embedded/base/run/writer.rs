@@ -1,4 +1,4 @@
-//! Writes the file of a run, in slices, each of them synced: a great sync at the end would keep the journal's syncs waiting.
+//! Writer of a run. It writes and syncs 1 MiB at a time: one large sync at the end would delay the syncs of the journal.
 
 use std::sync::Arc;
 
@@ -8,32 +8,37 @@ use crate::embedded::base::block::BlockWriter;
 use crate::embedded::base::fault::BaseFault;
 use crate::embedded::base::filter;
 use crate::embedded::base::pool::Pool;
-use crate::embedded::base::run::{Directory, Footer, HEADER, Run, RunFile, SUM, header, sum};
+use crate::embedded::base::run::directory::Form;
+use crate::embedded::base::run::{Directory, Footer, HEADER, Run, RunFile, SUM, VERSION, header, sum};
+use crate::embedded::base::tally::Tally;
 use crate::embedded::disk::{DiskFile, fault::Task};
 use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 use crate::row::RowView;
 
-/// Bytes that are written at once, and synced.
+/// Bytes of one write, which a sync follows.
 const SLICE: usize = 1 << 20;
 
-/// A run in the making.
+/// An unfinished run.
 pub(in super::super) struct RunWriter {
     pool: Arc<Pool>,
     number: u64,
     file: Arc<dyn DiskFile>,
-    /// Bytes that are written.
+    /// Bytes written so far.
     written: u64,
-    /// Bytes that are to be written behind them.
+    /// Bytes to write next.
     pending: Vec<u8>,
     block: BlockWriter,
     encoded: Vec<u8>,
     directory: Directory,
     hashes: Vec<u64>,
+    /// Tallies of the open block, and of the finished blocks.
+    tally: Tally,
+    total: Tally,
 }
 
 impl RunWriter {
-    /// Begins a run in a file of this number.
+    /// Creates the file of a run.
     pub(in super::super) fn create(pool: &Arc<Pool>, number: u64) -> Result<Self> {
         let file = pool.create(number).map_err(|error| Task::CreateRun.refused(error))?;
         let mut writer = Self {
@@ -46,27 +51,31 @@ impl RunWriter {
             encoded: Vec::new(),
             directory: Directory::at((HEADER + SUM) as u64),
             hashes: Vec::new(),
+            tally: Tally::default(),
+            total: Tally::default(),
         };
-        writer.part(&header(number));
+        writer.part(&header(VERSION, number));
         Ok(writer)
     }
 
-    /// Bytes of the file so far, about.
+    /// Returns the approximate length of the file so far.
     pub(in super::super) fn bytes(&self) -> u64 {
         self.written + (self.pending.len() + self.block.bytes()) as u64
     }
 
-    /// Appends a row, or a deletion, whose key is above all others.
+    /// Appends a row or a deletion. Its key must be above all others.
     pub(in super::super) fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) -> Result<()> {
         if self.block.is_full(key, row) {
             self.end_block()?;
         }
         self.block.push(key, row);
-        self.hashes.push(filter::hash(key));
+        let hash = filter::hash(key);
+        self.hashes.push(hash);
+        self.tally.add_hashed(hash, row);
         Ok(())
     }
 
-    /// Lets the next row begin a block.
+    /// Finishes the open block, so the next row begins another.
     pub(in super::super) fn end_block(&mut self) -> Result<()> {
         if self.block.is_empty() {
             return Ok(());
@@ -77,13 +86,15 @@ impl RunWriter {
         block.clear();
         self.block.finish(&mut block);
         self.part(&block);
-        let pushed = self.directory.push(block.len(), &first, &last);
+        let tally = std::mem::take(&mut self.tally);
+        self.total = self.total.with(tally);
+        let pushed = self.directory.push(block.len(), (&first, &last), Some(tally));
         self.encoded = block;
         pushed.ok_or_else(|| Error::of(BaseFault::TooManyBlocks))?;
         if self.pending.len() >= SLICE { self.write() } else { Ok(()) }
     }
 
-    /// Appends a part with its checksum; its offset.
+    /// Appends a part and its checksum. Returns the offset of the part.
     fn part(&mut self, bytes: &[u8]) -> u64 {
         let offset = self.written + self.pending.len() as u64;
         self.pending.extend_from_slice(bytes);
@@ -102,20 +113,20 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Makes the run whole and its bytes durable; its name becomes so with the next sync of the folder.
+    /// Finishes the run and syncs the file. Its name becomes durable with the next sync of the folder.
     pub(in super::super) fn finish(mut self) -> Result<Run> {
         self.end_block()?;
         let bits = filter::build(&self.hashes);
         let filter = self.part(&bits);
         self.directory.complete(bits, self.hashes.len() as u64);
-        let index = self.part(&self.directory.write());
-        self.part(&Footer { filter, index, entries: self.hashes.len() as u64 }.write());
+        let index = self.part(&self.directory.write(Form::Tallied));
+        self.part(&Footer { filter, index, tally: self.total }.write());
         self.write()?;
         let last = self.directory.len().saturating_sub(1);
         let ends = (self.directory.first(0).into(), self.directory.last(last).into());
         let file = RunFile { number: self.number, identity: Uuid::new_v4(), length: self.written };
         let run = Run::new(&self.pool, file, ends);
-        // What was just written need not be read.
+        // The directory of a run that was just written need not be read.
         let _ = run.directory.set(self.directory);
         Ok(run)
     }

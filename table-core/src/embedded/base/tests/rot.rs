@@ -130,11 +130,12 @@ fn a_merge_leaves_what_is_broken_as_it_is_and_merges_the_rest() {
         let mut failures = 0;
         loop {
             match base.merge().unwrap() {
-                Merged::Failed(error) => {
+                Merged::Apart(error) => {
                     assert_eq!(error.code(), ErrorCode::Corrupted);
                     failures += 1;
                 }
                 Merged::All => break,
+                Merged::Failed(error) => panic!("{error}"),
                 Merged::Slice | Merged::Nothing => {}
             }
         }

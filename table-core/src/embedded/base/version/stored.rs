@@ -1,6 +1,6 @@
-//! The file `BASE`: a version of the base and what was recorded with it (`docs/format.md`, "Base").
+//! The file `BASE`: a version of the base and its metadata (`docs/format.md`, "Base").
 //!
-//! It is replaced as a whole, by a rename, and holds its content twice: it is small, and all else hangs on it.
+//! The file is replaced by a rename. It is small and holds its content twice, because without it no run can be used.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::embedded::base::fault::{BaseFault, Unrelated};
 use crate::embedded::base::meta::Meta;
+use crate::embedded::base::policy::Weight;
 use crate::embedded::base::pool::Pool;
 use crate::embedded::base::run::{Run, RunFile};
 use crate::embedded::base::version::{Layer, Segment, Version};
@@ -24,19 +25,21 @@ pub(crate) const BASE: &str = "BASE";
 pub(crate) const BASE_NEW: &str = "BASE.new";
 
 const MAGIC: &[u8; 8] = b"TBLBASE\0";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The first version: its engine and its runs have no identities.
 const WITHOUT_IDENTITIES: u32 = 1;
+/// The last version whose layers have no counts of entries and deletions.
+const WITHOUT_COUNTS: u32 = 2;
 /// Bytes before the content: magic, version, length.
 const HEADER: usize = 16;
 
-/// What the file says.
+/// The content of the file.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
-    /// The identity of the engine, the same in its backups and in what is restored from them.
+    /// The identity of the engine. Its backups, and folders restored from them, have the same one.
     pub(in super::super) engine: Uuid,
     pub(in super::super) meta: Meta,
-    /// The number that the next run gets.
+    /// The number of the next run.
     pub(in super::super) next: u64,
     pub(in super::super) version: Arc<Version>,
 }
@@ -65,7 +68,9 @@ impl Stored {
             out.u32(count(segment.layers.len()));
             for layer in &segment.layers {
                 out.u32(places.get(&layer.run.number).map_or(u32::MAX, |place| count(*place)));
-                out.u64(layer.bytes);
+                out.u64(layer.weight.bytes);
+                out.u64(layer.weight.entries);
+                out.u64(layer.weight.deletions);
             }
         }
         out.into_bytes()
@@ -81,7 +86,10 @@ impl Stored {
         out.into_bytes()
     }
 
-    /// Whether the runs of both can be in one folder, and what is recorded here is not older; or what the other is.
+    /// Checks that the runs of an earlier version can be in one folder with those of this one.
+    ///
+    /// # Errors
+    /// The relation of the other version, if it is not earlier.
     pub(in super::super) fn check_follows(&self, earlier: &Self) -> Result<(), Unrelated> {
         if self.engine != earlier.engine {
             return Err(Unrelated::Engine);
@@ -98,15 +106,15 @@ impl Stored {
         Ok(())
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     pub(in super::super) fn bytes(&self) -> Vec<u8> {
         self.copy().repeat(2)
     }
 
-    /// Replaces the file, durably. Files of runs that are new become durable before.
+    /// Replaces the file durably. The entries of new runs become durable before.
     ///
     /// # Errors
-    /// After `DiskFull` the file is as it was. After anything else it may be either.
+    /// `DiskFull` leaves the old file. Other errors of the disk leave either.
     pub(in super::super) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<()> {
         let bytes = self.bytes();
         let write = || {
@@ -130,7 +138,7 @@ impl Stored {
         Self::parse(&read_bytes(&*pool.disk, &path)?, &path, pool)
     }
 
-    /// What the bytes of the file say, read from a path.
+    /// Parses the bytes of a file.
     pub(in super::super) fn parse(bytes: &[u8], path: &Path, pool: &Arc<Pool>) -> Result<Self> {
         let copies = Copies::of(bytes);
         let broken = |offset| Error::of(BaseFault::Broken { file: path.into(), offset });
@@ -138,7 +146,7 @@ impl Stored {
         Self::of(&content, pool).ok_or_else(|| broken(HEADER as u64))
     }
 
-    /// What the content of a copy says.
+    /// Parses the content of a copy.
     #[cfg(feature = "fuzzing")]
     pub(in super::super) fn of_content(bytes: &[u8], pool: &Arc<Pool>) -> Option<Self> {
         Self::of(&Content { version: VERSION, bytes: bytes.to_vec() }, pool)
@@ -146,7 +154,7 @@ impl Stored {
 
     fn of(Content { version, bytes }: &Content, pool: &Arc<Pool>) -> Option<Self> {
         let mut reader = Reader::new(bytes);
-        // IMPORTANT: what has no identity gets a new one: it is never taken for the same in two folders without proof.
+        // IMPORTANT: a run without an identity gets a new one, so that two folders never take different runs for the same.
         let identity = |reader: &mut Reader<'_>| match *version {
             WITHOUT_IDENTITIES => Some(Uuid::new_v4()),
             _ => Some(Uuid::from_bytes(reader.take(16)?.try_into().ok()?)),
@@ -168,7 +176,11 @@ impl Stored {
             let mut layers = Vec::new();
             for _ in 0..reader.u32()? {
                 let run = Arc::clone(runs.get(usize::try_from(reader.u32()?).ok()?)?);
-                layers.push(Layer { run, bytes: reader.u64()? });
+                let mut weight = Weight { bytes: reader.u64()?, ..Weight::default() };
+                if *version > WITHOUT_COUNTS {
+                    (weight.entries, weight.deletions) = (reader.u64()?, reader.u64()?);
+                }
+                layers.push(Layer { run, weight });
             }
             if !in_order {
                 return None;
@@ -180,18 +192,18 @@ impl Stored {
     }
 }
 
-/// The content of a copy, and the version that it is written in.
+/// The bytes of a copy, and the version of their form.
 #[derive(PartialEq, Eq)]
 pub(in super::super) struct Content {
     version: u32,
     bytes: Vec<u8>,
 }
 
-/// The contents of the file's two copies; `None` for one that is broken.
+/// The two copies of the content; `None` for a broken one.
 pub(in super::super) struct Copies {
     pub(in super::super) first: Option<Content>,
     pub(in super::super) second: Option<Content>,
-    /// Where the second one begins.
+    /// The offset of the second copy.
     pub(in super::super) half: u64,
 }
 
@@ -207,7 +219,7 @@ pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u
 }
 
 impl Copies {
-    /// Those of the bytes of a file.
+    /// Finds the copies in the bytes of a file.
     pub(in super::super) fn of(bytes: &[u8]) -> Self {
         let half = bytes.len() / 2;
         let (front, back) = bytes.split_at(half);
@@ -217,7 +229,7 @@ impl Copies {
     }
 }
 
-/// The content of a copy at the front of some bytes, if it is whole.
+/// Returns the content of a copy at the front of some bytes; `None` if it is broken.
 fn content(bytes: &[u8]) -> Option<Content> {
     let mut reader = Reader::new(bytes);
     let magic = reader.u64()? == u64::from_le_bytes(*MAGIC);
@@ -243,13 +255,15 @@ mod tests {
         Meta { journal: 3, sequence: 99, timestamp: 7, catalog: Catalog::default(), dropped: Vec::new() }
     }
 
-    /// The bytes behind what [`Meta`] writes, with what is between the numbers of runs and their lengths.
-    fn runs(identity: &[u8]) -> Vec<u8> {
-        let parts: [&[u8]; 4] = [
+    /// Returns the bytes behind those of [`Meta`], given the bytes between the number and the length of a run, and those behind the bytes
+    /// of a layer.
+    fn runs(identity: &[u8], counts: &[u8]) -> Vec<u8> {
+        let parts: [&[u8]; 5] = [
             b"\x06\0\0\0\0\0\0\0\x01\0\0\0\x05\0\0\0\0\0\0\0",
             identity,
             b"\x09\x08\0\0\0\0\0\0\x01\0\0\0a\x02\0\0\0bc",
             b"\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x44\0\0\0\0\0\0\0",
+            counts,
         ];
         parts.concat()
     }
@@ -263,29 +277,39 @@ mod tests {
     }
 
     #[test]
-    fn golden_bytes_of_the_file_and_of_its_first_version() {
+    fn golden_bytes_of_the_file_and_of_its_earlier_versions() {
         let (pool, engine, identity) = (pool(), Uuid::from_bytes([0xE1; 16]), Uuid::from_bytes([0xD2; 16]));
         let ends: (Box<[u8]>, Box<[u8]>) = ((*b"a").into(), (*b"bc").into());
         let run = Arc::new(Run::new(&pool, RunFile { number: 5, identity, length: 0x809 }, ends));
-        let segment = Segment { start: Arc::default(), layers: vec![Layer { run, bytes: 0x44 }] };
+        let weight = Weight { bytes: 0x44, entries: 3, deletions: 1 };
+        let segment = Segment { start: Arc::default(), layers: vec![Layer { run, weight }] };
         let version = Arc::new(Version { segments: vec![Arc::new(segment)] });
         let stored = Stored { engine, meta: meta(), next: 6, version };
         let mut recorded = Writer::default();
         meta().write(&mut recorded);
-        let content = [engine.as_bytes(), recorded.as_bytes(), &runs(identity.as_bytes())].concat();
-        assert_eq!(stored.bytes(), file(2, &content));
+        let counts = b"\x03\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0";
+        let content = [engine.as_bytes(), recorded.as_bytes(), &runs(identity.as_bytes(), counts)].concat();
+        assert_eq!(stored.bytes(), file(3, &content));
 
-        let first = file(1, &[recorded.as_bytes(), &runs(&[])].concat());
+        let first = file(1, &[recorded.as_bytes(), &runs(&[], &[])].concat());
+        let second =
+            file(2, &[engine.as_bytes(), recorded.as_bytes(), &runs(identity.as_bytes(), &[])].concat());
         let read = |bytes: &[u8]| Stored::parse(bytes, Path::new(BASE), &pool).unwrap();
         let again = read(&first);
         assert_ne!((again.engine, again.version.runs()[0].identity), (engine, identity));
         assert_ne!(again.engine, read(&first).engine, "never the same in two folders");
-        for (back, engine) in [(read(&stored.bytes()), engine), (again.clone(), again.engine)] {
+        let layer = |stored: &Stored| stored.version.segments()[0].layers[0].weight;
+        let uncounted = Weight { entries: 0, deletions: 0, ..weight };
+        assert_eq!((layer(&again), layer(&read(&second))), (uncounted, uncounted));
+        assert_eq!(layer(&read(&stored.bytes())), weight);
+        for (back, engine) in
+            [(read(&stored.bytes()), engine), (read(&second), engine), (again.clone(), again.engine)]
+        {
             let run = &back.version.runs()[0];
             assert_eq!((back.engine, back.next, run.number, run.length), (engine, 6, 5, 0x809));
             assert_eq!((&*run.first, &*run.last), (&b"a"[..], &b"bc"[..]));
         }
-        let later = file(3, &content);
+        let later = file(4, &content);
         assert!(Stored::parse(&later, Path::new(BASE), &pool).is_err());
     }
 }

@@ -1,0 +1,328 @@
+//! Merge policy: the layers to merge next, as a pure function of sizes, counts and deletions.
+//!
+//! A merge replaces the newest layers of one segment by one layer, or all layers of neighbouring segments by one segment with one layer.
+//! The first of these rules that applies chooses:
+//! 1. *Required*: a segment with rows of a dropped table, or one that a compaction has not reached, is merged.
+//! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged from the top, down to the first layer that is larger than all above
+//!    it; completely if the layers above the oldest one are a quarter of it.
+//! 3. *Deleted*: a segment with half as many deletions as rows is merged.
+//! 4. *Wasteful*: if the base wastes more than a fifth of its oldest layers and one run, the segment that wastes the largest share of
+//!    itself is merged. Waste is all that lies above an oldest layer, and the rows that deletions hide.
+//! 5. *Small*: [`NEIGHBOURS`] neighbouring segments that fit into one run are merged.
+//!
+//! **Termination.** Call a segment *settled* if it has at most one layer, and this has no deletions and no rows of dropped tables. The measure is the pair of the sum of
+//! entries × layers over all segments that are not settled, and the number of layers and segments. Rules 1 to 4 choose a segment that is
+//! not settled. They lessen the first number, since at least two layers become one or the segment becomes settled; if the segment has no
+//! visible entry, they lessen the second. Rule 5 does not enlarge the first number and lessens the second. Cutting a segment in two before
+//! a merge does not enlarge the first number, and the part that is merged has an entry. Both numbers are natural: without flushes,
+//! merges end. The tests check the measure after each merge.
+
+use std::ops::Range;
+
+/// Layers of a segment that no rule merges for their number. A lookup asks the filter of each.
+pub(super) const LAYERS: usize = 11;
+/// Layers at which flushes wait. A flush adds one layer, so no readable segment has more.
+pub(super) const MOST_LAYERS: usize = 16;
+/// The part of the oldest layers that waste may amount to, as a divisor.
+const WASTE_SHARE: u64 = 5;
+/// Neighbouring segments that are merged if they fit into one run.
+pub(super) const NEIGHBOURS: usize = 8;
+/// Deletions that are worth a merge of their own.
+pub(super) const DELETIONS: u64 = 256;
+
+/// The size of a layer within a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Weight {
+    pub(crate) bytes: u64,
+    /// Rows and deletions. Zero if the version was recorded without counts.
+    pub(crate) entries: u64,
+    pub(crate) deletions: u64,
+}
+
+impl std::iter::Sum for Weight {
+    fn sum<I: Iterator<Item = Self>>(weights: I) -> Self {
+        weights.fold(Self::default(), |sum, weight| Self {
+            bytes: sum.bytes + weight.bytes,
+            entries: sum.entries + weight.entries,
+            deletions: sum.deletions + weight.deletions,
+        })
+    }
+}
+
+/// The condition of a segment beside its sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Condition {
+    #[default]
+    Usual,
+    /// The segment must be merged completely.
+    Required,
+    /// The segment cannot be read, and is not merged.
+    SetApart,
+}
+
+/// The figures of a segment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Figures {
+    /// The weights of the layers, the newest first.
+    pub(super) layers: Vec<Weight>,
+    pub(super) condition: Condition,
+}
+
+/// A merge: the newest layers of some neighbouring segments. Of several segments all layers are merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) segments: Range<usize>,
+    pub(super) layers: usize,
+}
+
+/// The urgency of merges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Debt {
+    /// No merge is due.
+    None,
+    /// A merge is due.
+    Some,
+    /// Flushes wait for merges.
+    Much,
+}
+
+impl Figures {
+    fn total(&self) -> Weight {
+        self.layers.iter().copied().sum()
+    }
+
+    /// Returns the bytes above the oldest layer.
+    fn newer(&self) -> u64 {
+        self.layers.split_last().map_or(0, |(_, newer)| newer.iter().map(|layer| layer.bytes).sum())
+    }
+
+    fn oldest(&self) -> u64 {
+        self.layers.last().map_or(0, |oldest| oldest.bytes)
+    }
+
+    /// Returns the bytes that a complete merge gives back, about.
+    pub(super) fn waste(&self) -> u64 {
+        let Weight { bytes, entries, deletions } = self.total();
+        let hidden = u128::from(bytes) * u128::from(deletions) / u128::from(entries.max(1));
+        let hidden = u64::try_from(hidden).unwrap_or(u64::MAX);
+        self.newer() + hidden.min(self.oldest())
+    }
+
+    /// Returns `true` if a complete merge changes nothing but the number of the run.
+    pub(super) fn is_settled(&self) -> bool {
+        self.layers.len() <= 1 && self.total().deletions == 0
+    }
+
+    fn is_mostly_deleted(&self) -> bool {
+        let Weight { entries, deletions, .. } = self.total();
+        deletions >= DELETIONS && 2 * deletions >= entries.saturating_sub(deletions)
+    }
+
+    /// Returns the number of the newest layers to merge if there are too many.
+    fn top(&self) -> usize {
+        if 4 * self.newer() >= self.total().bytes {
+            return self.layers.len();
+        }
+        let mut above = 0;
+        let fits = |(index, bytes): &(usize, u64)| {
+            let fits = *index < 2 || *bytes <= above;
+            above += bytes;
+            fits
+        };
+        self.layers.iter().map(|layer| layer.bytes).enumerate().take_while(fits).count()
+    }
+}
+
+/// Returns the segments that can be merged, with their positions.
+fn readable(segments: &[Figures]) -> impl Iterator<Item = (usize, &Figures)> {
+    segments.iter().enumerate().filter(|(_, segment)| segment.condition != Condition::SetApart)
+}
+
+/// Returns the bytes wasted, and the bytes that may be.
+fn waste(segments: &[Figures], run_bytes: u64) -> (u64, u64) {
+    let sum =
+        |bytes: fn(&Figures) -> u64| -> u64 { readable(segments).map(|(_, segment)| bytes(segment)).sum() };
+    (sum(Figures::waste), sum(Figures::oldest) / WASTE_SHARE + run_bytes)
+}
+
+/// Returns the urgency of merges, given that one is due.
+pub(super) fn urgency(segments: &[Figures], run_bytes: u64) -> Debt {
+    let (waste, allowed) = waste(segments, run_bytes);
+    let deepest = readable(segments).map(|(_, segment)| segment.layers.len()).max();
+    if waste > 2 * allowed || deepest.is_some_and(|layers| layers >= MOST_LAYERS) {
+        Debt::Much
+    } else {
+        Debt::Some
+    }
+}
+
+/// Returns the merge to do next; `None` if none is due.
+pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
+    let of = |(index, segment): (usize, &Figures), layers: usize| Choice {
+        segments: index..index + 1,
+        layers: layers.min(segment.layers.len()),
+    };
+    let all = |segment| of(segment, usize::MAX);
+    let required = || readable(segments).find(|(_, segment)| segment.condition == Condition::Required);
+    let deep = || {
+        let deepest = readable(segments).max_by_key(|(_, segment)| segment.layers.len())?;
+        (deepest.1.layers.len() > LAYERS).then_some(deepest)
+    };
+    let deleted = || readable(segments).find(|(_, segment)| segment.is_mostly_deleted());
+    let wasteful = || {
+        let (waste, allowed) = waste(segments, run_bytes);
+        let share = |segment: &Figures| {
+            // A small segment does not count as wasteful for a few bytes.
+            u128::from(segment.waste()) * 1_000_000 / u128::from(segment.oldest() + run_bytes / 64 + 1)
+        };
+        let unsettled = readable(segments).filter(|(_, segment)| segment.waste() > 0);
+        unsettled.max_by_key(|(_, segment)| share(segment)).filter(|_| waste > allowed)
+    };
+    required()
+        .map(all)
+        .or_else(|| deep().map(|deepest| of(deepest, deepest.1.top())))
+        .or_else(|| deleted().map(all))
+        .or_else(|| wasteful().map(all))
+        .or_else(|| small(segments, run_bytes))
+}
+
+/// Chooses neighbours that fit into one run.
+fn small(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
+    let bytes_of = |index: usize| segments.get(index).map_or(0, |segment| segment.total().bytes);
+    let (mut start, mut bytes) = (0, 0);
+    for (index, segment) in segments.iter().enumerate() {
+        if segment.condition == Condition::SetApart {
+            (start, bytes) = (index + 1, 0);
+            continue;
+        }
+        bytes += bytes_of(index);
+        while bytes > run_bytes {
+            bytes -= bytes_of(start);
+            start += 1;
+        }
+        if index + 1 - start >= NEIGHBOURS {
+            return Some(Choice { segments: start..index + 1, layers: usize::MAX });
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn layer(bytes: u64) -> Weight {
+        Weight { bytes, entries: bytes / 10, deletions: 0 }
+    }
+
+    fn segment(layers: &[u64]) -> Figures {
+        Figures { layers: layers.iter().map(|bytes| layer(*bytes)).collect(), ..Figures::default() }
+    }
+
+    fn chosen(segments: &[Figures]) -> Option<(Range<usize>, usize)> {
+        choose(segments, 1_000).map(|choice| (choice.segments, choice.layers))
+    }
+
+    #[test]
+    fn each_rule_chooses_and_a_settled_base_is_left_alone() {
+        let settled = segment(&[900]);
+        let base = |one: Figures| vec![settled.clone(), settled.clone(), one];
+        assert_eq!(chosen(&vec![settled.clone(); 20]), None);
+        // Some waste is allowed.
+        assert_eq!(chosen(&base(segment(&[300, 900]))), None);
+        let required = Figures { condition: Condition::Required, ..segment(&[10, 900]) };
+        assert_eq!(chosen(&base(required)), Some((2..3, 2)));
+        let deep: Vec<u64> = std::iter::repeat_n(10, 11).chain([9_000]).collect();
+        assert_eq!(chosen(&base(segment(&deep))), Some((2..3, 11)), "without the oldest layer");
+        let apart = Figures { condition: Condition::SetApart, ..segment(&deep) };
+        assert_eq!(chosen(&base(apart)), None);
+        let mut deleted = segment(&[9_000, 9_000]);
+        (deleted.layers[0].entries, deleted.layers[0].deletions) = (300, 300);
+        deleted.layers[1].entries = 600;
+        assert_eq!(chosen(&base(deleted)), Some((2..3, 2)));
+        let wasteful = [segment(&[600, 5_000]), segment(&[1_700, 9_000]), segment(&[2_500, 2_000])];
+        assert_eq!(chosen(&wasteful), Some((2..3, 2)), "the largest share");
+        let small = vec![segment(&[120]); 9];
+        assert_eq!(chosen(&small), Some((0..8, usize::MAX)));
+    }
+
+    #[test]
+    fn of_many_layers_the_top_is_merged_down_to_one_that_is_larger_than_all_above_it() {
+        assert_eq!(segment(&[5, 5, 10, 20, 41, 1_000]).top(), 4);
+        assert_eq!(segment(&[5, 50, 1_000]).top(), 2);
+        assert_eq!(segment(&[100, 50, 200]).top(), 3);
+    }
+
+    /// The measure that each merge lessens.
+    fn measure(segments: &[Figures]) -> (u64, usize) {
+        let unsettled = segments.iter().filter(|segment| !segment.is_settled());
+        let entries = unsettled.map(|segment| segment.total().entries * segment.layers.len() as u64).sum();
+        (entries, segments.iter().map(|segment| segment.layers.len() + 1).sum())
+    }
+
+    /// Does a merge, of which some part of the entries is left.
+    fn merge(segments: &mut Vec<Figures>, Choice { segments: range, layers }: Choice, kept: u64) {
+        let all = range.len() > 1 || layers >= segments[range.start].layers.len();
+        let of = |segment: &Figures| -> Weight { segment.layers.iter().take(layers).copied().sum() };
+        let merged: Weight = segments[range.clone()].iter().map(of).sum();
+        let deletions = if all { 0 } else { merged.deletions };
+        let rows = (merged.entries - merged.deletions) * kept / 100;
+        let bytes = merged.bytes * kept / 100;
+        let below = segments[range.start].layers.iter().skip(layers).copied().collect::<Vec<_>>();
+        let result = Weight { bytes, entries: rows + deletions, deletions };
+        let below = if all { Vec::new() } else { below };
+        let layers = std::iter::once(result).filter(|result| result.entries > 0).chain(below).collect();
+        segments.splice(range, [Figures { layers, condition: Condition::Usual }]);
+    }
+
+    fn weights() -> impl Strategy<Value = Weight> {
+        (1..400_u64, 0..100_u64, prop_oneof![3 => Just(10_u64), 1 => 1..2_000_u64]).prop_map(
+            |(entries, deleted, size)| Weight {
+                bytes: entries * size,
+                entries,
+                deletions: if deleted < 60 { 0 } else { entries * (deleted - 59) / 40 },
+            },
+        )
+    }
+
+    fn figures() -> impl Strategy<Value = Figures> {
+        let condition = prop_oneof![
+            8 => Just(Condition::Usual), 1 => Just(Condition::Required), 1 => Just(Condition::SetApart),
+        ];
+        (prop::collection::vec(weights(), 0..20), condition).prop_map(|(layers, condition)| {
+            let figures = Figures { layers, condition };
+            // No merge is required of a settled segment.
+            let condition = if figures.is_settled() { Condition::Usual } else { condition };
+            Figures { condition, ..figures }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn each_merge_lessens_the_measure_and_the_bounds_hold_at_rest(
+            segments in prop::collection::vec(figures(), 1..40),
+            run_bytes in prop_oneof![Just(100_u64), Just(3_000), Just(100_000)],
+            kept in 0..=100_u64,
+        ) {
+            let mut segments = segments;
+            while let Some(choice) = choose(&segments, run_bytes) {
+                let before = measure(&segments);
+                merge(&mut segments, choice.clone(), kept);
+                prop_assert!(measure(&segments) < before, "{:?}", choice);
+            }
+            for (_, segment) in readable(&segments) {
+                prop_assert!(segment.layers.len() <= LAYERS);
+                prop_assert!(!segment.is_mostly_deleted());
+            }
+            let (waste, allowed) = waste(&segments, run_bytes);
+            prop_assert!(waste <= allowed);
+            if segments.iter().all(|segment| segment.condition == Condition::Usual) {
+                // Of eight neighbours, one at least is no part of a run.
+                let bytes: u64 = segments.iter().map(|segment| segment.total().bytes).sum();
+                prop_assert!(segments.len() as u64 <= 2 * NEIGHBOURS as u64 * (bytes / run_bytes + 1));
+            }
+        }
+    }
+}
