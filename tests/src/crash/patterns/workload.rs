@@ -326,7 +326,7 @@ impl<'a> Hand<'a> {
         let payload = number.to_string();
         let change = FeedChange { source: &source, kind: "set", payload: payload.as_bytes() };
         let at = (Kind::Feed, source.as_str().to_owned());
-        self.make(at, Some(payload), feed.submit(fed, transaction, &[change])).await
+        self.make(at, Some(payload.clone()), feed.submit(fed, transaction, &[change])).await
     }
 }
 
