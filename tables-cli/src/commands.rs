@@ -10,6 +10,7 @@ mod export;
 mod folder;
 mod get;
 mod import;
+mod infer;
 mod list;
 mod put;
 mod query;
@@ -54,6 +55,8 @@ enum Command {
     Count(count::Count),
     /// Show the cost of a query without running it
     Explain(explain::Explain),
+    /// Write the Rust declaration that explains the rows of a table
+    Infer(infer::Infer),
     /// Write one entity
     Put(put::Put),
     /// Delete entities by key, range, partition or condition
@@ -98,6 +101,7 @@ pub async fn run(tables: Tables, out: &mut (dyn Write + Send)) -> Result<Exit> {
         Command::Query(command) => command.run(&context, out).await,
         Command::Count(command) => command.run(&context, out).await,
         Command::Explain(command) => command.run(&context, out).await,
+        Command::Infer(command) => command.run(&context, out).await,
         Command::Put(command) => command.run(&context, out).await,
         Command::Delete(command) => command.run(&context, out).await,
         Command::Export(command) => command.run(&context, out).await,

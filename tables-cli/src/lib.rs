@@ -21,6 +21,7 @@
 pub mod commands;
 pub mod derived;
 pub mod failure;
+pub mod infer;
 pub mod keys;
 pub mod output;
 pub mod rows;

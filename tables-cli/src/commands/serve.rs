@@ -35,7 +35,7 @@ impl Serve {
             .serve_until(async {
                 // Where no signal can be waited for, the server runs until the process ends.
                 if tokio::signal::ctrl_c().await.is_err() {
-                    std::future::pending().await
+                    std::future::pending::<()>().await;
                 }
             })
             .await;

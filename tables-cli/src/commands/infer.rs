@@ -1,0 +1,45 @@
+//! `tables infer`: the declaration that writes the rows of an existing table.
+
+use std::io::Write;
+
+use table_core::{FromEntity, Query, TableEntity};
+
+use crate::commands::{Context, table};
+use crate::failure::{Exit, Failure, Result};
+use crate::infer;
+use crate::rows::{Pages, Selection};
+use crate::store::Purpose;
+
+/// Options of `infer`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example: tables infer Company --store @production > src/company.rs")]
+pub(super) struct Infer {
+    /// The table
+    table: String,
+    #[command(flatten)]
+    selection: Selection,
+    /// At most this many rows, which are held in memory
+    #[arg(long, default_value_t = 20_000, value_name = "ROWS")]
+    sample: usize,
+}
+
+impl Infer {
+    pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        let store = context.store.open(Purpose::Read)?;
+        let name = table(&self.table)?;
+        let query: Query = self.selection.query(&store.tables, &name).await?;
+        let mut pages = Pages::new(&store.tables, &name, query);
+        let mut rows = Vec::new();
+        while rows.len() < self.sample {
+            let Some(page) = pages.next().await? else { break };
+            for entity in page.rows.iter().take(self.sample - rows.len()) {
+                rows.push(TableEntity::from_entity(entity)?);
+            }
+        }
+        if rows.is_empty() {
+            return Ok(Exit::Nothing);
+        }
+        write!(out, "{}", infer::infer(name.as_str(), &rows)).map_err(Failure::file("-"))?;
+        Ok(Exit::Done)
+    }
+}

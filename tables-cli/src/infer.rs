@@ -1,0 +1,120 @@
+//! Inference: from the rows of an existing table to the declaration that writes them.
+//!
+//! Rows are told apart by `EntityType` and by the beginnings of their keys. Within a kind a key is cut at literals that all rows share and at
+//! separators that all rows have equally often; a part is taken for digits, ticks, a date or a GUID only if the text of every row is one, byte by
+//! byte. What fits nothing is a text.
+
+mod key;
+mod kinds;
+mod name;
+mod part;
+mod properties;
+mod source;
+
+use table_core::TableEntity;
+
+pub use key::Piece;
+pub use part::Codec;
+pub use properties::Property;
+
+/// One kind of rows of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kind {
+    /// The name of the struct.
+    pub name: String,
+    /// The value of `EntityType`, if all rows have it.
+    pub kind: Option<String>,
+    /// The pieces of the PartitionKey.
+    pub partition_key: Vec<Piece>,
+    /// The pieces of the RowKey.
+    pub row_key: Vec<Piece>,
+    /// The properties, in the order in which they were first seen.
+    pub properties: Vec<Property>,
+    /// The number of rows.
+    pub rows: usize,
+    /// Doubts about the declaration, for the reader.
+    pub notes: Vec<String>,
+}
+
+/// What the rows of a table say about its design.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inference {
+    /// The name of the table.
+    pub table: String,
+    /// The kinds, the most frequent one first.
+    pub kinds: Vec<Kind>,
+    /// Keys of rows that are too few to make a kind.
+    pub unexplained: Vec<(String, String)>,
+    /// The number of rows.
+    pub rows: usize,
+}
+
+/// Infers the design of a table from rows.
+///
+/// ```
+/// use table_core::TableEntity;
+/// use tables_cli::infer::infer;
+///
+/// let row = |id: i32| {
+///     let entity = TableEntity::new("Sales", format!("empid_{id:06}"))?;
+///     Ok(entity.with("Age", 30 + id))
+/// };
+/// let rows: Vec<TableEntity> = (0..9).map(row).collect::<table_core::Result<_>>()?;
+/// let text = infer("Company", &rows).to_string();
+/// assert!(text.contains("#[row_key(\"empid_\", digits(6, number))]"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[must_use]
+pub fn infer(table: &str, rows: &[TableEntity]) -> Inference {
+    let (groups, unexplained) = kinds::group(rows);
+    let mut names = name::Names::default();
+    let kinds = groups.iter().map(|group| of_group(group, &mut names)).collect();
+    let unexplained = unexplained.iter().map(|row| {
+        let key = row.key();
+        (key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned())
+    });
+    Inference { table: table.to_owned(), kinds, unexplained: unexplained.collect(), rows: rows.len() }
+}
+
+fn of_group(group: &kinds::Group<'_>, names: &mut name::Names) -> Kind {
+    let rows = &group.rows;
+    let texts = |of: fn(&TableEntity) -> &str| rows.iter().map(|row| of(row)).collect::<Vec<_>>();
+    let mut partition_key = key::pieces(&texts(|row| row.key().partition_key.as_str()));
+    let mut row_key = key::pieces(&texts(|row| row.key().row_key.as_str()));
+    let mut notes = Vec::new();
+    let mut properties = properties::of(rows, group.kind.is_some(), &mut notes);
+    let mut fields = name::Names::default();
+    for property in &mut properties {
+        property.field = fields.take(&name::snake(&property.name));
+    }
+    let partitions = key::parts_mut(&mut partition_key).map(|piece| ("partition", piece));
+    let row_parts = key::parts_mut(&mut row_key).map(|piece| ("row", piece));
+    for (fallback, piece) in partitions.chain(row_parts) {
+        properties::unify(piece, &mut properties);
+        if let Piece::Part { field, codec, .. } = piece
+            && field.is_empty()
+        {
+            *field = fields.take(codec.field().unwrap_or(fallback));
+        }
+    }
+    notes.extend(partition_key.iter().chain(&row_key).filter_map(doubt));
+    let constant = match row_key.as_slice() {
+        [Piece::Literal(text)] => text,
+        _ => &group.prefix,
+    };
+    let name = names.take_type(group.kind.as_deref().unwrap_or(constant));
+    Kind { name, kind: group.kind.clone(), partition_key, row_key, properties, rows: rows.len(), notes }
+}
+
+/// Returns a note about a part that few different texts vouch for.
+fn doubt(piece: &Piece) -> Option<String> {
+    /// As many different texts as make a coincidence unlikely.
+    const ENOUGH: usize = 5;
+    let Piece::Part { field, codec, texts, .. } = piece else { return None };
+    let different = texts.iter().collect::<std::collections::HashSet<_>>().len();
+    (different < ENOUGH && !matches!(codec, Codec::Text | Codec::Without(_)))
+        .then(|| format!("`{field}` is inferred from {different} different texts; compare it with more rows"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Kinds of rows, told apart by `EntityType` and by the beginnings of their keys.
+
+use std::collections::BTreeMap;
+
+use table_core::schema::ENTITY_TYPE;
+use table_core::{TableEntity, Value};
+
+/// The most beginnings of keys that are taken for kinds; more of them are values.
+const KINDS: usize = 12;
+
+/// Rows of one kind.
+pub(super) struct Group<'a> {
+    pub(super) kind: Option<String>,
+    /// The beginning of its row keys.
+    pub(super) prefix: String,
+    pub(super) rows: Vec<&'a TableEntity>,
+}
+
+/// Returns the kinds, the most frequent one first, and the rows that are too few to make one.
+pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
+    let mut by_type: BTreeMap<Option<&str>, Vec<&TableEntity>> = BTreeMap::new();
+    for row in rows {
+        let kind = match row.get(ENTITY_TYPE) {
+            Some(Value::String(kind)) => Some(kind.as_str()),
+            _ => None,
+        };
+        by_type.entry(kind).or_default().push(row);
+    }
+    let mut groups = Vec::new();
+    for (kind, members) in by_type {
+        match kind {
+            Some(kind) => {
+                groups.push(Group { kind: Some(kind.to_owned()), prefix: String::new(), rows: members });
+            }
+            None => split(String::new(), members, &mut groups),
+        }
+    }
+    // One row among a hundred says little about a design.
+    let is_rare = |group: &Group<'_>| {
+        let count = group.rows.len();
+        group.kind.is_none() && rows.len() > 1 && (count == 1 || count * 100 < rows.len())
+    };
+    let (rare, mut kinds): (Vec<_>, Vec<_>) = groups.into_iter().partition(is_rare);
+    kinds.sort_by_key(|group| std::cmp::Reverse(group.rows.len()));
+    (kinds, rare.into_iter().flat_map(|group| group.rows).collect())
+}
+
+/// Tells rows apart by the words that their keys have behind a prefix, as long as these are few and each is repeated: then they are words of
+/// the design, and not values.
+fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
+    let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
+    for row in &rows {
+        let rest = row.key().row_key.as_str().get(prefix.len()..).unwrap_or_default();
+        by_word.entry(word(rest)).or_default().push(row);
+    }
+    let repeated: Vec<usize> = by_word
+        .iter()
+        .filter(|(word, rows)| !word.is_empty() && rows.len() > 1)
+        .map(|(_, rows)| rows.len())
+        .collect();
+    let are_words =
+        (1..=KINDS).contains(&repeated.len()) && repeated.iter().sum::<usize>() * 10 >= rows.len() * 9;
+    if !are_words {
+        groups.push(Group { kind: None, prefix, rows });
+        return;
+    }
+    for (word, rows) in by_word {
+        if word.is_empty() {
+            groups.push(Group { kind: None, prefix: prefix.clone(), rows });
+        } else {
+            split(format!("{prefix}{word}"), rows, groups);
+        }
+    }
+}
+
+/// Returns the letters that a text begins with and the separators behind them, or the whole text if it is one word; else nothing.
+fn word(text: &str) -> &str {
+    let letters = text.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(text.len());
+    let behind = text.get(letters..).unwrap_or_default();
+    let separators = behind.find(|character| !"_-:|!~.@ ^+".contains(character)).unwrap_or(behind.len());
+    let is_word = letters > 0 && (separators > 0 || behind.is_empty());
+    if is_word { text.get(..letters + separators).unwrap_or_default() } else { "" }
+}

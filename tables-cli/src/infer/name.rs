@@ -1,0 +1,69 @@
+//! Names of fields and structs.
+
+use std::collections::HashSet;
+
+/// Words that Rust keeps for itself.
+const KEYWORDS: [&str; 20] = [
+    "as", "async", "box", "const", "crate", "enum", "fn", "for", "if", "impl", "in", "loop", "match", "mod",
+    "move", "ref", "self", "type", "use", "where",
+];
+
+/// Names that are taken.
+#[derive(Debug, Default)]
+pub(super) struct Names(HashSet<String>);
+
+impl Names {
+    /// Returns a name that is not taken: the given one, or one with a number.
+    pub(super) fn take(&mut self, name: &str) -> String {
+        let name = if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() };
+        let numbered = (2..).map(|number| format!("{name}_{number}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !self.0.contains(name));
+        let free = free.unwrap_or(name);
+        self.0.insert(free.clone());
+        free
+    }
+
+    /// Returns the name of a struct for a text such as `empid_`.
+    pub(super) fn take_type(&mut self, text: &str) -> String {
+        let name = pascal(&snake(text));
+        self.take(if name.is_empty() { "Row" } else { &name })
+    }
+}
+
+/// Returns a text as the name of a field: `EmailAddress` is `email_address`.
+pub(super) fn snake(text: &str) -> String {
+    let mut name = String::new();
+    let mut before = None;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        if !character.is_ascii_alphanumeric() {
+            before = None;
+            if !name.is_empty() && !name.ends_with('_') {
+                name.push('_');
+            }
+            continue;
+        }
+        // A word begins at a capital behind a small letter, and at the last capital of several.
+        let ends_capitals = characters.peek().is_some_and(char::is_ascii_lowercase);
+        let begins = character.is_ascii_uppercase()
+            && before.is_some_and(|before: char| !before.is_ascii_uppercase() || ends_capitals);
+        if begins && !name.ends_with('_') {
+            name.push('_');
+        }
+        name.push(character.to_ascii_lowercase());
+        before = Some(character);
+    }
+    let name = name.trim_end_matches('_');
+    if name.starts_with(|first: char| first.is_ascii_digit()) { format!("_{name}") } else { name.to_owned() }
+}
+
+/// Returns the name of a property that a field has by default: `email_address` is `EmailAddress`.
+pub(super) fn pascal(field: &str) -> String {
+    field
+        .split('_')
+        .flat_map(|word| {
+            let mut characters = word.chars();
+            characters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(characters)
+        })
+        .collect()
+}

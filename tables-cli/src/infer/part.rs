@@ -1,0 +1,163 @@
+//! Codecs of parts: recognised only where the text of every row is one that the codec writes.
+
+use chrono::{NaiveDate, NaiveDateTime};
+use table_core::ticks;
+use uuid::Uuid;
+
+/// The years from which ticks and dates are taken for instants, and not for other numbers.
+const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
+
+/// The codec of a part of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Codec {
+    /// Any text.
+    Text,
+    /// A text without the character that ends it.
+    Without(char),
+    /// Decimal digits of this width.
+    Digits(usize),
+    /// A decimal number without leading zeros.
+    Unpadded,
+    /// Ticks of an instant, in 19 digits.
+    Ticks,
+    /// Ticks that count down, newest first.
+    InvertedTicks,
+    /// A GUID with hyphens.
+    Guid,
+    /// A GUID of 32 hexadecimal digits.
+    GuidSimple,
+    /// A date, or a date and a time, by a pattern.
+    Pattern(&'static str),
+}
+
+impl Codec {
+    /// Returns the codec of some texts; `None` if they have nothing in common but being texts.
+    pub(super) fn of(texts: &[&str]) -> Option<Self> {
+        let all = |is: fn(&str) -> bool| texts.iter().all(|text| is(text));
+        let width = texts.first()?.len();
+        let is_fixed = texts.iter().all(|text| text.len() == width);
+        if all(|text| is_guid(text, 36)) {
+            return Some(Self::Guid);
+        }
+        // A run of digits alone is no GUID.
+        if all(|text| is_guid(text, 32)) && !all(is_digits) {
+            return Some(Self::GuidSimple);
+        }
+        if let Some(pattern) = pattern(texts) {
+            return Some(Self::Pattern(pattern));
+        }
+        if !all(is_digits) {
+            return None;
+        }
+        if width == 19 && is_fixed {
+            let are_instants = |of: fn(u64) -> Option<u64>| {
+                texts.iter().all(|text| text.parse().ok().and_then(of).is_some_and(is_recent))
+            };
+            if are_instants(Some) {
+                return Some(Self::Ticks);
+            }
+            if are_instants(ticks::invert) {
+                return Some(Self::InvertedTicks);
+            }
+        }
+        let is_padded = |text: &&str| text.len() > 1 && text.starts_with('0');
+        if is_fixed && width <= 19 && (width > 1 || texts.len() == 1) {
+            return Some(Self::Digits(width));
+        }
+        let are_numbers = texts.iter().all(|text| !is_padded(text) && text.parse::<u32>().is_ok());
+        are_numbers.then_some(Self::Unpadded)
+    }
+
+    /// Returns the type of the field.
+    pub(super) const fn rust_type(&self) -> &'static str {
+        match self {
+            Self::Text | Self::Without(_) => "String",
+            Self::Digits(0..=9) | Self::Unpadded => "u32",
+            Self::Digits(_) => "u64",
+            Self::Ticks | Self::InvertedTicks => "DateTime<Utc>",
+            Self::Guid | Self::GuidSimple => "Uuid",
+            Self::Pattern(pattern) => {
+                if pattern.len() <= 10 && !contains_hour(pattern) {
+                    "NaiveDate"
+                } else {
+                    "DateTime<Utc>"
+                }
+            }
+        }
+    }
+
+    /// Returns a name for a field of which nothing else is known.
+    pub(super) const fn field(&self) -> Option<&'static str> {
+        match self {
+            Self::Text | Self::Without(_) => None,
+            Self::Digits(_) | Self::Unpadded => Some("number"),
+            Self::Ticks | Self::InvertedTicks => Some("at"),
+            Self::Guid | Self::GuidSimple => Some("id"),
+            Self::Pattern(_) => Some("date"),
+        }
+    }
+
+    /// Returns `true` if neighbouring values are of one time.
+    pub(super) const fn follows_time(&self) -> bool {
+        matches!(self, Self::Ticks | Self::InvertedTicks | Self::Pattern(_))
+    }
+}
+
+const fn contains_hour(pattern: &str) -> bool {
+    let bytes = pattern.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] == b'H' {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_guid(text: &str, length: usize) -> bool {
+    text.len() == length
+        && text.parse::<Uuid>().is_ok()
+        && text.bytes().all(|byte| !byte.is_ascii_uppercase())
+}
+
+fn is_recent(count: u64) -> bool {
+    ticks::to_datetime(count).is_some_and(|instant| YEARS.contains(&chrono::Datelike::year(&instant)))
+}
+
+/// Returns the pattern of dates that fits every text.
+fn pattern(texts: &[&str]) -> Option<&'static str> {
+    /// The pattern of our declarations, and chrono's for the date with a time.
+    const PATTERNS: [(&str, &str); 8] = [
+        ("yyyyMMdd", "%Y%m%d"),
+        ("yyyy-MM-dd", "%Y-%m-%d"),
+        ("yyyyMMddHH", "%Y%m%d%H"),
+        ("yyyyMMddHHmm", "%Y%m%d%H%M"),
+        ("yyyyMMddHHmmss", "%Y%m%d%H%M%S"),
+        ("yyyy-MM-ddTHH:mm", "%Y-%m-%dT%H:%M"),
+        ("yyyy-MM-ddTHH:mm:ss", "%Y-%m-%dT%H:%M:%S"),
+        ("yyyyMMddTHHmm", "%Y%m%dT%H%M"),
+    ];
+    let fits = |(pattern, format): &(&str, &str)| {
+        texts
+            .iter()
+            .all(|text| text.len() == pattern.len() && text.is_ascii() && is_date(text, pattern, format))
+    };
+    PATTERNS.iter().find(|pattern| fits(pattern)).map(|(pattern, _)| *pattern)
+}
+
+fn is_date(text: &str, pattern: &str, format: &str) -> bool {
+    let date = if !contains_hour(pattern) {
+        NaiveDate::parse_from_str(text, format).ok()
+    } else if pattern == "yyyyMMddHH" {
+        // chrono reads no hour without its minutes.
+        NaiveDateTime::parse_from_str(&format!("{text}00"), "%Y%m%d%H%M").ok().map(|instant| instant.date())
+    } else {
+        NaiveDateTime::parse_from_str(text, format).ok().map(|instant| instant.date())
+    };
+    date.is_some_and(|date| YEARS.contains(&chrono::Datelike::year(&date)))
+}

@@ -1,0 +1,90 @@
+//! Properties of a kind: names, types, and which of them the key repeats.
+
+use table_core::schema::ENTITY_TYPE;
+use table_core::{EdmType, TableEntity, Value};
+
+use crate::infer::key::Piece;
+use crate::infer::part::Codec;
+
+/// A property of a kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Property {
+    /// The name in the store.
+    pub name: String,
+    /// The name of the field.
+    pub field: String,
+    /// The type of most rows.
+    pub edm: EdmType,
+    /// `true` if some rows lack it.
+    pub optional: bool,
+    /// `true` if the value is cut into `Data`, `Data1`, ….
+    pub is_chunked: bool,
+    /// The value of each row, in order.
+    values: Vec<Option<Value>>,
+}
+
+/// Returns the properties of rows, in the order in which they are first seen.
+pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>) -> Vec<Property> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in rows.iter().flat_map(|row| row.iter()) {
+        let is_kind = has_kind && name == ENTITY_TYPE;
+        if !is_kind && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let is_chunk = |name: &str| {
+        let base = name.trim_end_matches(|last: char| last.is_ascii_digit());
+        base != name && names.contains(&base) && names.contains(&format!("{base}1").as_str())
+    };
+    names.iter().filter(|name| !is_chunk(name)).map(|name| property(rows, name, &names, notes)).collect()
+}
+
+fn property(rows: &[&TableEntity], name: &str, names: &[&str], notes: &mut Vec<String>) -> Property {
+    let values: Vec<Option<Value>> = rows.iter().map(|row| row.get(name).cloned()).collect();
+    let count = |edm: EdmType| values.iter().flatten().filter(|value| value.edm_type() == edm).count();
+    let edm = EdmType::ALL.into_iter().max_by_key(|edm| count(*edm)).unwrap_or(EdmType::String);
+    let others = values.iter().flatten().count() - count(edm);
+    if others > 0 {
+        notes.push(format!("`{name}` is {edm} in most rows and of another type in {others}, which the declaration does not read"));
+    }
+    let optional = values.iter().any(Option::is_none);
+    let is_chunked =
+        matches!(edm, EdmType::String | EdmType::Binary) && names.contains(&format!("{name}1").as_str());
+    Property { name: name.to_owned(), field: String::new(), edm, optional, is_chunked, values }
+}
+
+/// Gives a part of a key the field of the property that has its value in every row.
+pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
+    let Piece::Part { field, codec, texts, is_property } = piece else { return };
+    let is_same = |property: &Property| {
+        texts.len() > 1
+            && texts
+                .iter()
+                .zip(&property.values)
+                .all(|(text, value)| value.as_ref().is_some_and(|value| writes(codec, value, text)))
+    };
+    if let Some(property) = properties.iter_mut().find(|property| is_same(property)) {
+        field.clone_from(&property.field);
+        *is_property = true;
+        property.is_chunked = false;
+    }
+}
+
+/// Returns `true` if the codec writes a value as this text, and the field can be a property of the value's type.
+fn writes(codec: &Codec, value: &Value, text: &str) -> bool {
+    match (codec, value) {
+        (Codec::Text | Codec::Without(_), Value::String(value)) => value == text,
+        (Codec::Guid, Value::Guid(value)) => value.to_string() == text,
+        (Codec::GuidSimple, Value::Guid(value)) => value.simple().to_string() == text,
+        (Codec::Ticks, Value::DateTime(at)) => {
+            table_core::ticks::from_datetime(*at).is_some_and(|ticks| ticks.to_string() == text)
+        }
+        (Codec::InvertedTicks, Value::DateTime(at)) => table_core::ticks::from_datetime(*at)
+            .and_then(table_core::ticks::invert)
+            .is_some_and(|ticks| format!("{ticks:019}") == text),
+        // A number of 32 bits without sign is stored as one of 64 bits.
+        (Codec::Digits(width @ 0..=9), Value::Int64(number)) => format!("{number:0width$}") == text,
+        (Codec::Unpadded, Value::Int64(number)) => number.to_string() == text,
+        _ => false,
+    }
+}

@@ -1,0 +1,47 @@
+//! What is inferred where rows disagree. Whole declarations are in `tests/inferred`, where they are compiled.
+
+use table_core::Value;
+
+use super::*;
+
+fn row(partition: &str, row: &str, properties: &[(&str, Value)]) -> TableEntity {
+    let entity = TableEntity::new(partition, row).unwrap();
+    properties.iter().fold(entity, |entity, (name, value)| entity.with(*name, value.clone()))
+}
+
+#[test]
+fn a_property_of_two_types_and_parts_with_few_texts_are_noted() {
+    let mut rows: Vec<_> =
+        (1..=9).map(|day| row("site-1", &format!("2026020{day}"), &[("Count", Value::Int64(day))])).collect();
+    rows.push(row("site-2", "20260210", &[("Count", "seven".into())]));
+    let kind = infer("Metrics", &rows).kinds.remove(0);
+    assert_eq!(
+        kind.notes,
+        [
+            "`Count` is Edm.Int64 in most rows and of another type in 1, which the declaration does not read",
+            "`number` is inferred from 2 different texts; compare it with more rows",
+        ]
+    );
+}
+
+#[test]
+fn rows_that_are_too_few_are_listed_and_not_explained() {
+    let mut rows: Vec<_> = (0..10).map(|n| row("users", &format!("user_u{n}x"), &[])).collect();
+    rows.push(row("users", "odd", &[]));
+    let inferred = infer("Users", &rows);
+    assert_eq!(
+        (inferred.kinds.len(), inferred.unexplained),
+        (1, vec![("users".to_owned(), "odd".to_owned())])
+    );
+}
+
+#[test]
+fn names_of_people_are_texts_and_numbers_with_zeros_before_them_keep_their_width() {
+    let names: Vec<_> =
+        ["Jones", "Jonas", "Smith-Jones", "O'Hara", "Ng"].map(|name| row("p", name, &[])).into();
+    assert!(infer("People", &names).to_string().contains("#[row_key(row)]"));
+    let numbers: Vec<_> = (0..20).map(|n| row("p", &format!("{n:04}"), &[])).collect();
+    assert!(infer("Numbers", &numbers).to_string().contains("#[row_key(digits(4, number))]"));
+    let plain: Vec<_> = (5..20).map(|n| row("p", &n.to_string(), &[])).collect();
+    assert!(infer("Numbers", &plain).to_string().contains("#[row_key(unpadded(number))]"));
+}

@@ -1,0 +1,36 @@
+//! The declarations of `tests/inferred` are the ones that `infer` writes. `TABLES_UPDATE=1 cargo test -p tables-cli --test inference` writes them
+//! again.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+
+mod layouts;
+
+use std::path::Path;
+
+use table_core::TableEntity;
+use tables_cli::infer::infer;
+
+#[test]
+fn published_layouts_are_inferred() {
+    let all: [(&str, fn() -> Vec<TableEntity>); 8] = [
+        ("chunks", layouts::chunks),
+        ("diagnostics", layouts::diagnostics),
+        ("identity", layouts::identity),
+        ("leases", layouts::leases),
+        ("logs", layouts::logs),
+        ("metrics", layouts::metrics),
+        ("sagas", layouts::sagas),
+        ("streams", layouts::streams),
+    ];
+    for (name, rows) in all {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inferred").join(name).with_extension("rs");
+        let inferred = infer("Things", &rows());
+        assert_eq!(inferred.unexplained, [], "{name}");
+        let text = inferred.to_string();
+        if std::env::var_os("TABLES_UPDATE").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        assert_eq!(text, std::fs::read_to_string(&path).unwrap(), "{}", path.display());
+    }
+}

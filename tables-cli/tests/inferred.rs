@@ -1,0 +1,88 @@
+//! Declarations that `infer` writes for the tables of published programs, compiled: every row that they explain is read and written again to the
+//! same key and the same properties.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+#![allow(unreachable_pub, missing_docs, dead_code, reason = "inferred sources are written for applications")]
+
+mod layouts;
+
+use table_core::query::EntityRef;
+use table_core::{FromEntity, TableEntity, ToEntity};
+
+#[path = "inferred/chunks.rs"]
+mod chunks;
+#[path = "inferred/diagnostics.rs"]
+mod diagnostics;
+#[path = "inferred/identity.rs"]
+mod identity;
+#[path = "inferred/leases.rs"]
+mod leases;
+#[path = "inferred/logs.rs"]
+mod logs;
+#[path = "inferred/metrics.rs"]
+mod metrics;
+#[path = "inferred/sagas.rs"]
+mod sagas;
+#[path = "inferred/streams.rs"]
+mod streams;
+
+/// Returns how many rows a type reads and writes to the same key and properties.
+fn explained<T: FromEntity + ToEntity>(rows: &[TableEntity]) -> usize {
+    let is_same = |entity: &&TableEntity| {
+        let (key, encoded) = (entity.key(), entity.to_row().unwrap());
+        let read =
+            T::from_entity(EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), encoded.view()));
+        read.is_ok_and(|read| {
+            let (new_key, new_row) = (read.entity_key().unwrap(), read.entity_row().unwrap());
+            let again =
+                EntityRef::new(new_key.partition_key.as_str(), new_key.row_key.as_str(), new_row.view());
+            let again = TableEntity::from_entity(again).unwrap();
+            new_key == *key
+                && again.len() == entity.len()
+                && entity.iter().all(|(name, value)| again.get(name) == Some(value))
+        })
+    };
+    rows.iter().filter(is_same).count()
+}
+
+#[test]
+fn streams_are_read_and_written_again() {
+    let rows = layouts::streams();
+    assert_eq!(explained::<streams::SsSe>(&rows) + explained::<streams::SsHead>(&rows), rows.len());
+}
+
+#[test]
+fn diagnostics_are_read_and_written_again() {
+    let rows = layouts::diagnostics();
+    assert_eq!(explained::<diagnostics::DeploymentWebWebIn>(&rows), rows.len());
+}
+
+#[test]
+fn logs_are_read_and_written_again() {
+    let rows = layouts::logs();
+    assert_eq!(explained::<logs::Row>(&rows), rows.len());
+}
+
+#[test]
+fn metrics_are_read_and_written_again() {
+    let rows = layouts::metrics();
+    assert_eq!(explained::<metrics::Row>(&rows), rows.len());
+}
+
+#[test]
+fn identity_are_read_and_written_again() {
+    let rows = layouts::identity();
+    assert_eq!(explained::<identity::User>(&rows) + explained::<identity::Email>(&rows), rows.len());
+}
+
+#[test]
+fn sagas_are_read_and_written_again() {
+    let rows = layouts::sagas();
+    assert_eq!(explained::<sagas::Saga>(&rows) + explained::<sagas::SagaIndex>(&rows), rows.len());
+}
+
+#[test]
+fn leases_are_read_and_written_again() {
+    let rows = layouts::leases();
+    assert_eq!(explained::<leases::HubControl>(&rows), rows.len());
+}

@@ -1,0 +1,14 @@
+//! Table Things, inferred from 6 rows, of which 6 are explained.
+
+use table_patterns::Entity;
+
+/// 6 of 6 rows.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Things")]
+#[partition_key("actor_", digits(3, number))]
+#[row_key("State")]
+pub struct State {
+    pub number: u32,
+    #[property(chunks)]
+    pub data: Vec<u8>,
+}
