@@ -1,0 +1,60 @@
+//! The chapter on the tool, run in order in one folder: the output of every command is the one that the chapter shows.
+//!
+//! `TABLES_UPDATE=1 cargo test -p tables-cli --test book` writes the output into the chapter.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where a result is not the expected one")]
+
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a line of the chapter, and returns what a terminal shows.
+fn run(folder: &Path, line: &str) -> String {
+    if let Some(file) = line.strip_prefix("cat ") {
+        return std::fs::read_to_string(folder.join(file)).unwrap();
+    }
+    let words = words(line);
+    assert_eq!(words[0], "tables", "{line}");
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_tables")).current_dir(folder).args(&words[1..]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+}
+
+/// Splits a line at blanks outside of double quotes.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut is_quoted) = (vec![String::new()], false);
+    for character in line.chars() {
+        match character {
+            '"' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(String::new()),
+            other => words.last_mut().unwrap().push(other),
+        }
+    }
+    words
+}
+
+#[test]
+fn the_chapter_shows_what_the_commands_print() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/book/tool.md");
+    let chapter = std::fs::read_to_string(&path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (mut written, mut lines) = (String::new(), chapter.lines().peekable());
+    while let Some(line) = lines.next() {
+        written += &format!("{line}\n");
+        let mut block = Vec::new();
+        if line.starts_with("```console") || line.starts_with("```csv ") {
+            block.extend(std::iter::from_fn(|| lines.next_if(|line| !line.starts_with("```"))));
+        }
+        if let Some(name) = line.strip_prefix("```csv ") {
+            std::fs::write(folder.path().join(name), block.join("\n") + "\n").unwrap();
+            block.iter().for_each(|line| written += &format!("{line}\n"));
+        } else {
+            for command in block.iter().filter_map(|line| line.strip_prefix("$ ")) {
+                written += &format!("$ {command}\n{}", run(folder.path(), command));
+            }
+        }
+    }
+    if std::env::var_os("TABLES_UPDATE").is_some() {
+        std::fs::write(&path, &written).unwrap();
+    }
+    assert_eq!(written, std::fs::read_to_string(&path).unwrap());
+}
