@@ -39,17 +39,17 @@ fn the_chapter_shows_what_the_commands_print() {
     let folder = tempfile::tempdir().unwrap();
     let (mut written, mut lines) = (String::new(), chapter.lines().peekable());
     while let Some(line) = lines.next() {
-        written += &format!("{line}\n");
+        written.extend([line, "\n"]);
         let mut block = Vec::new();
         if line.starts_with("```console") || line.starts_with("```csv ") {
             block.extend(std::iter::from_fn(|| lines.next_if(|line| !line.starts_with("```"))));
         }
         if let Some(name) = line.strip_prefix("```csv ") {
             std::fs::write(folder.path().join(name), block.join("\n") + "\n").unwrap();
-            block.iter().for_each(|line| written += &format!("{line}\n"));
+            written.extend(block.iter().flat_map(|line| [line, "\n"]));
         } else {
             for command in block.iter().filter_map(|line| line.strip_prefix("$ ")) {
-                written += &format!("$ {command}\n{}", run(folder.path(), command));
+                written.extend(["$ ", command, "\n", &run(folder.path(), command)]);
             }
         }
     }

@@ -10,9 +10,12 @@ use std::path::Path;
 use table_core::TableEntity;
 use tables_cli::infer::infer;
 
+/// The rows of a layout.
+type Rows = fn() -> Vec<TableEntity>;
+
 #[test]
 fn published_layouts_are_inferred() {
-    let all: [(&str, fn() -> Vec<TableEntity>); 8] = [
+    let all: [(&str, Rows); 8] = [
         ("chunks", layouts::chunks),
         ("diagnostics", layouts::diagnostics),
         ("identity", layouts::identity),

@@ -9,7 +9,7 @@ fn row(partition: &str, row: &str, properties: &[(&str, Value)]) -> TableEntity 
 }
 
 /// Event streams with a head row, as Streamstone writes them.
-pub fn streams() -> Vec<TableEntity> {
+pub(crate) fn streams() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for stream in ["order-ab", "order-cd", "order-ef"] {
         rows.push(row(stream, "SS-HEAD", &[("Version", 3.into())]));
@@ -23,7 +23,7 @@ pub fn streams() -> Vec<TableEntity> {
 }
 
 /// Trace logs of cloud services: ticks of the minute behind a zero, and four parts with three underscores between.
-pub fn diagnostics() -> Vec<TableEntity> {
+pub(crate) fn diagnostics() -> Vec<TableEntity> {
     let line = |n: u64| {
         let minute = 635_442_654_000_000_000 + n / 4 * 600_000_000;
         let key = format!("deployment___Web___Web_IN_{}___{n:019}", n % 7);
@@ -34,7 +34,7 @@ pub fn diagnostics() -> Vec<TableEntity> {
 }
 
 /// Events of log4net: ticks that count down, and a GUID.
-pub fn logs() -> Vec<TableEntity> {
+pub(crate) fn logs() -> Vec<TableEntity> {
     let line = |n: u64| {
         let left = ticks::MAX - (638_000_000_000_000_000 + n * 10_000_000);
         let id = Uuid::from_u128((u128::from(n) << 64) | 7);
@@ -49,7 +49,7 @@ pub fn logs() -> Vec<TableEntity> {
 }
 
 /// Metrics by resource and hour, of which some lack a value.
-pub fn metrics() -> Vec<TableEntity> {
+pub(crate) fn metrics() -> Vec<TableEntity> {
     let line = |n: i64| {
         let mut entity =
             row(&format!("site:{}", n % 9), &format!("20260211{:02}", n % 24), &[("Total", Value::Int64(n))]);
@@ -63,7 +63,7 @@ pub fn metrics() -> Vec<TableEntity> {
 }
 
 /// Users with an index row for the address; the key repeats a property.
-pub fn identity() -> Vec<TableEntity> {
+pub(crate) fn identity() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..10 {
         let (id, email) = (format!("u{n}x"), format!("{}@contoso.com", "abcdefghij".split_at(n).1));
@@ -78,7 +78,7 @@ pub fn identity() -> Vec<TableEntity> {
 }
 
 /// State of actors in chunks.
-pub fn chunks() -> Vec<TableEntity> {
+pub(crate) fn chunks() -> Vec<TableEntity> {
     let line = |n: i32| {
         row(&format!("actor_{n:03}"), "State", &[("Data", vec![1_u8].into()), ("Data1", vec![2_u8].into())])
     };
@@ -87,7 +87,7 @@ pub fn chunks() -> Vec<TableEntity> {
 }
 
 /// Sagas: `EntityType` tells the kinds apart.
-pub fn sagas() -> Vec<TableEntity> {
+pub(crate) fn sagas() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..8_u128 {
         let id = Uuid::from_u128(n << 100 | 0xABC);
@@ -105,7 +105,7 @@ pub fn sagas() -> Vec<TableEntity> {
 }
 
 /// Leases: one row for each partition of a task hub.
-pub fn leases() -> Vec<TableEntity> {
+pub(crate) fn leases() -> Vec<TableEntity> {
     let line = |n: i32| {
         let at = ticks::to_datetime(638_000_000_000_000_000 + u64::from(n.unsigned_abs())).unwrap();
         let properties =
