@@ -97,6 +97,9 @@ impl Stretch {
     }
 }
 
+/// A bound above all keys: no table has the largest id.
+const ABOVE_ALL: [u8; 4] = [0xFF; 4];
+
 /// Returns the table of a key, or of a bound.
 fn tables(key: &[u8]) -> u32 {
     key::table_of(key).unwrap_or_default()
@@ -217,7 +220,27 @@ impl Version {
             }
         }
         stretches.retain(|stretch| stretch.is_large(directory, least));
-        Ok(stretches.iter().map(|stretch| stretch.ends(directory)).collect())
+        Ok(stretches.iter().map(|stretch| self.widened(stretch, directory)).collect())
+    }
+
+    /// Returns the first key of a stretch and a key behind it. A stretch that deletes reaches to the ends of its segment if few rows lie
+    /// between: no segment is left of them.
+    fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
+        let (mut first, mut behind) = stretch.ends(directory);
+        let hidden = 2 * directory.weigh(stretch.blocks.clone()).deletions;
+        let Some((index, segment)) = self.segment_of(&first, &behind).filter(|_| stretch.deletes) else {
+            return (first, behind);
+        };
+        let is_hidden =
+            |first: &[u8], behind: &[u8]| self.rows_between(first, behind).is_some_and(|rows| rows <= hidden);
+        if is_hidden(&segment.start, &behind) {
+            first = segment.start.to_vec();
+        }
+        let end = self.end(index).unwrap_or(&ABOVE_ALL);
+        if is_hidden(&first, end) {
+            behind = end.to_vec();
+        }
+        (first, behind)
     }
 
     /// Returns the segment of two keys that has layers; `None` if they are of several segments.
