@@ -3,6 +3,7 @@
 pub mod backfill;
 pub mod base_size;
 pub mod codec;
+pub mod deletions;
 pub mod drop;
 pub mod filter;
 pub mod growth;
@@ -11,6 +12,7 @@ pub mod insert;
 pub mod key;
 pub mod large_get;
 pub mod large_page;
+pub mod long_keys;
 pub mod memory;
 pub mod outbox;
 pub mod page;
@@ -51,6 +53,8 @@ pub const ROWS: &[Row] = &[
     ("view", view::measure),
     ("outbox", outbox::measure),
     ("base_size", base_size::measure),
+    ("deletions", deletions::measure),
+    ("long_keys", long_keys::measure),
 ];
 
 /// A row of a full run.

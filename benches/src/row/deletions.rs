@@ -1,0 +1,153 @@
+//! The first entity of a partition after all entities before it were deleted, the head of a queue after many messages, and the bytes that an
+//! idle engine writes.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use pollster::block_on;
+use table_core::embedded::{Durability, Engine, EngineOptions, Statistics};
+use table_core::limits::Limits;
+use table_core::query::{KeyRange, Query};
+use table_core::queue::{PutMessage, QueueName, QueueStore};
+use table_core::row::RowWriter;
+use table_core::{
+    IfMatch, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction, ValueRef,
+};
+
+use crate::Outcome;
+use crate::report::{Report, Target, short};
+use crate::stage::Stage;
+
+/// Operations of one transaction.
+const BATCH: u32 = 100;
+/// Reads of one figure.
+const READS: u32 = 200;
+/// The time in which deleted rows leave the base, at most.
+const SECONDS: Duration = Duration::from_secs(3);
+/// The time in which an idle engine is watched.
+const IDLE: Duration = Duration::from_secs(2);
+
+/// Measures the rows.
+pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
+    let (count, folder) = (stage.options.entities, stage.folder.inside("deletions"));
+    let options = EngineOptions::new().durability(Durability::Relaxed);
+    let engine = options.open(folder.join("engine"))?;
+    first_entity(&engine, count, report)?;
+    queue_head(&engine, count, report)?;
+    let before = settled(&engine)?;
+    sleep(IDLE);
+    let after = engine.statistics()?;
+    let written = (after.flushed_bytes + after.merged_bytes) - (before.flushed_bytes + before.merged_bytes);
+    #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
+    let written = written as f64;
+    report.line(
+        "bytes written by an idle engine",
+        short(written),
+        String::new(),
+        written,
+        Target::AtMost(0.0),
+    );
+    Ok(())
+}
+
+/// Waits until the engine has nothing to merge.
+fn settled(engine: &Engine) -> Outcome<Statistics> {
+    let mut before = engine.statistics()?;
+    loop {
+        sleep(Duration::from_millis(500));
+        let now = engine.statistics()?;
+        if (now.merges, now.flushes) == (before.merges, before.flushes) {
+            return Ok(now);
+        }
+        before = now;
+    }
+}
+
+fn first_entity(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()> {
+    let table = TableName::new("Deletions")?;
+    block_on(engine.create_table(&table))?;
+    let row = {
+        let mut row = RowWriter::new();
+        row.property("Bytes", ValueRef::Binary(&[7; 200]));
+        row.finish()
+    };
+    write(engine, &table, count, || OperationKind::Insert(row.clone()))?;
+    block_on(engine.checkpoint())?;
+    let before = head(engine, &table)?;
+    write(engine, &table, count - 1, || OperationKind::Delete(IfMatch::Any))?;
+    sleep(SECONDS);
+    let after = head(engine, &table)?;
+    let shown = |time: Duration| format!("{:.1} µs", time.as_secs_f64() * 1e6);
+    report.line(
+        &format!("first entity after {} deletions", short(f64::from(count))),
+        shown(after),
+        format!("before {}", shown(before)),
+        after.as_secs_f64() / before.as_secs_f64(),
+        Target::AtMost(10.0),
+    );
+    Ok(())
+}
+
+/// Writes or deletes the first entities, in batches.
+fn write(engine: &Engine, table: &TableName, count: u32, kind: impl Fn() -> OperationKind) -> Outcome<()> {
+    let numbers: Vec<u32> = (0..count).collect();
+    for batch in numbers.chunks(BATCH as usize) {
+        let mut transaction = Transaction::new(PartitionKey::new("p")?, Limits::PORTABLE)?;
+        for number in batch {
+            let row_key = RowKey::new(format!("{number:010}"))?;
+            transaction.push(Operation { row_key, kind: kind() })?;
+        }
+        block_on(engine.submit(table, transaction))?;
+    }
+    Ok(())
+}
+
+/// Returns the mean time of reading the first entity.
+fn head(engine: &Engine, table: &TableName) -> Outcome<Duration> {
+    let mut query = Query::new(KeyRange::partition("p"));
+    query.top = Some(1);
+    let start = Instant::now();
+    for _ in 0..READS {
+        let mut from = None;
+        loop {
+            let page = block_on(engine.query(table, &query, from.as_ref()))?;
+            if page.rows.len() > 0 {
+                break;
+            }
+            from = Some(page.continuation.ok_or("the first entity is gone")?);
+        }
+    }
+    Ok(start.elapsed() / READS)
+}
+
+fn queue_head(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()> {
+    let times = ["fresh", "used"].map(|name| -> Outcome<Duration> {
+        let queue = QueueName::new(name)?;
+        block_on(engine.create_queue(&queue))?;
+        let passed = if name == "used" { count / 2 } else { 0 };
+        for number in 0..passed {
+            block_on(engine.put(&queue, PutMessage::new(number.to_string())))?;
+            for lease in block_on(engine.receive(&queue, 1, Duration::from_secs(600)))? {
+                block_on(engine.delete(&queue, &lease.message.id, &lease.receipt))?;
+            }
+        }
+        sleep(SECONDS);
+        let start = Instant::now();
+        for number in 0..READS {
+            block_on(engine.put(&queue, PutMessage::new(number.to_string())))?;
+            block_on(engine.receive(&queue, 1, Duration::from_secs(600)))?;
+        }
+        Ok(start.elapsed() / READS)
+    });
+    let [fresh, used] = times;
+    let (fresh, used) = (fresh?, used?);
+    let shown = |time: Duration| format!("{:.1} µs", time.as_secs_f64() * 1e6);
+    report.line(
+        &format!("put and receive after {} messages", short(f64::from(count / 2))),
+        shown(used),
+        format!("fresh {}", shown(fresh)),
+        used.as_secs_f64() / fresh.as_secs_f64(),
+        Target::AtMost(2.0),
+    );
+    Ok(())
+}
