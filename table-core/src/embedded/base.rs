@@ -1,7 +1,7 @@
-//! The base: rows that are no longer needed in the journal, in runs on disk (`docs/format.md`, "Base").
+//! The base: rows that have left the journal, in runs on disk (`docs/format.md`, "Base").
 //!
-//! A flush writes what was recent as new runs on top of the others. Merges, a slice at a time, bring what lies in several layers into
-//! one. Either ends with a new version, which is recorded before it is seen.
+//! A flush writes recent rows as new runs on top of the others. Merges turn several layers into one. Both end with a new version, which is
+//! recorded before readers see it.
 
 mod beside;
 mod block;
@@ -51,13 +51,13 @@ use run::{Run, RunWriter};
 use version::stored::Stored;
 use version::{Layer, Segment, Version};
 
-/// Where a base is, and how it is to behave.
+/// The location and the options of a base.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: Arc<Path>,
     pub(crate) cache_bytes: usize,
-    /// The bytes at which a run of several ends: what a slice of a merge writes.
+    /// Bytes of a run of a flush, and about half of what one merge reads.
     pub(crate) run_bytes: u64,
     pub(crate) hook: Option<Hook>,
 }
@@ -68,7 +68,7 @@ impl Place {
     }
 }
 
-/// The base as the one thread has it that changes it.
+/// The base, owned by the one thread that changes it.
 pub(crate) struct Base {
     pool: Arc<Pool>,
     run_bytes: u64,
@@ -76,19 +76,19 @@ pub(crate) struct Base {
     stored: Stored,
     version: Arc<Version>,
     merges: Merges,
-    /// Runs that no version names any more, kept while a view may read them.
+    /// Runs that the version does not name. Their files stay while a view reads them.
     obsolete: Vec<Arc<Run>>,
-    /// Ends what is under way.
+    /// Set to cancel the running flush or merge.
     stop: Arc<AtomicBool>,
 }
 
-/// The error of a flush or merge that was stopped.
+/// Returns the error of a cancelled flush or merge.
 fn stopped() -> Error {
     Error::of(EngineFault::Closed)
 }
 
 impl Base {
-    /// The base of a folder that has none: it records this, and holds no rows.
+    /// Creates an empty base in a folder, durably.
     pub(crate) fn create(place: &Place, meta: Meta) -> Result<Self> {
         let stored = Stored { engine: Uuid::new_v4(), meta, next: 1, version: Arc::default() };
         let base = Self::of(Arc::new(place.new_pool()), place, stored);
@@ -96,7 +96,7 @@ impl Base {
         Ok(base)
     }
 
-    /// The base of a folder.
+    /// Opens the base of a folder.
     pub(crate) fn open(place: &Place) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::read(&pool)?;
@@ -116,17 +116,17 @@ impl Base {
         }
     }
 
-    /// What the last version recorded.
+    /// Returns the metadata of the last version.
     pub(crate) fn meta(&self) -> &Meta {
         &self.stored.meta
     }
 
-    /// The rows as of the last version.
+    /// Returns the rows of the last version.
     pub(crate) fn view(&self) -> BaseView {
         BaseView { pool: Arc::clone(&self.pool), stored: Arc::new(self.stored.clone()) }
     }
 
-    /// Once set, whatever is under way ends with an error, and leaves no trace.
+    /// Returns the flag that cancels the running flush or merge, which then leaves no trace.
     pub(crate) fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
@@ -135,17 +135,17 @@ impl Base {
         if self.stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
     }
 
-    /// Which files of the folder are runs that nothing needs.
+    /// Returns a test for the names of files that the version does not need.
     pub(crate) fn left_over(&self) -> impl Fn(&str) -> bool + use<> {
         let runs: HashSet<u64> = self.version.runs().iter().map(|run| run.number).collect();
         move |name| name == BASE_NEW || pool::number(name).is_some_and(|number| !runs.contains(&number))
     }
 
-    /// Puts rows and deletions, in key order, on top of all others, and records what the base then holds. `meta.dropped` are
-    /// tables dropped since the last flush.
+    /// Puts rows and deletions, in key order, on top of all others, and records the new version. `meta.dropped` are the tables dropped since
+    /// the last flush.
     ///
     /// # Errors
-    /// After `DiskFull` the base is as it was, and the flush may be tried again. After anything else nothing is to be written.
+    /// `DiskFull` leaves the base as it was; the flush can be repeated. After any other error the base must not be written.
     pub(crate) fn flush<'r>(
         &mut self,
         rows: impl Iterator<Item = (&'r [u8], Option<RowView<'r>>)>,
@@ -157,7 +157,7 @@ impl Base {
         let mut segment = None;
         for (key, row) in rows {
             self.check_running()?;
-            // Rows of a table dropped by now would only be reclaimed.
+            // Rows of a dropped table would be removed by the next merge.
             if !key::table_of(key).is_some_and(|table| meta.catalog.contains(table)) {
                 continue;
             }
@@ -165,7 +165,7 @@ impl Base {
             if row.is_none() && !self.version.may_hold(index, key) {
                 continue;
             }
-            // Blocks end where segments do: what a run has of a segment is then known from its index.
+            // Blocks end where segments end, so that the index tells which entries belong to a segment.
             if segment.replace(index) != Some(index) {
                 writer.end_block()?;
             }
@@ -175,8 +175,8 @@ impl Base {
         let mut version = Version::clone(&self.version);
         version.add_all(&runs, self.run_bytes / policy::NEIGHBOURS as u64)?;
         reach(self.hook.as_ref(), Step::CheckpointCommit)?;
-        // IMPORTANT: rows and journal position become durable at once: replay never begins too late, and what it does twice has
-        // the same result.
+        // IMPORTANT: rows and the start of the journal become durable together. Replay never starts too late, and replaying a frame twice
+        // has the same result.
         let bytes = runs.iter().map(|run| run.length).sum();
         self.record(Stored { engine: self.stored.engine, meta, next, version: Arc::new(version) })?;
         self.pool.counters.flush(bytes);
@@ -192,18 +192,18 @@ impl Base {
         Ok(())
     }
 
-    /// Makes a version the one in use, durably, without what no table has any more.
+    /// Records a version durably and uses it. Layers of dropped tables are left out.
     fn record(&mut self, mut stored: Stored) -> Result<()> {
         let version = Arc::make_mut(&mut stored.version);
         version.drop_dead(&stored.meta.catalog);
         version.join_empty();
         if let Err(error) = stored.write(&*self.pool.disk, &self.pool.folder) {
             if error.code() == ErrorCode::DiskFull {
-                // What was written for it gives its room back.
+                // The new runs are removed again.
                 let old = self.version.runs();
                 let is_new = |run: &Arc<Run>| old.iter().all(|old| old.number != run.number);
                 self.obsolete.extend(stored.version.runs().into_iter().filter(is_new));
-                // Another run must not have the number of one that is yet to be removed.
+                // IMPORTANT: no other run gets the number of one that is not removed yet.
                 self.stored.next = stored.next;
             }
             return Err(error);
@@ -216,7 +216,7 @@ impl Base {
         Ok(())
     }
 
-    /// Removes the files of runs that no version and no view has any more.
+    /// Removes the files of obsolete runs that no view reads.
     pub(crate) fn remove_obsolete(&mut self) {
         let (kept, gone) =
             std::mem::take(&mut self.obsolete).into_iter().partition(|run| Arc::strong_count(run) > 1);
@@ -232,12 +232,12 @@ impl Base {
     }
 }
 
-/// Writes runs, one behind the other.
+/// Writer of consecutive runs.
 struct RunsWriter<'p> {
     pool: &'p Arc<Pool>,
-    /// The number of the first run, and the one that comes next.
+    /// The numbers of the first run and of the next one.
     numbers: std::ops::Range<u64>,
-    /// The bytes at which a run ends.
+    /// Bytes of a run, at most.
     most: u64,
     current: Option<RunWriter>,
     /// The table of the last key.
@@ -259,7 +259,7 @@ impl<'p> RunsWriter<'p> {
         }
     }
 
-    /// Bytes of the run that is being written.
+    /// Returns the bytes of the unfinished run.
     fn bytes(&self) -> u64 {
         self.current.as_ref().map_or(0, RunWriter::bytes)
     }
@@ -268,8 +268,8 @@ impl<'p> RunsWriter<'p> {
         if self.bytes() >= self.most {
             self.end_run()?;
         }
-        // IMPORTANT: no block reaches over the place of another table. If it is dropped, such a block would be merged again and
-        // again; and what is written there later would count as mixed with what is before and behind it.
+        // IMPORTANT: no block has keys of two tables. Such a block would seem to have rows of every table between them, and would be merged
+        // again and again if one of these is dropped.
         let table = key::table_of(key);
         if std::mem::replace(&mut self.table, table) != table {
             self.end_block()?;
@@ -294,7 +294,7 @@ impl<'p> RunsWriter<'p> {
         Ok(())
     }
 
-    /// The runs, whole, and the number that comes next.
+    /// Finishes the last run. Returns all runs and the number of the next one.
     fn finish(mut self) -> Result<(Vec<Arc<Run>>, u64)> {
         self.end_run()?;
         self.finished = true;
@@ -303,7 +303,7 @@ impl<'p> RunsWriter<'p> {
 }
 
 impl Drop for RunsWriter<'_> {
-    /// What was not finished gives its room back.
+    /// Removes the files of unfinished runs.
     fn drop(&mut self) {
         if !self.finished {
             for number in self.numbers.clone() {
@@ -313,7 +313,7 @@ impl Drop for RunsWriter<'_> {
     }
 }
 
-/// The rows of one version. Cloning is O(1).
+/// The rows of one version. Clones are cheap.
 #[derive(Clone)]
 pub(crate) struct BaseView {
     pool: Arc<Pool>,
@@ -321,7 +321,7 @@ pub(crate) struct BaseView {
 }
 
 impl BaseView {
-    /// One row.
+    /// Looks a row up.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
         let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
             return Ok(None);
@@ -337,17 +337,17 @@ impl BaseView {
         Ok(None)
     }
 
-    /// The rows of a span.
+    /// Returns a cursor over the rows of a span.
     pub(crate) fn range(&self, span: &Span) -> Result<BaseCursor> {
         BaseCursor::new(&self.stored.version, span, true)
     }
 
-    /// The rows of a span that are not likely to be read again soon: the cache is left to others.
+    /// Returns a cursor over the rows of a span that bypasses the cache, for rows that are read once.
     pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
         BaseCursor::new(&self.stored.version, span, false)
     }
 
-    /// About how many bytes it has of a table. Looks at no file: tables that share a run count alike.
+    /// Estimates the bytes of a table without reading a file. Tables that share a run count alike.
     pub(crate) fn bytes_of(&self, table: u32) -> u64 {
         let span = Span::table(table);
         let share = |layer: &Layer| {
@@ -358,7 +358,7 @@ impl BaseView {
         self.layers_of(&span).map(share).sum()
     }
 
-    /// The layers of segments that may have rows of a span.
+    /// Returns the layers that may have rows of a span.
     fn layers_of(&self, span: &Span) -> impl Iterator<Item = &Layer> {
         let version = &self.stored.version;
         let segments = version.segments().get(version.find(&span.start)..).unwrap_or_default();
@@ -367,7 +367,7 @@ impl BaseView {
         layers.filter(|layer| *layer.run.first < *span.end && *layer.run.last >= *span.start)
     }
 
-    /// What it has, and what was done with it.
+    /// Fills in the figures of the base.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
         let (runs, segments) = (self.stored.version.runs(), self.stored.version.segments());
         statistics.runs = runs.len();
@@ -380,7 +380,7 @@ impl BaseView {
         self.pool.counters.describe(statistics);
     }
 
-    /// Whether it may have rows of a span. Looks at no file.
+    /// Returns `true` if the base may have rows of a span. Reads no file.
     pub(crate) fn may_hold(&self, span: &Span) -> bool {
         self.layers_of(span).next().is_some()
     }

@@ -117,7 +117,7 @@ impl EngineOptions {
     /// Memory for blocks of the base, in bytes, shared by all readers and snapshots.
     ///
     /// A point get that finds its block takes a few microseconds, one that does not reads 8 KiB from the file, which takes several
-    /// times as long. Beside this, an index and a filter of about three bytes a row are in memory for what was read since the start.
+    /// times as long. In addition, the index and the filter of each file that was read are kept in memory: about three bytes a row, or 1.3 bytes and two keys for each block of 8 KiB. Keys of one file share their common beginning.
     pub const fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = bytes;
         self

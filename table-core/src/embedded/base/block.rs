@@ -1,7 +1,7 @@
-//! A block: neighbouring rows of a run in one piece of bytes (`docs/format.md`, "Runs").
+//! A block: the bytes of neighbouring rows of a run (`docs/format.md`, "Runs").
 //!
-//! A scan steps from row to row within one block. Keys share their common beginning, and rows their shape: the names of
-//! properties are half of a row. A deletion is an entry without a shape.
+//! Keys of a block share their common beginning, and rows their shape, because the names of properties are half of a row. A deletion is an
+//! entry without a shape.
 
 mod entries;
 mod writer;
@@ -14,43 +14,43 @@ use crate::row::{Row, RowView};
 pub(crate) use writer::BlockWriter;
 
 const COUNTS: usize = 4;
-/// Bytes that say where a key ends.
+/// Bytes of the end of a key.
 const KEY_END: usize = 2;
-/// Bytes that say where a row's body ends, and which shape it has.
+/// Bytes of the end of a body, and of the number of a shape.
 const ROW_END: usize = 4;
 const ROW_SHAPE: usize = 2;
 const ROW: usize = ROW_END + ROW_SHAPE;
-/// Bytes that say how many shapes there are.
+/// Bytes of the number of shapes.
 const SHAPES: usize = 2;
-/// Bytes that say where a shape ends.
+/// Bytes of the end of a shape.
 const SHAPE_END: usize = 4;
 
 /// The shape number of an entry that records a deletion.
 const DELETED: usize = 0xFFFF;
 
-/// Where the parts of a block lie. Made once for each block, so that its rows are found by a few additions.
+/// The positions of the parts of a block. They are computed once, so that a row is found by a few additions.
 ///
-/// All keys lie together: a search looks at few lines of memory, and at no row.
+/// All keys are stored together: a search reads few cache lines, and no row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     count: usize,
     prefix: usize,
-    /// Where the rests of the keys begin.
+    /// The start of the rests of the keys.
     keys: usize,
-    /// Where the ends of the rows are listed.
+    /// The start of the ends of the rows.
     row_ends: usize,
-    /// Where the ends of the shapes are listed.
+    /// The start of the ends of the shapes.
     shape_ends: usize,
-    /// Where the shapes begin.
+    /// The start of the shapes.
     shapes: usize,
-    /// Where the bodies of the rows begin.
+    /// The start of the bodies.
     bodies: usize,
 }
 
-/// Bytes of a line of memory.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// What a block or a run says of a key.
+/// The result of looking a key up in a block or a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Nothing,
@@ -58,17 +58,17 @@ pub(crate) enum Found {
     Row(Row),
 }
 
-/// What the rows of one shape share; nothing for deletions.
+/// A shape that rows share; empty for deletions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape<'b> {
     bytes: &'b [u8],
-    /// How many properties, if these bytes are a shape.
+    /// The number of properties, if the bytes are a shape.
     count: Option<u16>,
     deleted: bool,
 }
 
 impl<'b> Shape<'b> {
-    /// The row of a body; `None` for a deletion.
+    /// Returns the row of a body; `None` for a deletion.
     #[inline]
     fn row(self, body: &'b [u8]) -> Option<RowView<'b>> {
         (!self.deleted).then(|| RowView::counted(self.bytes, self.count, body))
@@ -91,7 +91,7 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 impl Layout {
-    /// Reads the front of a block.
+    /// Computes the layout of a block.
     pub(crate) fn read(block: &[u8]) -> Result<Self> {
         let layout = || {
             let (count, prefix) = (number::<2>(block, 0)?, number::<2>(block, 2)?);
@@ -112,7 +112,7 @@ impl Layout {
         layout().ok_or_else(corrupted)
     }
 
-    /// How many rows.
+    /// Returns the number of entries.
     pub(crate) const fn len(self) -> usize {
         self.count
     }
@@ -137,7 +137,7 @@ impl Layout {
         number::<SHAPE_END>(block, self.shape_ends + shape * SHAPE_END)
     }
 
-    /// What an entry's key has beyond the prefix.
+    /// Returns the key of an entry without the prefix.
     #[inline]
     pub(crate) fn key(self, block: &[u8], index: usize) -> Result<&[u8]> {
         let start = index.checked_sub(1).map_or(Some(0), |before| self.key_end(block, before));
@@ -146,7 +146,7 @@ impl Layout {
         range.and_then(|range| block.get(range)).ok_or_else(corrupted)
     }
 
-    /// An entry's row; `None` for a deletion.
+    /// Returns the row of an entry; `None` for a deletion.
     #[inline]
     pub(crate) fn row(self, block: &[u8], index: usize) -> Result<Option<RowView<'_>>> {
         let row = || {
@@ -167,12 +167,12 @@ impl Layout {
         Some(Shape { bytes, count: RowView::count_of(bytes), deleted: false })
     }
 
-    /// What all keys of the block begin with.
+    /// Returns the common beginning of all keys.
     pub(crate) fn prefix(self, block: &[u8]) -> Result<&[u8]> {
         block.get(COUNTS..COUNTS + self.prefix).ok_or_else(corrupted)
     }
 
-    /// The place of the first row whose key is not below this one, and whether it has this key.
+    /// Returns the position of the first entry whose key is not below this one, and whether it has this key.
     pub(crate) fn search(self, block: &[u8], key: &[u8]) -> Result<(usize, bool)> {
         let prefix = self.prefix(block)?;
         match key.strip_prefix(prefix) {
@@ -181,7 +181,7 @@ impl Layout {
         }
     }
 
-    /// The place of the first row from one on whose key is not below this one. Finds what is near in few steps.
+    /// Returns the position of the first entry, from one on, whose key is not below this one. A near entry is found in few steps.
     pub(crate) fn search_from(self, block: &[u8], key: &[u8], from: usize) -> Result<usize> {
         let prefix = self.prefix(block)?;
         let Some(rest) = key.strip_prefix(prefix) else {
@@ -195,8 +195,7 @@ impl Layout {
         Ok(self.search_within(block, rest, from..self.count.min(from + step - 1))?.0)
     }
 
-    /// Looks at a byte of each line of memory before the rows, so that a search which follows waits once for all that it needs, and
-    /// not for one line after another.
+    /// Reads a byte of each cache line before the rows. A search that follows then waits once for all lines, not for each in turn.
     #[inline]
     fn touch(self, block: &[u8]) {
         let lines = block.get(..self.bodies).unwrap_or_default().iter().step_by(LINE);
@@ -216,7 +215,7 @@ impl Layout {
         Ok((low, false))
     }
 
-    /// What the block says of a key.
+    /// Looks a key up.
     pub(crate) fn find(self, block: &[u8], key: &[u8]) -> Result<Found> {
         self.touch(block);
         let (index, here) = self.search(block, key)?;

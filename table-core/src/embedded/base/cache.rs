@@ -1,6 +1,6 @@
-//! Cache of the blocks read last, of all runs and views, under one budget in bytes.
+//! Cache of the blocks read last, for all runs and views, with one budget in bytes.
 //!
-//! A run never changes, so nothing here grows stale.
+//! Runs never change, so no block becomes stale.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -14,12 +14,12 @@ use crate::embedded::key::SplitKey;
 use crate::error::Result;
 use crate::row::RowView;
 
-/// Parts with a lock each: readers seldom meet.
+/// Parts with a lock each, so that readers seldom wait for each other.
 const SHARDS: usize = 16;
-/// What an entry costs beside its bytes.
+/// Memory of an entry in addition to its bytes.
 const ENTRY_BYTES: usize = 160;
 
-/// A block with where its parts are.
+/// The bytes of a block and the positions of its parts.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) bytes: Box<[u8]>,
@@ -32,7 +32,7 @@ impl Block {
         Ok(Self { bytes, layout })
     }
 
-    /// Visits all entries, a deletion as `None`, until told to stop.
+    /// Visits all entries, a deletion as `None`, until the visitor stops.
     pub(super) fn visit(
         &self,
         mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
@@ -47,10 +47,10 @@ impl Block {
     }
 }
 
-/// The number of a run, and of a block in it.
+/// The number of a run, and the position of a block in it.
 type Place = (u64, u32);
 
-/// Mixes the two numbers of a place: no program chooses them.
+/// A hasher that mixes the two numbers of a place. Callers cannot choose them, so it need not resist attacks.
 #[derive(Default)]
 struct PlaceHasher(u64);
 
@@ -75,14 +75,14 @@ impl Hasher for PlaceHasher {
     }
 }
 
-/// A block, and whether it was found since the last look at whether it may go.
+/// A block, and whether it was used since it was last considered for eviction.
 #[derive(Debug)]
 struct Kept {
     block: Arc<Block>,
     used: AtomicBool,
 }
 
-/// Blocks in the order in which they came. The first one goes when there is no room, unless it was found meanwhile: then it is the last.
+/// Blocks in order of insertion. The first one is evicted if there is no room, unless it was used meanwhile: then it becomes the last.
 #[derive(Debug, Default)]
 struct Queue {
     blocks: HashMap<Place, Kept, BuildHasherDefault<PlaceHasher>>,
@@ -90,7 +90,7 @@ struct Queue {
     bytes: usize,
 }
 
-/// A part of the cache, with what was found in it and what was not: each on lines of memory of its own.
+/// A part of the cache with its hits and misses. Parts share no cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard {
@@ -103,12 +103,12 @@ struct Shard {
 #[derive(Debug)]
 pub(super) struct Cache {
     shards: [Shard; SHARDS],
-    /// The bytes at which a shard is full.
+    /// Bytes of a shard, at most.
     most: usize,
 }
 
 impl Cache {
-    /// Room for so many bytes.
+    /// Creates a cache of so many bytes.
     pub(super) fn new(bytes: usize) -> Self {
         Self { shards: Default::default(), most: bytes / SHARDS }
     }
@@ -127,7 +127,7 @@ impl Cache {
             shard.misses.fetch_add(1, Ordering::Relaxed);
             return None;
         };
-        // Readers of one block write to its line of memory once a round, not at each look.
+        // Readers of a block write to its cache line once a round, not at each lookup.
         if !used.load(Ordering::Relaxed) {
             used.store(true, Ordering::Relaxed);
         }
@@ -135,7 +135,7 @@ impl Cache {
         Some(Arc::clone(block))
     }
 
-    /// How often a block was here when it was asked for, and how often not.
+    /// Returns the numbers of hits and misses.
     pub(super) fn hits_and_misses(&self) -> (u64, u64) {
         let sum = |counter: fn(&Shard) -> &AtomicU64| -> u64 {
             self.shards.iter().map(|shard| counter(shard).load(Ordering::Relaxed)).sum()
@@ -143,7 +143,7 @@ impl Cache {
         (sum(|shard| &shard.hits), sum(|shard| &shard.misses))
     }
 
-    /// Keeps a block for a while.
+    /// Inserts a block.
     pub(super) fn insert(&self, place: Place, block: Arc<Block>) {
         let shard = self.shard(place);
         shard.queue.write().unwrap_or_else(PoisonError::into_inner).add(place, block, self.most);
@@ -153,7 +153,7 @@ impl Cache {
 impl Queue {
     fn add(&mut self, place: Place, block: Arc<Block>, most: usize) {
         self.bytes += bytes_of(&block);
-        // Two readers that miss one block both bring it.
+        // Two readers that miss a block both insert it.
         match self.blocks.insert(place, Kept { block, used: AtomicBool::new(false) }) {
             Some(earlier) => self.bytes -= bytes_of(&earlier.block),
             None => self.order.push_back(place),
@@ -172,7 +172,7 @@ impl Queue {
     }
 }
 
-/// What a block takes of the budget.
+/// Returns the bytes of the budget that a block takes.
 fn bytes_of(block: &Block) -> usize {
     block.bytes.len() + ENTRY_BYTES
 }

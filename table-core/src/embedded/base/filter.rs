@@ -1,17 +1,17 @@
 //! Key filter of a run: rules out a key without reading a block (`docs/format.md`, "Runs").
 //!
-//! A Bloom filter in buckets of one cache line: a look-up waits for memory once.
+//! A Bloom filter in buckets of one cache line, so that a lookup waits for memory once.
 
 /// Bytes of a bucket.
 const BUCKET: usize = 64;
-/// Bits for each key. About one look-up in eighty finds a key that is not there.
+/// Bits for each key. About one lookup of a missing key in eighty is not ruled out.
 const BITS: usize = 10;
 /// Bits that one key sets.
 const PROBES: u32 = 6;
 /// An odd number with well mixed bits.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The hash of a key.
+/// Returns the hash of a key.
 pub(super) fn hash(key: &[u8]) -> u64 {
     let mut hash = key.len() as u64;
     let mut mix = |word: u64| {
@@ -29,7 +29,7 @@ pub(super) fn hash(key: &[u8]) -> u64 {
     hash
 }
 
-/// The bucket of a hash, and the bits within it.
+/// Returns the bucket of a hash, and the bits within it.
 fn places(hash: u64, buckets: usize) -> (usize, impl Iterator<Item = (usize, u8)>) {
     // The upper half picks the bucket, the lower half the bits.
     let bucket = ((hash >> 32) * buckets as u64) >> 32;
@@ -41,7 +41,7 @@ fn places(hash: u64, buckets: usize) -> (usize, impl Iterator<Item = (usize, u8)
     (usize::try_from(bucket).unwrap_or_default() * BUCKET, bits)
 }
 
-/// The bytes of a filter of these keys.
+/// Returns the bytes of a filter for some hashes.
 pub(super) fn build(hashes: &[u64]) -> Vec<u8> {
     let buckets = (hashes.len() * BITS).div_ceil(BUCKET * 8).max(1);
     let mut bytes = vec![0; buckets * BUCKET];
@@ -56,7 +56,7 @@ pub(super) fn build(hashes: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// Whether the run of a filter may hold a key of this hash.
+/// Returns `true` if a run with this filter may have a key of this hash.
 pub(super) fn may_hold(filter: &[u8], hash: u64) -> bool {
     let (start, mut bits) = places(hash, filter.len() / BUCKET);
     let Some(bucket) = filter.get(start..start + BUCKET) else { return true };

@@ -4,18 +4,18 @@ use crate::embedded::bytes::{Reader, Writer};
 use crate::embedded::catalog::{Catalog, TableEntry};
 use crate::name::TableName;
 
-/// What every version of the base records.
+/// The metadata of a version.
 #[derive(Clone, Debug)]
 pub(crate) struct Meta {
     /// The first journal file that the base does not cover.
     pub(crate) journal: u64,
     /// The sequence number of the first frame in it.
     pub(crate) sequence: u64,
-    /// The largest Timestamp given out before (ENG-8).
+    /// The largest Timestamp given to a row so far (ENG-8).
     pub(crate) timestamp: u64,
     /// The tables.
     pub(crate) catalog: Catalog,
-    /// Tables that are dropped and may still have rows.
+    /// Dropped tables that may still have rows.
     pub(crate) dropped: Vec<u32>,
 }
 

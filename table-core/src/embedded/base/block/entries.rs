@@ -1,4 +1,4 @@
-//! Iteration over the entries of a block, which mostly share their shape.
+//! Iterator over the entries of a block, which mostly share their shape.
 
 use std::iter::Zip;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use crate::embedded::key::SplitKey;
 use crate::error::Result;
 use crate::row::RowView;
 
-/// A key and its row, or `None` where the entry records a deletion.
+/// A key and its row; `None` for a deletion.
 pub(crate) type Entry<'b> = (SplitKey<'b>, Option<RowView<'b>>);
 
 /// Some neighbouring entries of a block.
@@ -20,16 +20,16 @@ pub(crate) struct Entries<'b> {
     keys: &'b [u8],
     bodies: &'b [u8],
     ends: Zip<Iter<'b, [u8; KEY_END]>, Iter<'b, [u8; ROW]>>,
-    /// Where the key and the body of the entry before end.
+    /// The ends of the key and the body of the previous entry.
     key_end: usize,
     body_end: usize,
     shape: Shape<'b>,
-    /// Which shape this is.
+    /// The number of the shape.
     number: usize,
 }
 
 impl Layout {
-    /// The entries of these places.
+    /// Returns an iterator over the entries at some positions.
     pub(crate) fn entries(self, block: &[u8], places: Range<usize>) -> Result<Entries<'_>> {
         let entries = || {
             let ends = |before| self.key_end(block, before).zip(self.row_end(block, before));
@@ -47,7 +47,7 @@ impl Layout {
                 key_end,
                 body_end,
                 shape: Shape::default(),
-                // No shape has this number: the first row looks its own up.
+                // No shape has this number, so the first row looks its shape up.
                 number: usize::MAX,
             })
         };
@@ -63,7 +63,7 @@ impl<'b> Entries<'b> {
         let (body_end, number) = (from_le(&[e0, e1, e2, e3]), from_le(&shape));
         let key = self.keys.get(std::mem::replace(&mut self.key_end, key_end)..key_end)?;
         let body = self.bodies.get(std::mem::replace(&mut self.body_end, body_end)..body_end)?;
-        // The first one is never alike: it turns to its shape.
+        // The first entry is never alike.
         let is_alike = number == self.number;
         if !is_alike {
             self.turn_to(number)?;
