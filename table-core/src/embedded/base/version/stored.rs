@@ -309,7 +309,7 @@ mod tests {
             assert_eq!((back.engine, back.next, run.number, run.length), (engine, 6, 5, 0x809));
             assert_eq!((&*run.first, &*run.last), (&b"a"[..], &b"bc"[..]));
         }
-        let later = file(4, &content);
-        assert!(Stored::parse(&later, Path::new(BASE), &pool).is_err());
+        let unknown = file(4, &content);
+        assert!(Stored::parse(&unknown, Path::new(BASE), &pool).is_err());
     }
 }
