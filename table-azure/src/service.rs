@@ -9,7 +9,7 @@ use crate::auth::parse_http_date;
 use crate::client::AzureTables;
 use crate::http::Request;
 use crate::target::Target;
-use crate::xml;
+use crate::xml::Element;
 
 /// Whether an account's secondary can be read, and how far it has come (CON-2).
 ///
@@ -56,9 +56,10 @@ impl AzureTables {
             let request = of_service(OPERATION, Method::GET, "stats");
             let answer = pipeline.send(&request).await.map_err(|failure| failure.into_error(true))?;
             let text = std::str::from_utf8(&answer.body).ok();
-            let record = text.and_then(|text| xml::read(text, "GeoReplication")?.pop());
-            let record = record.ok_or_else(|| malformed(OPERATION))?;
-            let text = |name: &str| record.get(name).map(String::as_str).unwrap_or_default();
+            let stats = text.and_then(Element::read);
+            let stats = stats.as_ref().and_then(|stats| stats.child("GeoReplication"));
+            let stats = stats.ok_or_else(|| malformed(OPERATION))?;
+            let text = |name: &str| stats.text_of(name).unwrap_or_default();
             let last_sync_time = parse_http_date(text("LastSyncTime"));
             Ok(ServiceStats { status: text("Status").to_owned(), last_sync_time })
         })

@@ -117,6 +117,19 @@ impl Error {
         self.0.code
     }
 
+    /// Returns the text alone: without the code, the rule, and the table, key and operation.
+    ///
+    /// ```
+    /// use table_core::{Error, ErrorCode};
+    ///
+    /// let error = Error::new(ErrorCode::InvalidInput, "the value is not a number").with_property("Age").with_rule("TYPE-8");
+    /// assert_eq!(error.message(), "property `Age`: the value is not a number");
+    /// ```
+    #[must_use]
+    pub fn message(&self) -> String {
+        format!("{}{}", self.0.context, self.0.fault)
+    }
+
     /// The rule that was broken, if one is known.
     #[must_use]
     pub fn rule(&self) -> Option<&'static str> {

@@ -44,8 +44,10 @@ impl ETag {
         if let Some(ticks) = canonical_ticks(text) {
             return Ok(Self(Repr::Ticks(ticks)));
         }
+        // HTTP writes the prefix in upper case; the service takes either.
         let well_formed = text
             .strip_prefix("W/\"")
+            .or_else(|| text.strip_prefix("w/\""))
             .and_then(|rest| rest.strip_suffix('"'))
             .is_some_and(|inner| !inner.contains('"') && !inner.chars().any(char::is_control));
         if !well_formed {
@@ -171,6 +173,7 @@ mod tests {
             "W/\"datetime'2026-11-20T08%3A14%3A48.1444670Z'\"", // seven digits, as Azurite prints (ETAG-2)
             "W/\"datetime'2026-11-20T08:14:48Z'\"",
             "W/\"bad\"",
+            "w/\"datetime'2026-11-20T08%3A14%3A48Z'\"",
         ] {
             assert_eq!(ETag::parse(text).unwrap().to_string(), text);
         }

@@ -47,9 +47,80 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     Some(date.and_time(NaiveTime::from_num_seconds_from_midnight_opt(seconds, nanos)?).and_utc())
 }
 
-/// Ticks of `yyyy-mm-ddThh:mm:ss`, at most seven digits of a fraction, and `Z`: an instant as the service prints it, or with
-/// zeros at its end (TYPE-5). `None` for any other spelling, for example with an offset or a leap second.
-/// `colon` is how the text has its colons, which an `ETag` encodes (ETAG-1).
+/// Reads an instant in any form that the service accepts, at tick resolution.
+///
+/// The forms are a date (`2026-11-20`), minutes (`2026-11-20T08:00Z`) and seconds with or without a fraction
+/// (`2026-11-20T08:00:00.1234567Z`). The time zone is `Z`, an offset such as `+01:00`, which is converted to UTC (TYPE-7), or missing,
+/// which means UTC. Digits of a fraction below 100 ns are cut off (TICK-6).
+///
+/// Returns `None` for any other text, and for an instant outside the years 1 to 9999.
+///
+/// ```
+/// use table_core::ticks;
+///
+/// let eight = ticks::read("2026-11-20T08:00:00Z");
+/// assert_eq!(eight, Some(639_307_584_000_000_000));
+/// for same in ["2026-11-20T08:00", "2026-11-20T08:00:00.000", "2026-11-20T09:30:00+01:30"] {
+///     assert_eq!(ticks::read(same), eight);
+/// }
+/// assert_eq!(ticks::read("20 November 2026"), None);
+/// ```
+#[must_use]
+pub fn read(text: &str) -> Option<u64> {
+    parse(text, ":").or_else(|| read_lenient(text))
+}
+
+/// Reads the forms of [`read`] that the service itself does not print.
+#[cold]
+fn read_lenient(text: &str) -> Option<u64> {
+    let (date, time) = text.split_once('T').unwrap_or((text, "00:00Z"));
+    let (clock, offset) = zone(time)?;
+    let (clock, fraction) = clock.split_once('.').unwrap_or((clock, "0"));
+    let clock = match (clock.len(), fraction) {
+        (5, "0") if !time.contains('.') => format!("{clock}:00"),
+        _ => clock.to_owned(),
+    };
+    if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let fraction = fraction.get(..7).unwrap_or(fraction);
+    let ticks = parse(&format!("{date}T{clock}.{fraction}Z"), ":")?;
+    ticks.checked_add_signed(-offset).filter(|ticks| *ticks <= MAX)
+}
+
+/// Splits a time of day from its time zone. Returns the offset from UTC in ticks.
+fn zone(time: &str) -> Option<(&str, i64)> {
+    if let Some(clock) = time.strip_suffix('Z') {
+        return Some((clock, 0));
+    }
+    let Some(at) = time.find(['+', '-']) else { return Some((time, 0)) };
+    let (clock, offset) = time.split_at_checked(at)?;
+    let [sign, h0, h1, b':', m0, m1] = *offset.as_bytes() else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(10).map(i64::from);
+    let minutes = digit(h0)? * 600 + digit(h1)? * 60 + digit(m0)? * 10 + digit(m1)?;
+    // The largest offset of XML Schema and of .NET.
+    if minutes > 14 * 60 || m0 > b'5' {
+        return None;
+    }
+    let ticks = minutes * 60 * PER_SECOND.cast_signed();
+    Some((clock, if sign == b'-' { -ticks } else { ticks }))
+}
+
+/// Prints an instant as the service prints it: at most seven digits of a fraction, without trailing zeros (TYPE-5). Returns `None`
+/// above [`MAX`].
+///
+/// ```
+/// use table_core::ticks;
+///
+/// assert_eq!(ticks::write(639_307_584_005_000_000).as_deref(), Some("2026-11-20T08:00:00.5Z"));
+/// ```
+#[must_use]
+pub fn write(ticks: u64) -> Option<String> {
+    print(ticks, ":").map(|printed| printed.as_str().to_owned())
+}
+
+/// Reads `yyyy-mm-ddThh:mm:ss`, at most seven digits of a fraction, and `Z`: the form that the service prints, with or without
+/// trailing zeros (TYPE-5). `colon` is the spelling of a colon, which an `ETag` encodes (ETAG-1).
 pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     let (front, rest) = text.as_bytes().split_first_chunk::<13>()?;
     let [y0, y1, y2, y3, b'-', o0, o1, b'-', d0, d1, b'T', h0, h1] = *front else { return None };
@@ -266,6 +337,77 @@ mod tests {
             let text = String::from_utf8(bytes).unwrap();
             if let Some(ticks) = parse(&text, ":") {
                 prop_assert_eq!(expected(&text), Some(ticks));
+            }
+        }
+    }
+
+    #[test]
+    fn sas_1_type_7_and_lit_forms_that_the_service_accepts_are_read() {
+        let at = |text: &str| from_datetime(text.parse().unwrap());
+        for (text, same) in [
+            ("2026-11-20", "2026-11-20T00:00:00Z"),
+            ("2026-11-20T08:05Z", "2026-11-20T08:05:00Z"),
+            ("2026-11-20T08:05", "2026-11-20T08:05:00Z"),
+            ("2026-11-20T08:05:09", "2026-11-20T08:05:09Z"),
+            ("2026-11-20T08:05:09.5", "2026-11-20T08:05:09.5Z"),
+            ("2026-11-20T08:05:09.123Z", "2026-11-20T08:05:09.123Z"),
+            ("2026-11-20T08:05:09.123456789Z", "2026-11-20T08:05:09.1234567Z"),
+            ("2026-11-20T08:05:09+00:00", "2026-11-20T08:05:09Z"),
+            ("2026-11-20T08:05+05:30", "2026-11-20T02:35:00Z"),
+            ("2026-11-20T08:05:09.25-08:00", "2026-11-20T16:05:09.25Z"),
+            ("2026-12-31T23:30:00-14:00", "2027-01-01T13:30:00Z"),
+        ] {
+            assert_eq!(read(text), at(same), "{text}");
+        }
+        for text in [
+            "",
+            "2026",
+            "2026-11",
+            "2026-13-01",
+            "2026-11-20T",
+            "2026-11-20Z",
+            "2026-11-20T08Z",
+            "2026-11-20T08:05.5Z",
+            "2026-11-20T08:05:09.Z",
+            "2026-11-20T08:05:60Z",
+            "2026-11-20T24:00:00Z",
+            "2026-11-20T08:05:09+15:00",
+            "2026-11-20T08:05:09+01:60",
+            "2026-11-20T08:05:09+0100",
+            "2026-11-20T08:05:09+01:00Z",
+            "2026-11-20 08:05:09Z",
+            "+026-11-20",
+            " 2026-11-20",
+            "2026-11-20T08:05:09Z ",
+            "0000-01-01",
+            "9999-12-31T23:59:59-01:00",
+            "0001-01-01T00:00+01:00",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        /// Every form of one instant is read as the same ticks.
+        #[test]
+        fn every_form_of_an_instant_is_the_same_instant(ticks in EDM_MIN..MAX - PER_DAY, offset in -840..=840_i64, digits in 0..=9_usize) {
+            let unit = 10_u64.pow(7 - u32::try_from(digits.min(7)).unwrap());
+            let ticks = ticks - ticks % unit;
+            let local = to_datetime(ticks).unwrap().naive_utc() + chrono::TimeDelta::minutes(offset);
+            let fraction = local.format("%.9f").to_string();
+            let fraction = if digits == 0 { "" } else { &fraction[..=digits] };
+            let (sign, size) = (if offset < 0 { '-' } else { '+' }, offset.abs());
+            let text = format!("{}{fraction}{sign}{:02}:{:02}", local.format("%Y-%m-%dT%H:%M:%S"), size / 60, size % 60);
+            prop_assert_eq!(read(&text), Some(ticks), "{}", text);
+            let utc = write(ticks).unwrap();
+            prop_assert_eq!(read(&utc), Some(ticks));
+            prop_assert_eq!(read(utc.trim_end_matches('Z')), Some(ticks));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "[0-9TZ:.+-]{0,34}|\\PC{0,20}") {
+            if let Some(ticks) = read(&text) {
+                prop_assert!(ticks <= MAX);
             }
         }
     }

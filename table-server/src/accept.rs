@@ -1,4 +1,4 @@
-//! Connections: accepted, bounded, and ended in order.
+//! Connections: accepted, bounded, served, and ended.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
+use crate::guests::Guest;
 use crate::handle::handle;
 use crate::idle;
 use crate::linger::Lingering;
@@ -19,7 +20,7 @@ use crate::service::Service;
 use crate::shared::Shared;
 use crate::transport::Transport;
 
-/// Accepts connections until `ending` changes, then lets those that are open end.
+/// Accepts connections until `ending` changes, then waits for the open ones to end.
 pub(crate) async fn accept(
     listener: TcpListener,
     service: Service,
@@ -32,57 +33,65 @@ pub(crate) async fn accept(
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(shared.limits.sending)
+        // A client may close its side once it has sent its request.
+        .half_close(true)
         .max_buf_size(64 << 10);
     builder.http2().timer(TokioTimer::new()).max_header_list_size(64 << 10).max_concurrent_streams(256);
     let builder = Arc::new(builder);
     loop {
-        let next = async {
-            let permit = Arc::clone(&shared.connections).acquire_owned().await;
-            (permit, listener.accept().await)
-        };
-        let (permit, accepted) = tokio::select! {
-            next = next => next,
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
             _ = ending.changed() => break,
         };
         let (stream, caller) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                tracing::warn!(target: "table_server", %error, "a connection was not accepted");
-                // Out of descriptors, for one: connections that end give some back.
-                tokio::time::sleep(Duration::from_millis(10)).await;
+                // Mostly, the process has no descriptor left: a guest gives one back, or else some connection that ends.
+                if !shared.guests.evict() {
+                    tracing::warn!(target: "table_server", %error, "a connection was not accepted");
+                }
+                tokio::time::sleep(Duration::from_millis(1)).await;
                 continue;
             }
         };
-        // Small answers are not held back for more.
+        // Small answers are sent at once.
         let _ = stream.set_nodelay(true);
+        let guest = Arc::new(shared.guests.enter(caller.ip()));
         let connection = Connection {
             service,
             caller: Caller { address: caller.ip(), secure: shared.transport.is_secure() },
             builder: Arc::clone(&builder),
             watcher: graceful.watcher(),
+            guest: Arc::clone(&guest),
             shared: Arc::clone(&shared),
         };
-        let held = (permit, shared.open.open());
+        let (open, first_request) = (shared.open.open(), shared.limits.first_request);
         tokio::spawn(async move {
-            let _held = held;
-            connection.carry(stream).await;
+            let _open = open;
+            tokio::select! {
+                () = connection.carry(stream) => {}
+                () = guest.expired(first_request) => {
+                    tracing::debug!(target: "table_server", "a connection without a verified request was closed");
+                }
+            }
         });
     }
     drop(listener);
     let _ = tokio::time::timeout(shared.limits.closing, graceful.shutdown()).await;
 }
 
-/// A connection that is accepted.
+/// An accepted connection.
 struct Connection {
     service: Service,
     caller: Caller,
     builder: Arc<Builder<TokioExecutor>>,
     watcher: Watcher,
+    guest: Arc<Guest>,
     shared: Arc<Shared>,
 }
 
 impl Connection {
-    /// Brings it under TLS if it has to be, and serves its requests.
+    /// Does the TLS handshake, if the server has a certificate, and serves the requests of the connection.
     async fn carry(self, stream: TcpStream) {
         let stream = Lingering::new(stream, self.shared.open.clone());
         match &self.shared.transport {
@@ -102,15 +111,17 @@ impl Connection {
     }
 
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let Self { service, caller, builder, watcher, shared } = self;
+        let Self { service, caller, builder, watcher, guest, shared } = self;
         let (stream, still) = idle::watched(stream, shared.limits.idle);
-        let handle = service_fn(move |request| handle(Arc::clone(&shared), service, request, caller));
+        let handle = service_fn(move |request| {
+            handle(Arc::clone(&shared), service, request, caller, Arc::clone(&guest))
+        });
         let connection = builder.serve_connection(TokioIo::new(stream), handle).into_owned();
         tokio::select! {
             served = watcher.watch(connection) => if let Err(error) = served {
                 tracing::debug!(target: "table_server", error, "a connection broke");
             },
-            () = still => tracing::debug!(target: "table_server", "a connection stood still"),
+            () = still => tracing::debug!(target: "table_server", "an idle connection was closed"),
         }
     }
 }

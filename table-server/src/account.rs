@@ -1,6 +1,6 @@
-//! An account: a name, a key, an engine, and what belongs to the account besides its tables and queues.
+//! Accounts: a name, a key, an engine, and settings.
 
-use table_core::{Engine, QueueName, Result, TableName};
+use table_core::{Engine, QueueName, QueueStore, Result, TableName, TableStore};
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 use table_wire::sas::{Authority, QueuePermissions, StoredAccessPolicy};
 use table_wire::{ServiceProperties, acl};
@@ -19,33 +19,50 @@ pub struct Account {
     pub(crate) traffic: Traffic,
     pub(crate) settings: Settings,
     pub(crate) cors: Cors,
+    pub(crate) is_resettable: bool,
 }
 
 impl Account {
-    /// An account of this name and key.
+    /// Creates an account with a key.
     #[must_use]
     pub fn new(key: AccountKey, engine: Engine) -> Self {
         let authority = Authority::new(key.clone());
         let settings = Settings::new(&engine);
-        Self { key, engine, authority, traffic: Traffic::default(), settings, cors: Cors::default() }
+        Self {
+            key,
+            engine,
+            authority,
+            traffic: Traffic::default(),
+            settings,
+            cors: Cors::default(),
+            is_resettable: false,
+        }
     }
 
-    /// The emulator's account, with the key that every client knows (AUTH-30).
+    /// Creates the emulator's account, with the key that every client knows (AUTH-30).
     ///
     /// # Errors
-    /// None: the key is well formed.
+    /// None: the key is valid.
     pub fn emulator(engine: Engine) -> Result<Self> {
         Ok(Self::new(AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY)?, engine))
     }
 
-    /// The same, held to the targets of the service (SCL-3).
+    /// Limits the account to the scalability targets of the service (SCL-3).
     #[must_use]
     pub fn throttled(mut self, throttle: Throttle) -> Self {
         self.traffic.throttle = Some(throttle);
         self
     }
 
-    /// The account's name.
+    /// Lets `POST /reset` at [`Config::observe`](crate::Config::observe) delete all tables, queues and settings of the account, which
+    /// tests do between runs.
+    #[must_use]
+    pub fn resettable(mut self) -> Self {
+        self.is_resettable = true;
+        self
+    }
+
+    /// Returns the account's name.
     #[must_use]
     pub fn name(&self) -> &str {
         self.key.account()
@@ -54,7 +71,7 @@ impl Account {
     /// Reads the settings that the engine holds.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// `Io`, `Corrupted` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn load(&self) -> Result<()> {
         self.settings.load().await?;
         for name in self.settings.names(Kind::TablePolicies) {
@@ -73,7 +90,7 @@ impl Account {
     }
 
     /// # Errors
-    /// Those of [`StoredAccessPolicy::check`], and of the engine.
+    /// `InvalidInput` for a list that [`StoredAccessPolicy::check`] refuses; `Io` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn set_policies(
         &self,
         table: &TableName,
@@ -96,10 +113,10 @@ impl Account {
         text.and_then(|text| ServiceProperties::read(&text)).unwrap_or_default()
     }
 
-    /// What the document does not name stays as it is.
+    /// Sets the properties of a service. Those that are `None` keep their value.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// `Io` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn set_properties(&self, of: Service, new: ServiceProperties) -> Result<()> {
         let _turn = self.settings.turn.lock().await;
         let old = self.properties(of);
@@ -111,6 +128,39 @@ impl Account {
         };
         self.settings.set(Kind::Properties, of.name(), Some(properties.to_xml())).await?;
         self.cors.set(of, properties.cors.as_deref().unwrap_or_default());
+        Ok(())
+    }
+
+    /// Deletes all tables, queues and settings.
+    ///
+    /// # Errors
+    /// `Io` or `EnginePoisoned` if the engine fails.
+    pub(crate) async fn reset(&self) -> Result<()> {
+        let engine = self.engine.without_faults();
+        let _turn = self.settings.turn.lock().await;
+        loop {
+            let page = engine.list_tables("", None, 1_000).await?;
+            if page.names.is_empty() {
+                break;
+            }
+            for table in &page.names {
+                engine.delete_table(table).await?;
+                self.authority.set_policies(table, Vec::new())?;
+            }
+        }
+        loop {
+            let queues = engine.queues_from("", 1_000)?;
+            if queues.is_empty() {
+                break;
+            }
+            for queue in &queues {
+                engine.delete_queue(queue).await?;
+            }
+        }
+        self.settings.clear().await?;
+        for service in [Service::Tables, Service::Queues] {
+            self.cors.set(service, &[]);
+        }
         Ok(())
     }
 }

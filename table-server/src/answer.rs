@@ -1,4 +1,4 @@
-//! An answer before it is HTTP: status, headers, body.
+//! Answers before they become HTTP: status, headers, body.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -6,8 +6,8 @@ use std::fmt::Write;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, header};
 use http_body_util::Full;
-use table_core::ETag;
 use table_core::odata::MetadataLevel;
+use table_core::{ETag, Error};
 
 use crate::cors::Sharing;
 use crate::cost::Cost;
@@ -15,7 +15,7 @@ use crate::exchange::{self, Exchange};
 use crate::refusal::Refusal;
 use crate::service::Service;
 
-/// What every answer has.
+/// The headers of every answer.
 const COMMON: [(HeaderName, HeaderValue); 3] = [
     (header::SERVER, HeaderValue::from_static(concat!("table-server/", env!("CARGO_PKG_VERSION")))),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -24,16 +24,20 @@ const COMMON: [(HeaderName, HeaderValue); 3] = [
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
 const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
 const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
+/// Clients that read it close idle connections before the server does.
+const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 
-/// What is sent back.
+/// The answer to a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// Headers whose names are a client's: `x-ms-meta-…`.
+    /// Headers that a client named: `x-ms-meta-…`.
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) body: String,
     pub(crate) cost: Cost,
+    /// The failure inside the server that the answer is about, for the log.
+    pub(crate) internal: Option<Error>,
     sharing: Option<Sharing>,
 }
 
@@ -63,25 +67,19 @@ impl Answer {
         Self::new(status).body("application/xml", body)
     }
 
-    /// The answer to a request that is not granted; of tables in the form that the client reads (ERR-1, ERR-2), of queues always in
+    /// Returns the answer to a request that is refused: for tables in the form that the client reads (ERR-1, ERR-2), for queues always in
     /// XML (QUE-1).
-    pub(crate) fn refused(refusal: &Refusal, exchange: &Exchange) -> Self {
-        let error = table_wire::NewError {
-            code: refusal.code,
-            message: &refusal.message,
-            index: refusal.index,
-            request_id: &exchange.id,
-            time: chrono::Utc::now(),
-        };
+    pub(crate) fn refused(refusal: Refusal, exchange: &Exchange) -> Self {
+        let is_storage = exchange.service != Service::Tables || refusal.is_early;
+        let error = refusal.error(exchange);
         let answer = Self::new(refusal.status).header("x-ms-error-code", refusal.code);
         let answer = if refusal.status == 503 { answer.header("Retry-After", "1") } else { answer };
-        match exchange.level() {
-            _ if exchange.service != Service::Tables => {
-                answer.body("application/xml", error.to_storage_xml())
-            }
+        let answer = match exchange.level() {
+            _ if is_storage => answer.body("application/xml", error.to_storage_xml()),
             Ok(level) => answer.body(json(level), error.to_json()),
             Err(_) => answer.body("application/xml", error.to_odata_xml()),
-        }
+        };
+        Self { internal: refusal.internal, ..answer }
     }
 
     pub(crate) fn into_response(self, exchange: &Exchange) -> Response<Full<Bytes>> {
@@ -96,14 +94,15 @@ impl Answer {
         if let Ok(id) = HeaderValue::from_str(&exchange.id) {
             headers.insert(REQUEST_ID, id);
         }
-        // What the client sent, as it sent it.
-        let version = exchange.headers.get(VERSION).filter(|version| version.to_str().is_ok());
-        headers.insert(VERSION, version.cloned().unwrap_or(HeaderValue::from_static(exchange::VERSION)));
+        headers.insert(VERSION, HeaderValue::from_static(exchange::VERSION));
+        if exchange.is_http_1 {
+            headers.insert(KEEP_ALIVE, HeaderValue::from_static("timeout=5"));
+        }
         if let Some(id) = exchange.headers.get(CLIENT_REQUEST_ID) {
             headers.insert(CLIENT_REQUEST_ID, id.clone());
         }
         for (name, value) in self.headers {
-            // Names are ours; a value that is not a header's, such as a table's name with a control character, is left out.
+            // A value that cannot be a header, such as a table's name with a control character, is left out.
             let value = match value {
                 Cow::Borrowed(value) => Ok(HeaderValue::from_static(value)),
                 Cow::Owned(value) => HeaderValue::try_from(value),
@@ -124,7 +123,7 @@ impl Answer {
     }
 }
 
-/// A name of ours. Those of the answers to entities are constants, because a name that HTTP does not know is copied otherwise.
+/// Returns the name of a header. Those of answers to entities are constants, which are not copied.
 fn own_name(name: &str) -> Option<HeaderName> {
     const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
     const DATA_SERVICE_ID: HeaderName = HeaderName::from_static("dataserviceid");
@@ -138,7 +137,7 @@ fn own_name(name: &str) -> Option<HeaderName> {
     }
 }
 
-/// An ETag as text, for which there is room from the start.
+/// Returns an ETag as text, in one allocation.
 pub(crate) fn etag_text(etag: &ETag) -> String {
     let mut text = String::with_capacity(64);
     // Writing to a string does not fail.
@@ -146,7 +145,7 @@ pub(crate) fn etag_text(etag: &ETag) -> String {
     text
 }
 
-/// The type of an answer at a level (JSON-8).
+/// Returns the content type of an answer at a metadata level (JSON-8).
 pub(crate) const fn json(level: MetadataLevel) -> &'static str {
     match level {
         MetadataLevel::None => "application/json;odata=nometadata;streaming=true;charset=utf-8",

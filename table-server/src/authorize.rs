@@ -1,71 +1,164 @@
-//! The sender of a request: the owner of the account's key, or the holder of a shared access signature.
+//! Verification of the sender: the account's key, a shared access signature, or a bearer token.
 
 use std::slice;
 
 use chrono::Utc;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, CONTENT_LENGTH};
 use table_core::{Error, ErrorCode, QueueName};
 use table_wire::auth::{Authorization, Scheme, SignedParts};
-use table_wire::sas::{Authority, QueuePermissions, QueueToken, SasToken};
+use table_wire::sas::{
+    AccountPermissions, Authority, Grant, QueuePermissions, QueueToken, ResourceTypes, SasToken, Services,
+};
 
 use crate::account::Account;
+use crate::bearer::Bearer;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
-/// What a request is allowed by.
+/// The proof with which a request was sent, and so the operations that it may ask for.
 #[derive(Debug)]
 pub(crate) enum Access {
-    /// The account's key: everything.
+    /// The account's key: every operation.
     Key,
-    /// A token, held against its caller.
+    /// A token of Entra ID: every operation but those on stored policies.
+    Bearer,
+    /// A shared access signature of a table or of the account, with the authority that verifies it for this caller.
     Token(Box<(Authority, SasToken)>),
-    /// A token of the queue that the request is for.
+    /// A shared access signature of the queue that the request is for.
     Queue(QueuePermissions),
 }
 
 impl Access {
     /// # Errors
-    /// 403 where only the key is enough.
+    /// `AuthorizationFailure` for any proof but the account's key.
     pub(crate) fn owner(&self) -> Result<(), Refusal> {
         match self {
             Self::Key => Ok(()),
-            Self::Token(_) | Self::Queue(_) => {
-                Err(Error::new(ErrorCode::AuthorizationFailure, "this needs the account's key").into())
+            Self::Bearer | Self::Token(_) | Self::Queue(_) => {
+                Err(denied(ErrorCode::AuthorizationFailure, "this operation needs the account's key"))
             }
+        }
+    }
+
+    /// # Errors
+    /// 403 unless the properties of the service may be read or written (ASAS-4).
+    pub(crate) fn to_service(&self, service: Service, needed: AccountPermissions) -> Result<(), Refusal> {
+        self.to_account(service, ResourceTypes::SERVICE, &[needed])
+    }
+
+    /// # Errors
+    /// 403 unless a signature of the account has the service, the type of resource, and any of the permissions (ASAS-5).
+    pub(crate) fn to_account(
+        &self,
+        service: Service,
+        types: ResourceTypes,
+        any: &[AccountPermissions],
+    ) -> Result<(), Refusal> {
+        let token = match self {
+            Self::Key | Self::Bearer => return Ok(()),
+            Self::Token(token) => token,
+            Self::Queue(_) => {
+                let help = "a signature of a queue does not permit this operation";
+                return Err(denied(ErrorCode::AuthorizationPermissionMismatch, help));
+            }
+        };
+        let Grant::Account(grant) = token.0.verify(&token.1)? else {
+            let help = "a signature of a table does not permit this operation";
+            return Err(denied(ErrorCode::AuthorizationPermissionMismatch, help));
+        };
+        let needed = if service == Service::Tables { Services::TABLE } else { Services::QUEUE };
+        let (code, help) = if !grant.services.contains(needed) {
+            (ErrorCode::AuthorizationServiceMismatch, "the signature is for another service; see its `ss`")
+        } else if !grant.types.contains(types) {
+            (
+                ErrorCode::AuthorizationResourceTypeMismatch,
+                "the signature is for another type of resource; see its `srt`",
+            )
+        } else if !any.iter().any(|one| grant.permissions.contains(*one)) {
+            (ErrorCode::AuthorizationPermissionMismatch, "the signature lacks the permission; see its `sp`")
+        } else {
+            return Ok(());
+        };
+        Err(denied(code, help))
+    }
+}
+
+fn denied(code: ErrorCode, help: &'static str) -> Refusal {
+    Error::new(code, help).into()
+}
+
+/// Verifies the proof of a request by its head alone. If it has an Authorization header and a shared access signature, one of them must
+/// be valid.
+///
+/// # Errors
+/// `AuthenticationFailed` for a wrong signature or token, an old date (AUTH-9), or no proof at all.
+pub(crate) fn access(
+    exchange: &Exchange,
+    account: &Account,
+    bearer: Option<&Bearer>,
+) -> Result<Access, Refusal> {
+    match (exchange.header(AUTHORIZATION), exchange.query("sig").is_some()) {
+        (Some(header), has_token) => match by_header(header, exchange, account, bearer) {
+            Err(refused) if has_token => by_token(exchange, account).map_err(|_| refused),
+            access => access,
+        },
+        (None, true) => by_token(exchange, account),
+        (None, false) => {
+            let help = "the request has neither an Authorization header nor a `sig` in its query";
+            Err(denied(ErrorCode::AuthenticationFailed, help))
         }
     }
 }
 
-/// The access that the signature of a request gives.
-///
-/// # Errors
-/// `AuthenticationFailed` for a wrong signature, an old date (AUTH-9), or none.
-pub(crate) fn access(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
-    if let Some(header) = exchange.header(AUTHORIZATION) {
-        let parts = SignedParts {
-            method: exchange.method.as_str(),
-            path: &exchange.raw_path,
-            query: &exchange.raw_query,
-            headers: &exchange.headers,
-            length: exchange.body.len(),
-        };
-        let scheme = if exchange.service == Service::Tables { Scheme::Table } else { Scheme::Storage };
-        Authorization::read(header)?.verify(scheme, slice::from_ref(&account.key), parts, Utc::now())?;
-        return Ok(Access::Key);
+fn by_header(
+    header: &str,
+    exchange: &Exchange,
+    account: &Account,
+    bearer: Option<&Bearer>,
+) -> Result<Access, Refusal> {
+    if let Some(token) = bearer_token(header) {
+        let help = "this server takes no bearer tokens; start it with --oauth";
+        let bearer = bearer.ok_or_else(|| denied(ErrorCode::AuthenticationFailed, help))?;
+        bearer.verify(token, account.name(), exchange)?;
+        return Ok(Access::Bearer);
     }
-    if exchange.query("sig").is_some() {
-        let authority = account.authority.clone().caller(exchange.caller);
-        if exchange.service == Service::Queues && exchange.query("ss").is_none() {
-            let name = exchange.path.split('/').next().unwrap_or_default();
-            let (queue, token) = (QueueName::new(name)?, exchange.raw_query.parse::<QueueToken>()?);
-            let policies = account.queue_policies(&queue);
-            return Ok(Access::Queue(token.verify(&authority, &queue, &policies)?));
-        }
-        let token: SasToken = exchange.raw_query.parse()?;
-        // Verified here, too: a wrong signature is refused before anything else is looked at.
-        authority.verify(&token)?;
-        return Ok(Access::Token(Box::new((authority, token))));
+    // The length that the client signed; a body of another length is refused when it is read.
+    let declared = exchange.header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
+    let parts = SignedParts {
+        method: exchange.method.as_str(),
+        path: &exchange.raw_path,
+        query: &exchange.raw_query,
+        headers: &exchange.headers,
+        length: declared.unwrap_or(exchange.body.len()),
+    };
+    let scheme = if exchange.service == Service::Tables { Scheme::Table } else { Scheme::Storage };
+    Authorization::read(header)?.verify(scheme, slice::from_ref(&account.key), parts, Utc::now())?;
+    Ok(Access::Key)
+}
+
+fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
+    let authority = account.authority.clone().caller(exchange.caller);
+    let is_of_account = exchange.query("ss").is_some();
+    let name = exchange.path.split(['/', '(']).next().unwrap_or_default();
+    if exchange.service == Service::Queues && !is_of_account {
+        let (queue, token) = (QueueName::new(name)?, exchange.raw_query.parse::<QueueToken>()?);
+        let policies = account.queue_policies(&queue);
+        return Ok(Access::Queue(token.verify(&authority, &queue, &policies)?));
     }
-    Err(Error::new(ErrorCode::AuthenticationFailed, "the request is not signed").into())
+    let token: SasToken = if is_of_account || exchange.query("tn").is_some() {
+        exchange.raw_query.parse()?
+    } else {
+        // A token without the name of its table is one of the table in the path, which its signature covers.
+        format!("{}&tn={name}", exchange.raw_query).parse()?
+    };
+    // A wrong signature is refused before the operation is looked at.
+    authority.verify(&token)?;
+    Ok(Access::Token(Box::new((authority, token))))
+}
+
+/// Returns the token of a `Bearer` header.
+fn bearer_token(header: &str) -> Option<&str> {
+    let (scheme, token) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim())
 }

@@ -1,46 +1,52 @@
-//! What a server is started with.
+//! The configuration of a server.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use table_core::{Error, Result};
+
 use crate::account::Account;
+use crate::bearer::Bearer;
+use crate::fault::ServerFault;
 use crate::limits::ServerLimits;
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 use crate::transport::Transport;
 
-/// What a server is started with: addresses, accounts, limits.
+/// The configuration of a server: addresses, accounts, limits.
 #[derive(Debug)]
 pub struct Config {
-    /// Where tables are served.
+    /// The address of tables.
     pub tables: SocketAddr,
-    /// Where queues are served.
+    /// The address of queues.
     pub queues: SocketAddr,
-    /// Where requests for blobs are refused with a 501 that says so.
+    /// The address at which requests for blobs are refused with 501.
     pub blobs: SocketAddr,
-    /// The address of health, readiness and metrics, if they are served: `/health`, `/ready`, `/metrics`.
+    /// The address of `/health`, `/ready`, `/metrics` and `POST /reset`, if these are served.
     pub observe: Option<SocketAddr>,
-    /// How much later each answer is sent, so that a program can be tried at the distance of another region.
+    /// A delay of each answer, which simulates the distance of another region.
     pub latency: Duration,
     /// The accounts.
     pub accounts: Vec<Account>,
-    /// Bounds on requests.
+    /// Bounds on connections and requests.
     pub limits: ServerLimits,
-    /// Whether accounts with the emulator's public key may be served to other machines.
+    /// `true` to serve accounts with the emulator's public key to other machines.
     pub public_key_anywhere: bool,
-    /// A certificate, if requests come over HTTPS; health, readiness and metrics do not.
+    /// The bearer tokens that are accepted, if any. They need HTTPS.
+    pub bearer: Option<Bearer>,
+    /// The certificate, if requests come over HTTPS. [`observe`](Self::observe) is HTTP in any case.
     #[cfg(feature = "tls")]
     pub tls: Option<Tls>,
 }
 
 impl Config {
-    /// One account on this machine alone, at the emulator's ports (AUTH-30).
+    /// Configures one account at the emulator's ports, on this machine alone (AUTH-30).
     #[must_use]
     pub fn on_loopback(account: Account) -> Self {
         Self::at(IpAddr::V4(Ipv4Addr::LOCALHOST), vec![account])
     }
 
-    /// Accounts at an address, at the emulator's ports.
+    /// Configures accounts at the emulator's ports of an address.
     #[must_use]
     pub fn at(address: IpAddr, accounts: Vec<Account>) -> Self {
         let at = |port| SocketAddr::new(address, port);
@@ -53,12 +59,13 @@ impl Config {
             accounts,
             limits: ServerLimits::default(),
             public_key_anywhere: false,
+            bearer: None,
             #[cfg(feature = "tls")]
             tls: None,
         }
     }
 
-    /// The same at ports that the system chooses.
+    /// Lets the system choose the ports.
     #[must_use]
     pub fn ephemeral(mut self) -> Self {
         for address in
@@ -69,7 +76,7 @@ impl Config {
         self
     }
 
-    /// What carries requests.
+    /// Returns the transport of requests.
     #[cfg_attr(
         not(feature = "tls"),
         expect(clippy::unused_self, reason = "without the feature there is one transport")
@@ -82,10 +89,22 @@ impl Config {
         Transport::Plain
     }
 
-    /// An account whose public key would be served beyond this machine.
-    pub(crate) fn exposed(&self) -> Option<&Account> {
-        let local = [self.tables, self.queues, self.blobs].iter().all(|address| address.ip().is_loopback());
-        let exposed = !local && !self.public_key_anywhere;
-        self.accounts.iter().find(|account| exposed && account.key.is_public())
+    /// Checks that no proof that everyone can make is accepted from other machines.
+    ///
+    /// # Errors
+    /// `InvalidInput` for an account with the public key, or unsigned tokens, beyond loopback.
+    pub(crate) fn check(&self) -> Result<()> {
+        let is_local =
+            [self.tables, self.queues, self.blobs].iter().all(|address| address.ip().is_loopback());
+        if is_local || self.public_key_anywhere {
+            return Ok(());
+        }
+        if let Some(account) = self.accounts.iter().find(|account| account.key.is_public()) {
+            return Err(Error::of(ServerFault::Exposed(account.name().to_owned())));
+        }
+        match &self.bearer {
+            Some(bearer) if bearer.is_unsigned() => Err(Error::of(ServerFault::Unsigned)),
+            _ => Ok(()),
+        }
     }
 }

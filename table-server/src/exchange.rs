@@ -1,12 +1,13 @@
-//! A request as handlers see it: method, path below the account, query, headers, body.
+//! A request as handlers read it: method, path below the account, query, headers, body.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use chrono::NaiveDate;
 use http::header::{ACCEPT, AsHeaderName, HOST};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{HeaderMap, HeaderName, Method};
+use http::{HeaderMap, HeaderName, Method, Version};
 use table_core::odata::MetadataLevel;
 use table_wire::sas::Caller;
 
@@ -15,31 +16,34 @@ use crate::refusal::Refusal;
 use crate::request_id;
 use crate::service::Service;
 
-/// The header that says which method is meant (REQ-2). A constant, as other names of headers are that each request is asked for: one that
-/// is a text is read, letter by letter, for each look.
+/// The header with the method of a tunnelled request (REQ-2). A constant, because looking up a text parses it first.
 const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 
-/// Room for an account in what URLs begin with.
+/// Bytes reserved for an account in the base of URLs.
 const ACCOUNT: usize = 36;
 
-/// The version that is answered where a request does not say one.
-pub(crate) const VERSION: &str = "2019-02-02";
+/// The version with which the server executes every request, whichever version the request names.
+pub(crate) const VERSION: &str = "2026-06-06";
 
-/// A request as handlers see it.
+/// A request as handlers read it.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     pub(crate) service: Service,
-    /// The request's identifier, which the answer and the log have.
+    /// The identifier of the request, in the answer and the log.
     pub(crate) id: String,
     pub(crate) method: Method,
-    /// As sent, for the signature.
+    /// The path as sent, for the signature.
     pub(crate) raw_path: String,
     pub(crate) raw_query: String,
-    /// Below the account, decoded, without the slash at its front.
+    /// The path below the account, decoded, without its first slash.
     pub(crate) path: String,
-    /// What URLs of this account begin with.
+    /// The beginning of URLs of this account.
     pub(crate) base: String,
-    /// Whether the secondary is addressed, which is read-only (ACC-2).
+    /// `true` for HTTP/1.0 and 1.1.
+    pub(crate) is_http_1: bool,
+    /// `true` if the request line, or HTTP/2's `:authority`, names the host.
+    pub(crate) has_authority: bool,
+    /// `true` for a request to the secondary, which is read-only (ACC-2).
     pub(crate) secondary: bool,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -47,9 +51,10 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// The request before its account is known.
+    /// Creates the exchange of a request whose account is not known yet.
     pub(crate) fn new(service: Service, parts: Parts, caller: Caller) -> Self {
         let authority = parts.uri.authority().map(Authority::as_str);
+        let has_authority = authority.is_some();
         let host = authority.or_else(|| parts.headers.get(HOST)?.to_str().ok()).unwrap_or_default();
         let scheme = if caller.secure { "https://" } else { "http://" };
         let mut base = String::with_capacity(scheme.len() + host.len() + ACCOUNT);
@@ -63,6 +68,8 @@ impl Exchange {
             raw_query: parts.uri.query().unwrap_or_default().to_owned(),
             path: String::new(),
             base,
+            is_http_1: parts.version < Version::HTTP_2,
+            has_authority,
             secondary: false,
             headers: parts.headers,
             body: Bytes::new(),
@@ -70,8 +77,11 @@ impl Exchange {
         }
     }
 
-    /// Finds the account, in the path (ACC-2) or as the first label of the host (ACC-1), and what follows it. A host such as
-    /// `contoso.table.…` goes before the path, so that a table may have the name of an account.
+    /// Finds the account in the path (ACC-2) or in the first label of the host (ACC-1), and the path below it. A host such as
+    /// `contoso.table.…` takes precedence, because a table may have the name of an account.
+    ///
+    /// # Errors
+    /// 404 if neither names an account of this server.
     pub(crate) fn locate<'a>(&mut self, accounts: &'a [Account]) -> Result<&'a Account, Refusal> {
         let rest = self.raw_path.strip_prefix('/').unwrap_or(&self.raw_path);
         let (first, below) = rest.split_once('/').unwrap_or((rest, ""));
@@ -83,7 +93,7 @@ impl Exchange {
         let found = if of_service { in_host().or_else(in_path) } else { in_path().or_else(in_host) };
         let ((account, secondary), path, in_path) = found.ok_or_else(unknown_account)?;
         let path = table_wire::percent::decode(path)
-            .ok_or_else(|| Refusal::input("The path is not percent-encoded UTF-8."))?;
+            .ok_or_else(|| Refusal::input("the path is not percent-encoded UTF-8"))?;
         if in_path {
             self.base.push('/');
             self.base.push_str(first);
@@ -92,8 +102,8 @@ impl Exchange {
         Ok(account)
     }
 
-    /// Takes the front off `/account-secondary/account/…`, which the vendor's Python client sends for the secondary in path style: it
-    /// signs the path of the primary, and puts the host and path of the secondary before it. Whether the path has that form.
+    /// Removes the first segment of `/account-secondary/account/…`, which the vendor's Python client sends to a secondary in path style:
+    /// it signs the path of the primary. Returns `true` if the path had that form.
     pub(crate) fn undouble(&mut self, account: &str) -> bool {
         let front = format!("/{account}-secondary");
         let rest =
@@ -104,23 +114,22 @@ impl Exchange {
         true
     }
 
-    /// The method that is meant (REQ-2).
+    /// Returns the method of the operation, which may be tunnelled in a POST (REQ-2).
+    ///
+    /// # Errors
+    /// `XMethodIncorrectCount`, `XMethodNotUsingPost`, `XMethodIncorrectValue`.
     pub(crate) fn verb(&self) -> Result<&str, Refusal> {
         let mut tunnelled = self.headers.get_all(X_HTTP_METHOD).iter();
         let Some(first) = tunnelled.next() else { return Ok(self.method.as_str()) };
         if tunnelled.next().is_some() {
-            return Err(Refusal::new(400, "XMethodIncorrectCount", "X-HTTP-Method is sent more than once."));
+            return Err(Refusal::new(400, "XMethodIncorrectCount", ""));
         }
         if self.method != Method::POST {
-            return Err(Refusal::new(
-                400,
-                "XMethodNotUsingPost",
-                "X-HTTP-Method is sent with another verb than POST.",
-            ));
+            return Err(Refusal::new(400, "XMethodNotUsingPost", ""));
         }
         match first.to_str() {
             Ok(verb @ ("MERGE" | "PUT" | "DELETE" | "PATCH" | "GET")) => Ok(verb),
-            _ => Err(Refusal::new(400, "XMethodIncorrectValue", "X-HTTP-Method names another method.")),
+            _ => Err(Refusal::new(400, "XMethodIncorrectValue", "use MERGE, PUT, DELETE, PATCH or GET")),
         }
     }
 
@@ -128,7 +137,7 @@ impl Exchange {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// A parameter of the query, decoded.
+    /// Returns a parameter of the query, decoded.
     pub(crate) fn query(&self, name: &str) -> Option<Cow<'_, str>> {
         let mut pairs = form_urlencoded::parse(self.raw_query.as_bytes());
         pairs.find(|(found, _)| found == name).map(|(_, value)| value)
@@ -138,13 +147,30 @@ impl Exchange {
         self.query(name).is_some_and(|found| found.eq_ignore_ascii_case(value))
     }
 
-    /// A parameter that is a whole number.
+    /// Returns a parameter that is a whole number.
+    ///
+    /// # Errors
+    /// `OutOfRangeQueryParameterValue` for a number outside of its type, `InvalidQueryParameterValue` for other text.
     pub(crate) fn number<T: std::str::FromStr>(&self, name: &'static str) -> Result<Option<T>, Refusal> {
         let text = self.query(name);
-        text.map(|text| text.parse().map_err(|_| bad_parameter(name))).transpose()
+        let refuse = |text: &str| {
+            let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+            if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                return bad_parameter(name);
+            }
+            Refusal::new(
+                400,
+                "OutOfRangeQueryParameterValue",
+                format!("the value of `{name}` is out of range"),
+            )
+        };
+        text.map(|text| text.parse().map_err(|_| refuse(&text))).transpose()
     }
 
-    /// The level of metadata that is asked for: `$format` before `Accept` (JSON-1, JSON-2).
+    /// Returns the metadata level of the answer: that of `$format`, else that of `Accept` (JSON-1, JSON-2).
+    ///
+    /// # Errors
+    /// `AtomFormatNotSupported` if no JSON is accepted.
     pub(crate) fn level(&self) -> Result<MetadataLevel, Refusal> {
         let format = self.query("$format");
         let wanted = format.as_deref().or_else(|| self.header(ACCEPT)).unwrap_or("*/*");
@@ -153,18 +179,20 @@ impl Exchange {
             MetadataLevel::from_media_type(one.trim()).or_else(|| any().then_some(MetadataLevel::Minimal))
         });
         level.ok_or_else(|| {
-            Refusal::new(415, "AtomFormatNotSupported", "Atom is not supported: ask for application/json.")
+            Refusal::new(415, "AtomFormatNotSupported", "ask for application/json with Accept or $format")
         })
     }
 
-    /// The body as text.
+    /// Returns the body as text.
+    ///
+    /// # Errors
+    /// `InvalidXmlDocument` if it is not UTF-8.
     pub(crate) fn text(&self) -> Result<&str, Refusal> {
-        std::str::from_utf8(&self.body)
-            .map_err(|_| Refusal::new(400, "InvalidXmlDocument", "The body is not UTF-8."))
+        std::str::from_utf8(&self.body).map_err(|_| Refusal::xml("the body is not UTF-8"))
     }
 }
 
-/// The account of a name, and whether it is that of its secondary.
+/// Returns the account of a name, and `true` if the name is that of its secondary.
 fn find<'a>(accounts: &'a [Account], name: &str) -> Option<(&'a Account, bool)> {
     let named = |wanted: &str| accounts.iter().find(|account| account.name() == wanted);
     let secondary = || named(name.strip_suffix("-secondary")?);
@@ -172,14 +200,17 @@ fn find<'a>(accounts: &'a [Account], name: &str) -> Option<(&'a Account, bool)> 
 }
 
 fn unknown_account() -> Refusal {
-    Refusal::new(
-        404,
-        "ResourceNotFound",
-        "The request names no account of this server, in its path or its host.",
-    )
+    let help = "neither the path nor the host names an account of this server";
+    Refusal { is_early: true, ..Refusal::new(404, "ResourceNotFound", help) }
+}
+
+/// Returns `true` for a version of the service's API: a date.
+pub(crate) fn is_version(text: &[u8]) -> bool {
+    let is_shaped = matches!(text, [_, _, _, _, b'-', _, _, b'-', _, _]);
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    is_shaped && NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
 }
 
 pub(crate) fn bad_parameter(name: &str) -> Refusal {
-    let message = format!("The value of the query parameter `{name}` is not valid.");
-    Refusal::new(400, "InvalidQueryParameterValue", message)
+    Refusal::new(400, "InvalidQueryParameterValue", format!("the value of `{name}` is not valid"))
 }

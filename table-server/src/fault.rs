@@ -1,4 +1,4 @@
-//! The faults of a server that cannot start.
+//! Faults that keep a server from starting.
 
 use std::io;
 #[cfg(feature = "tls")]
@@ -7,13 +7,21 @@ use std::path::PathBuf;
 use table_core::ErrorCode;
 use table_core::error::Fault;
 
-/// A server that cannot start. None repeats a key.
+/// A fault that keeps a server from starting. No text repeats a key.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServerFault {
     #[error(
-        "account `{0}` has the emulator's key, which everyone knows: listen on loopback, or give it a key of its own"
+        "account `{0}` has the emulator's key, which everyone knows; other machines could use it: give it a key with \
+         `--account {0}=KEY`, or allow it with --public-key-anywhere (in a container whose port only you can reach), or listen on loopback"
     )]
     Exposed(String),
+    #[error(
+        "tokens whose signature is not checked are accepted on loopback alone; listen there, or configure an issuer and its keys"
+    )]
+    Unsigned,
+    #[cfg(feature = "tls")]
+    #[error("the key set is not a JSON Web Key Set with RSA keys")]
+    KeySet,
     #[error("account `{}` is named twice", .0.escape_debug())]
     Twice(String),
     #[error("the server cannot listen on {address}")]
@@ -25,9 +33,10 @@ pub(crate) enum ServerFault {
     #[error("{path} is not a certificate or a key in PEM", path = .0.display())]
     Pem(PathBuf),
     #[cfg(feature = "tls")]
-    #[error(
-        "the certificate cannot be served: it and the key do not belong together, or TLS does not know them"
-    )]
+    #[error("the key is not the key of the first certificate in {path}", path = .0.display())]
+    OtherKey(PathBuf),
+    #[cfg(feature = "tls")]
+    #[error("TLS cannot use the key: {0}")]
     Tls(#[source] tokio_rustls::rustls::Error),
     #[cfg(feature = "tls")]
     #[error("a certificate cannot be made")]
@@ -38,12 +47,17 @@ impl Fault for ServerFault {
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
         match self {
             Self::Exposed(_) => (ErrorCode::InvalidInput, Some("AUTH-30")),
+            Self::Unsigned => (ErrorCode::InvalidInput, Some("AUTH-12")),
+            #[cfg(feature = "tls")]
+            Self::KeySet => (ErrorCode::InvalidInput, Some("AUTH-12")),
             Self::Twice(_) => (ErrorCode::InvalidInput, None),
             Self::Listen { .. } => (ErrorCode::Io, None),
             #[cfg(feature = "tls")]
             Self::File { .. } => (ErrorCode::Io, None),
             #[cfg(feature = "tls")]
-            Self::Pem(_) | Self::Tls(_) | Self::SelfSigned(_) => (ErrorCode::InvalidInput, None),
+            Self::OtherKey(_) | Self::Pem(_) | Self::Tls(_) | Self::SelfSigned(_) => {
+                (ErrorCode::InvalidInput, None)
+            }
         }
     }
 }

@@ -1,37 +1,59 @@
-//! A request of a connection: its place, its body, its answer.
+//! Answers one request of a connection: verifies its head, reads its body, runs it.
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::{Request, Response};
-use http_body_util::{BodyExt, Full, Limited};
+use http::header::{CONTENT_LENGTH, EXPECT};
+use http::{Request, Response, Version};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
 use table_wire::sas::Caller;
 use tokio::sync::SemaphorePermit;
 
-use crate::answer::Answer;
 use crate::exchange::Exchange;
+use crate::guests::Guest;
+use crate::observe;
 use crate::refusal::Refusal;
+use crate::route::{self, Admitted};
 use crate::service::Service;
 use crate::shared::Shared;
-use crate::{observe, route};
+
+/// The most bytes of a refused body that are read and thrown away, so that its sender sees the answer instead of a broken connection.
+const DRAINED: u64 = 64 << 20;
+/// The longest time for which they are.
+const DRAINING: Duration = Duration::from_secs(5);
 
 /// Answers a request.
+///
+/// A request takes a place only once its signature is verified, which needs its head alone: requests of strangers cannot exhaust the
+/// places, whatever they send or do not send.
 pub(crate) async fn handle(
     shared: Arc<Shared>,
     service: Service,
     request: Request<Incoming>,
     caller: Caller,
+    guest: Arc<Guest>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let begun = Instant::now();
-    let (parts, body) = request.into_parts();
+    let version = request.version();
+    let (parts, mut body) = request.into_parts();
     let mut exchange = Exchange::new(service, parts, caller);
-    let answer = match read(&shared, &mut exchange, body).await {
-        Ok(_permit) => route::answer(&shared.accounts, &mut exchange).await,
-        Err(refusal) => Answer::refused(&refusal, &exchange),
+    let answer = match route::admit(&shared.accounts, shared.bearer.as_ref(), &mut exchange) {
+        Admitted::Answered(answer) => answer,
+        Admitted::Verified(account, access) => {
+            guest.verified();
+            let answer = match read(&shared, &mut exchange, &mut body).await {
+                Ok(_permit) => route::answer(account, &access, &exchange).await,
+                Err(refusal) => Err(refusal),
+            };
+            route::finish(account, &exchange, answer)
+        }
     };
+    if version < Version::HTTP_2 && !body.is_end_stream() && !exchange.headers.contains_key(EXPECT) {
+        tokio::spawn(drain(body));
+    }
     if !shared.latency.is_zero() {
         tokio::time::sleep(shared.latency).await;
     }
@@ -39,32 +61,50 @@ pub(crate) async fn handle(
     Ok(answer.into_response(&exchange))
 }
 
-/// Reads the body, within its bounds, and takes the place of a request.
+/// Reads the body of a verified request within its bounds, and takes the place of a request.
+///
+/// # Errors
+/// `ServerBusy` if there is no place; `RequestBodyTooLarge`; 408 for a body that arrives too slowly.
 async fn read<'a>(
     shared: &'a Shared,
     exchange: &mut Exchange,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<SemaphorePermit<'a>, Refusal> {
-    let permit = shared
-        .requests
-        .try_acquire()
-        .map_err(|_| Refusal::new(503, "ServerBusy", "The server is busy with other requests."))?;
-    if body.is_end_stream() {
-        return Ok(permit);
-    }
-    let body = Limited::new(body, shared.limits.body_bytes).collect();
-    let read = tokio::time::timeout(shared.limits.sending, body).await;
-    let read = read.map_err(|_| Refusal::new(408, "RequestTimeout", "The body took too long to arrive."))?;
-    exchange.body = match read {
-        Ok(body) => body.to_bytes(),
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
-            return Err(Refusal::new(
-                413,
-                "RequestBodyTooLarge",
-                "The body is larger than the service takes.",
-            ));
+    let busy = |_| Refusal::new(503, "ServerBusy", "it answers as many requests as it can; retry");
+    if !body.is_end_stream() {
+        let most = shared.limits.body_bytes;
+        let declared = exchange.header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
+        if declared.is_some_and(|length: u64| length > most as u64) {
+            return Err(too_large(most));
         }
-        Err(_) => return Err(Refusal::input("The body broke off.")),
+        let _upload = shared.uploads.try_acquire().map_err(busy)?;
+        let read = tokio::time::timeout(shared.limits.sending, Limited::new(body, most).collect()).await;
+        let read =
+            read.map_err(|_| Refusal::new(408, "RequestTimeout", "The body took too long to arrive."))?;
+        exchange.body = match read {
+            Ok(body) => body.to_bytes(),
+            Err(error) if error.is::<LengthLimitError>() => return Err(too_large(most)),
+            Err(_) => return Err(Refusal::input("the connection broke before the end of the body")),
+        };
+    }
+    shared.requests.try_acquire().map_err(busy)
+}
+
+fn too_large(most: usize) -> Refusal {
+    Refusal::new(413, "RequestBodyTooLarge", format!("a body has at most {most} bytes"))
+}
+
+/// Reads the rest of a body whose request was answered already.
+async fn drain(mut body: Incoming) {
+    let rest = async {
+        let mut bytes = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+            if bytes > DRAINED {
+                return;
+            }
+        }
     };
-    Ok(permit)
+    // A client that goes on sending has its connection closed.
+    let _ = tokio::time::timeout(DRAINING, rest).await;
 }

@@ -1,6 +1,6 @@
 //! Tables and queues over HTTP with the protocol of Azure Table Storage, on the embedded engine.
 //!
-//! Clients of the service and of its emulator work against it unchanged, those that `UseDevelopmentStorage=true` names included:
+//! Clients of the service and of its emulator work against it unchanged, also with `UseDevelopmentStorage=true`:
 //!
 //! ```
 //! # tokio::runtime::Runtime::new()?.block_on(async {
@@ -16,17 +16,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Everything is in the engine, stored policies, metadata of queues and the properties of services included.
+//! The engine holds everything, also stored policies, metadata of queues and properties of services.
 
 mod accept;
 mod account;
 mod answer;
 mod authorize;
+mod bearer;
 mod config;
 mod cors;
 mod cost;
 mod exchange;
 mod fault;
+mod guests;
 mod handle;
 mod idle;
 mod limits;
@@ -42,6 +44,7 @@ mod request_id;
 mod route;
 mod server;
 mod service;
+mod service_properties;
 mod settings;
 mod shared;
 mod tables;
@@ -54,6 +57,7 @@ mod traffic;
 mod transport;
 
 pub use account::Account;
+pub use bearer::Bearer;
 pub use config::Config;
 pub use limits::ServerLimits;
 pub use server::Server;

@@ -1,8 +1,8 @@
-//! Bounds on what clients may ask of the server at once.
+//! Bounds on the work that clients may ask for at once.
 
 use std::time::Duration;
 
-/// Bounds on what clients may ask of the server at once.
+/// Bounds on the work that clients may ask for at once.
 ///
 /// ```
 /// use table_server::ServerLimits;
@@ -14,16 +14,20 @@ use std::time::Duration;
 pub struct ServerLimits {
     /// Bytes of a request's body (REQ-7).
     pub body_bytes: usize,
-    /// Connections that are open at once; further ones wait to be accepted.
+    /// Open connections that have sent a verified request: one with a valid signature or token.
     pub connections: usize,
-    /// Requests that are answered at once; further ones are refused with 503 `ServerBusy`.
+    /// Open connections that have not. For another one, the oldest of the address with most of them is closed.
+    pub guests: usize,
+    /// Time for the first verified request of a connection, from the moment it is accepted.
+    pub first_request: Duration,
+    /// Verified requests that are answered at once, and as many whose body is being read. Others are refused with 503 `ServerBusy`.
     pub requests: usize,
-    /// How long a client may take to send the head of a request, and how long its body.
+    /// Time for the head of a request, and again for its body.
     pub sending: Duration,
-    /// How long a connection may stand still, without a byte in either direction; one that does is closed before twice this time has passed.
-    /// It bounds what `sending` does not: connections that say nothing at all, those of HTTP/2, clients that do not read their answer.
+    /// Time without a byte in either direction after which a connection is closed, at the latest after twice this time. It bounds the
+    /// connections that [`sending`](Self::sending) does not: those of HTTP/2, and clients that do not read their answer.
     pub idle: Duration,
-    /// How long connections may go on after the server was asked to end.
+    /// Time for open connections to end after the server was told to.
     pub closing: Duration,
 }
 
@@ -32,6 +36,8 @@ impl Default for ServerLimits {
         Self {
             body_bytes: 4 << 20,
             connections: 1024,
+            guests: 512,
+            first_request: Duration::from_secs(10),
             requests: 256,
             sending: Duration::from_secs(30),
             idle: Duration::from_mins(1),

@@ -1,11 +1,11 @@
-//! Health, readiness and metrics, at an address of their own, and the log of requests.
+//! Health, readiness, metrics and reset, at a separate address, and the log of requests.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -13,59 +13,75 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use table_core::query::QueryClass;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
 use crate::answer::Answer;
 use crate::exchange::Exchange;
+use crate::guests::Guests;
 use crate::metrics::Answered;
 use crate::operation::Operation;
 
-/// Connections that are open at once.
+/// The most open connections. For another one, the oldest is closed: silent ones do not keep a probe out.
 const CONNECTIONS: usize = 16;
-/// How long a client may take to send a request.
+/// Time for a request.
 const SENDING: Duration = Duration::from_secs(10);
 
-/// The figures of a running server.
+/// A running server as the observer sees it.
 pub(crate) trait Observed: Send + Sync + 'static {
-    /// Whether it takes requests.
+    /// Returns `true` if the server takes requests.
     fn is_ready(&self) -> bool;
 
-    /// Its metrics as text.
+    /// Returns its metrics as text.
     fn metrics(&self) -> String;
+
+    /// Deletes all data of all accounts; `Ok(false)` if the server does not allow it.
+    fn reset(&self) -> impl Future<Output = table_core::Result<bool>> + Send;
 }
 
-/// Answers at `listener` until this is dropped.
+/// Answers at `listener` until the future is dropped.
 pub(crate) async fn serve(listener: TcpListener, observed: Arc<impl Observed>) {
-    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    let guests = Guests::new(CONNECTIONS, 0);
     loop {
-        let permit = Arc::clone(&connections).acquire_owned().await;
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, caller)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
+        let guest = guests.enter(caller.ip());
         let observed = Arc::clone(&observed);
         let handle = service_fn(move |request: Request<Incoming>| {
-            let answer = answer(request.uri().path(), &*observed);
-            async { Ok::<_, Infallible>(answer) }
+            let observed = Arc::clone(&observed);
+            async move { Ok::<_, Infallible>(answer(request.method(), request.uri().path(), &*observed).await) }
         });
         tokio::spawn(async move {
-            let _permit = permit;
             let mut builder = http1::Builder::new();
-            // One request a connection, so that forgotten connections shut no client out.
+            // One request a connection: forgotten connections shut no client out.
             builder.timer(TokioTimer::new()).header_read_timeout(SENDING).keep_alive(false);
-            // What breaks off is asked again.
-            drop(builder.serve_connection(TokioIo::new(stream), handle).await);
+            tokio::select! {
+                // A client whose connection breaks asks again.
+                served = builder.serve_connection(TokioIo::new(stream), handle) => drop(served),
+                () = guest.expired(SENDING) => {}
+            }
         });
     }
 }
 
-fn answer(path: &str, observed: &impl Observed) -> Response<Full<Bytes>> {
-    let (status, body) = match path {
-        "/health" => (200, "ok\n".to_owned()),
-        "/ready" if observed.is_ready() => (200, "ready\n".to_owned()),
-        "/ready" => (503, "not ready\n".to_owned()),
-        "/metrics" => (200, observed.metrics()),
-        _ => (404, "there are /health, /ready and /metrics\n".to_owned()),
+async fn answer(method: &Method, path: &str, observed: &impl Observed) -> Response<Full<Bytes>> {
+    let (status, body) = match (path, method) {
+        ("/health", _) => (200, "ok\n".to_owned()),
+        ("/ready", _) if observed.is_ready() => (200, "ready\n".to_owned()),
+        ("/ready", _) => (503, "not ready\n".to_owned()),
+        ("/metrics", _) => (200, observed.metrics()),
+        ("/reset" | "/observe/reset", &Method::POST) => match observed.reset().await {
+            Ok(true) => (200, "everything is deleted\n".to_owned()),
+            Ok(false) => {
+                (403, "an account is kept in a folder: only accounts in memory are reset\n".to_owned())
+            }
+            Err(error) => {
+                tracing::error!(target: "table_server", %error, "a reset failed");
+                (500, "the reset failed; see the log\n".to_owned())
+            }
+        },
+        ("/reset" | "/observe/reset", _) => (405, "use POST\n".to_owned()),
+        _ => (404, "use /health, /ready, /metrics, or POST /reset\n".to_owned()),
     };
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
@@ -74,7 +90,7 @@ fn answer(path: &str, observed: &impl Observed) -> Response<Full<Bytes>> {
     response
 }
 
-/// A path without a signature that a client has put into it, instead of into the query.
+/// Returns a path without a signature that a client has put there instead of in the query.
 fn shown(path: &str) -> &str {
     let is_signature =
         |four: &[u8]| matches!(four, [name @ .., b'=' | b'%'] if name.eq_ignore_ascii_case(b"sig"));
@@ -82,8 +98,10 @@ fn shown(path: &str) -> &str {
     end.and_then(|end| path.get(..end)).unwrap_or(path)
 }
 
-/// Logs a request that was answered, and gives what is counted of it. The query is left out, because it may hold a signature; of a scan
-/// of a table, which costs as much as the table is large, the filter is named.
+/// Logs an answered request, and returns the figures of it to count.
+///
+/// A warning is a matter for someone: a failure inside the server, such as a full disk, or a refused signature. A listing or a scan is none.
+/// The query is not logged, because it may hold a signature; the filter of a table scan is.
 pub(crate) fn log<'a>(exchange: &Exchange, answer: &'a Answer, took: Duration) -> Answered<'a> {
     let answered = Answered {
         operation: Operation::of(exchange),
@@ -114,8 +132,12 @@ pub(crate) fn log<'a>(exchange: &Exchange, answer: &'a Answer, took: Duration) -
             )
         };
     }
-    if cost.class == Some(QueryClass::TableScan) {
-        event!(warn, filter = cost.filter.as_deref().unwrap_or_default(), "a scan of a table");
+    if let Some(error) = &answer.internal {
+        event!(error, %error, "the server failed");
+    } else if answer.status == 403 {
+        event!(warn, caller = %exchange.caller.address, "a request was not authorized");
+    } else if cost.class == Some(QueryClass::TableScan) {
+        event!(info, filter = cost.filter.as_deref().unwrap_or_default(), "a table scan");
     } else {
         event!(info, "a request");
     }

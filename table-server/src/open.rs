@@ -1,4 +1,4 @@
-//! Connections that are open.
+//! The count of open connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,14 +12,14 @@ impl OpenConnections {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Counts one more, until what is given is dropped.
+    /// Counts a connection until the returned value is dropped.
     pub(crate) fn open(&self) -> Open {
         self.0.fetch_add(1, Ordering::Relaxed);
         Open(self.clone())
     }
 }
 
-/// A connection that is counted as long as this is.
+/// A connection that is counted for as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct Open(OpenConnections);
 

@@ -1,25 +1,26 @@
-//! Preflight requests: what a browser asks before a page may send a request.
+//! Preflight requests: the question of a browser whether a page may send a request.
 
 use crate::account::Account;
 use crate::answer::Answer;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// Answers a preflight request. It is not signed, and asks for the service, whatever its path names.
+/// Answers a preflight request. It is not signed, and is about the service, whatever its path names.
 ///
 /// # Errors
 /// 400 without an origin or a method; 403 where no rule matches.
 pub(crate) fn answer(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
     let header = |name: &str| {
         exchange.header(name).filter(|value| !value.is_empty()).ok_or_else(|| {
-            Refusal::new(400, "InvalidHeaderValue", format!("The CORS header `{name}` is required."))
+            let help = format!("a preflight request needs the header `{name}`");
+            let message = "A required CORS header is not present.".into();
+            Refusal { message, ..Refusal::new(400, "InvalidHeaderValue", help) }
         })
     };
     let (origin, method) = (header("origin")?, header("access-control-request-method")?);
     let headers = exchange.header("access-control-request-headers").unwrap_or_default();
     let seconds = account.cors.preflight(exchange.service, origin, method, headers).ok_or_else(|| {
-        let message = "CORS not enabled or no matching rule found for this request.";
-        Refusal::new(403, "CorsPreflightFailure", message)
+        Refusal::new(403, "CorsPreflightFailure", "add a CORS rule to the properties of the service")
     })?;
     let answer = Answer::new(200)
         .header("Access-Control-Allow-Origin", origin.to_owned())

@@ -1,4 +1,4 @@
-//! Queues: from a path to the operation it names (QUE-3).
+//! Queues: from the path of a request to its operation (QUE-3).
 
 mod allowed;
 mod messages;

@@ -1,40 +1,76 @@
-//! A request that is not granted: status, code and text, as the service says them.
+//! Refused requests: status, code and text, as the service answers them.
 
+use std::borrow::Cow;
+
+use chrono::Utc;
 use table_core::{Error, ErrorCode};
+use table_wire::{NewError, sentence};
 
-/// Why a request is not granted.
+use crate::exchange::Exchange;
+
+/// The reason why a request is refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     pub(crate) code: &'static str,
-    pub(crate) message: String,
-    /// The operation of a batch.
+    /// The service's sentence for the code, where it has one.
+    pub(crate) message: Cow<'static, str>,
+    /// The cause and what to do; may be empty.
+    pub(crate) help: String,
+    /// The position of the operation in its batch.
     pub(crate) index: Option<usize>,
+    /// `true` if the request was refused before its service saw it: the body is XML then (ERR-2).
+    pub(crate) is_early: bool,
+    /// The failure inside the server, for the log alone: its text may name files.
+    pub(crate) internal: Option<Error>,
 }
 
 impl Refusal {
-    pub(crate) fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), index: None }
+    /// Creates a refusal with the service's sentence for the code, and `help` below it.
+    pub(crate) fn new(status: u16, code: &'static str, help: impl Into<String>) -> Self {
+        let help = help.into();
+        let (message, help) = match sentence(code) {
+            Some(sentence) => (sentence.into(), help),
+            None => (help.into(), String::new()),
+        };
+        Self { status, code, message, help, index: None, is_early: false, internal: None }
     }
 
-    pub(crate) fn input(message: impl Into<String>) -> Self {
-        Self::new(400, "InvalidInput", message)
+    pub(crate) fn input(help: impl Into<String>) -> Self {
+        Self::new(400, "InvalidInput", help)
     }
 
-    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
-        Self::new(501, "NotImplemented", message)
+    /// Refuses a body that is not the XML that the operation needs.
+    pub(crate) fn xml(help: impl Into<String>) -> Self {
+        Self::new(400, "InvalidXmlDocument", help)
     }
 
-    /// A path that names nothing.
+    pub(crate) fn unsupported(help: impl Into<String>) -> Self {
+        Self::new(501, "NotImplemented", help)
+    }
+
+    /// Refuses a path that names nothing.
     pub(crate) fn nowhere() -> Self {
-        Self::new(400, "InvalidUri", "The requested URI does not represent any resource on the server.")
+        Self::new(400, "InvalidUri", "")
     }
 
     pub(crate) fn method() -> Self {
-        Self::new(405, "UnsupportedHttpVerb", "The resource doesn't support the specified HTTP verb.")
+        Self::new(405, "UnsupportedHttpVerb", "")
     }
 
-    /// Of an operation of a batch, if it does not say which.
+    /// Returns the error that the body of the answer tells.
+    pub(crate) fn error<'a>(&'a self, exchange: &'a Exchange) -> NewError<'a> {
+        NewError {
+            code: self.code,
+            message: &self.message,
+            help: &self.help,
+            index: self.index,
+            request_id: &exchange.id,
+            time: Utc::now(),
+        }
+    }
+
+    /// Adds the position of the operation in its batch, unless one is known.
     pub(crate) fn at(self, index: usize) -> Self {
         Self { index: self.index.or(Some(index)), ..self }
     }
@@ -42,13 +78,58 @@ impl Refusal {
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        let code = error.code();
-        // What failed inside says nothing to a client that it could use, and its text may name files.
-        let message = if code == ErrorCode::InternalError || code == ErrorCode::Io {
-            "The server encountered an internal error. Please retry the request.".to_owned()
-        } else {
-            error.to_string().replace(['\r', '\n'], " ")
-        };
-        Self { status: code.status(), code: code.as_str(), message, index: error.operation() }
+        let (code, index) = (error.code(), error.operation());
+        let is_internal = code.status() == 500;
+        if is_internal {
+            let message = match code {
+                ErrorCode::DiskFull => "The disk of the server is full: reads work, writes fail.",
+                _ => sentence("InternalError").unwrap_or_default(),
+            };
+            let refusal = Self::new(code.status(), code.as_str(), "");
+            return Self { index, message: message.into(), internal: Some(error), ..refusal };
+        }
+        let help = error.message().replace(['\r', '\n'], " ");
+        let refusal = Self { index, ..Self::new(code.status(), code.as_str(), help) };
+        if code == ErrorCode::OutOfRangeInput && error.rule() == Some("TBL-4") {
+            let message = "The specified resource name length is not within the permissible limits.".into();
+            return Self { message, ..refusal };
+        }
+        refusal
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::{EntityKey, TableName};
+
+    use super::*;
+
+    /// `azure-data-tables` recognises an invalid name of a table by these sentences.
+    #[test]
+    fn tbl_4_names_are_refused_by_the_sentences_of_the_service() {
+        let refused = |name: &str| Refusal::from(TableName::new(name).unwrap_err());
+        let characters = refused("my-table");
+        assert!(characters.message.contains("The specified resource name contains invalid characters"));
+        assert!(
+            characters.help.contains("my-table") && !characters.help.contains("TBL-4"),
+            "{}",
+            characters.help
+        );
+        let length = refused("ab");
+        assert!(
+            length
+                .message
+                .contains("The specified resource name length is not within the permissible limits")
+        );
+        let key = Refusal::from(EntityKey::new("a#", "b").unwrap_err());
+        assert!(!key.help.contains("OutOfRangeInput"), "the code is not repeated: {}", key.help);
+    }
+
+    #[test]
+    fn a_failure_inside_is_for_the_log_alone() {
+        let refusal = Refusal::from(Error::new(ErrorCode::Io, "cannot write /var/lib/tables/journal"));
+        assert!(!format!("{}{}", refusal.message, refusal.help).contains("journal"));
+        assert!(refusal.internal.is_some());
+        assert!(Refusal::from(Error::new(ErrorCode::ServerBusy, "busy")).internal.is_none());
     }
 }

@@ -1,90 +1,120 @@
-//! From a request to its answer.
+//! From a request to its answer: the account, the signature, then the operation.
 
-use http::header::ORIGIN;
+use http::HeaderName;
+use http::header::{HOST, ORIGIN};
 
 use crate::account::Account;
 use crate::answer::Answer;
-use crate::authorize;
-use crate::exchange::Exchange;
+use crate::authorize::{self, Access};
+use crate::bearer::Bearer;
+use crate::exchange::{self, Exchange};
 use crate::refusal::Refusal;
 use crate::service::Service;
-use crate::{preflight, queues, tables};
+use crate::{preflight, queues, service_properties, tables};
 
-/// Answers a request whose body is read.
-pub(crate) async fn answer(accounts: &[Account], exchange: &mut Exchange) -> Answer {
+const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
+
+/// The result of looking at the head of a request.
+#[derive(Debug)]
+pub(crate) enum Admitted<'a> {
+    /// The answer to a request that is refused, or needs no signature.
+    Answered(Answer),
+    /// A request whose signature is valid. Its body may be read.
+    Verified(&'a Account, Access),
+}
+
+/// Finds the account of a request and verifies its signature. Needs the head alone.
+pub(crate) fn admit<'a>(
+    accounts: &'a [Account],
+    bearer: Option<&Bearer>,
+    exchange: &mut Exchange,
+) -> Admitted<'a> {
     let account = match located(accounts, exchange) {
         Ok(account) => account,
-        Err(refusal) => return Answer::refused(&refusal, exchange),
+        Err(refusal) => return Admitted::Answered(Answer::refused(refusal, exchange)),
     };
-    let answer = if exchange.method == "OPTIONS" {
-        preflight::answer(account, exchange)
-    } else {
-        granted(account, exchange).await
-    };
-    let answer = answer.unwrap_or_else(|refusal| Answer::refused(&refusal, exchange));
-    match account.cors.sharing(exchange.service, exchange.header(ORIGIN), exchange.method.as_str()) {
-        Some(sharing) if exchange.method != "OPTIONS" => answer.shared(sharing),
-        _ => answer,
+    if exchange.method == "OPTIONS" {
+        let answer = preflight::answer(account, exchange);
+        return Admitted::Answered(answer.unwrap_or_else(|refusal| Answer::refused(refusal, exchange)));
+    }
+    match verified(account, bearer, exchange) {
+        Ok(access) => Admitted::Verified(account, access),
+        Err(refusal) => Admitted::Answered(finish(account, exchange, Err(refusal))),
     }
 }
 
 fn located<'a>(accounts: &'a [Account], exchange: &mut Exchange) -> Result<&'a Account, Refusal> {
     if exchange.service == Service::Blobs {
-        return Err(Refusal::unsupported("Blobs are not served here: tables and queues are."));
+        let help = "this server has tables and queues; for blobs, run `azurite-blob` at this port";
+        return Err(Refusal::unsupported(help));
+    }
+    let mut hosts = exchange.headers.get_all(HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (_, Some(_)) => {
+            return Err(Refusal::new(400, "InvalidHeaderValue", "there are several Host headers"));
+        }
+        (None, None) if !exchange.has_authority => {
+            return Err(Refusal::new(400, "HostInformationNotPresent", ""));
+        }
+        _ => {}
+    }
+    if exchange.headers.get(VERSION).is_some_and(|version| !exchange::is_version(version.as_bytes())) {
+        let help = "`x-ms-version` must be a date such as 2019-02-02";
+        return Err(Refusal::new(400, "InvalidHeaderValue", help));
     }
     exchange.locate(accounts)
 }
 
-async fn granted(account: &Account, exchange: &mut Exchange) -> Result<Answer, Refusal> {
-    let access = match authorize::access(exchange, account) {
+fn verified(account: &Account, bearer: Option<&Bearer>, exchange: &mut Exchange) -> Result<Access, Refusal> {
+    match authorize::access(exchange, account, bearer) {
         Err(_) if exchange.secondary && exchange.undouble(account.name()) => {
-            authorize::access(exchange, account)
+            authorize::access(exchange, account, bearer)
         }
         access => access,
-    }?;
-    account.traffic.request()?;
-    if exchange.secondary && !matches!(exchange.method.as_str(), "GET" | "HEAD") {
-        return Err(Refusal::new(
-            403,
-            "WriteOperationNotSupportedOnSecondary",
-            "The secondary is read-only.",
-        ));
-    }
-    if exchange.query_is("restype", "service") {
-        access.owner()?;
-        return service(account, exchange).await;
-    }
-    if exchange.service == Service::Tables {
-        tables::answer(account, &access, exchange).await
-    } else {
-        queues::answer(account, &access, exchange).await
     }
 }
 
-/// The properties and the statistics of a service.
-async fn service(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
-    let comp = exchange.query("comp").unwrap_or_default();
-    match (exchange.verb()?, comp.as_ref()) {
-        ("GET", "properties") => Ok(Answer::xml(200, account.properties(exchange.service).to_xml())),
-        ("PUT", "properties") => {
-            let new = table_wire::ServiceProperties::read(exchange.text()?).ok_or_else(|| {
-                Refusal::new(400, "InvalidXmlDocument", "The body is not the properties of a service.")
-            })?;
-            crate::cors::check(new.cors.as_deref().unwrap_or_default())?;
-            account.set_properties(exchange.service, new).await?;
-            Ok(Answer::new(202))
+/// Answers a verified request whose body is read.
+///
+/// # Errors
+/// The reason why it is refused.
+pub(crate) async fn answer(
+    account: &Account,
+    access: &Access,
+    exchange: &Exchange,
+) -> Result<Answer, Refusal> {
+    account.traffic.request()?;
+    if exchange.secondary && !matches!(exchange.method.as_str(), "GET" | "HEAD") {
+        let help = "the secondary is read-only; write to the primary";
+        return Err(Refusal::new(403, "WriteOperationNotSupportedOnSecondary", help));
+    }
+    if exchange.query_is("restype", "service") {
+        return service_properties::answer(account, access, exchange).await;
+    }
+    if exchange.service == Service::Tables {
+        tables::answer(account, access, exchange).await
+    } else {
+        queues::answer(account, access, exchange).await
+    }
+}
+
+/// Answers a request whose body is in the exchange already.
+#[cfg(any(test, feature = "testing"))]
+pub(crate) async fn run(accounts: &[Account], exchange: &mut Exchange) -> Answer {
+    match admit(accounts, None, exchange) {
+        Admitted::Answered(answer) => answer,
+        Admitted::Verified(account, access) => {
+            let answer = answer(account, &access, exchange).await;
+            finish(account, exchange, answer)
         }
-        ("GET", "stats") if exchange.secondary => {
-            let now = table_wire::auth::print_http_date(chrono::Utc::now());
-            Ok(Answer::xml(
-                200,
-                format!(
-                    "<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceStats><GeoReplication><Status>live</Status>\
-                     <LastSyncTime>{now}</LastSyncTime></GeoReplication></StorageServiceStats>"
-                ),
-            ))
-        }
-        ("GET", "stats") => Err(crate::exchange::bad_parameter("comp")),
-        _ => Err(Refusal::nowhere()),
+    }
+}
+
+/// Completes an answer with the headers that a browser needs.
+pub(crate) fn finish(account: &Account, exchange: &Exchange, answer: Result<Answer, Refusal>) -> Answer {
+    let answer = answer.unwrap_or_else(|refusal| Answer::refused(refusal, exchange));
+    match account.cors.sharing(exchange.service, exchange.header(ORIGIN), exchange.method.as_str()) {
+        Some(sharing) => answer.shared(sharing),
+        None => answer,
     }
 }

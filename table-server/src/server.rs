@@ -1,4 +1,4 @@
-//! A server: its ports, its accounts, its end.
+//! The server: its ports, its start and its end.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use crate::observe;
 use crate::service::Service;
 use crate::shared::Shared;
 
-/// A server that holds its ports.
+/// A server whose ports are bound.
 #[derive(Debug)]
 pub struct Server {
     tables: TcpListener,
@@ -27,17 +27,15 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the ports.
+    /// Binds the ports.
     ///
     /// # Errors
-    /// `InvalidInput` for an account with the emulator's public key at an address that other machines reach, and for two accounts of one
-    /// name; `Io` for a port that is taken; those of the engines.
+    /// `InvalidInput` for the emulator's public key, or unsigned tokens, at an address that other machines reach, and for two accounts of
+    /// one name; `Io` for a port that is taken; `Io` or `Corrupted` if an engine fails.
     pub async fn bind(config: Config) -> Result<Self> {
-        if let Some(account) = config.exposed() {
-            return Err(Error::of(ServerFault::Exposed(account.name().to_owned())));
-        }
+        config.check()?;
         let transport = config.transport();
-        let Config { tables, queues, blobs, accounts, limits, observe, latency, .. } = config;
+        let Config { tables, queues, blobs, accounts, limits, observe, latency, bearer, .. } = config;
         let mut names = BTreeSet::new();
         if let Some(account) = accounts.iter().find(|account| !names.insert(account.name())) {
             return Err(Error::of(ServerFault::Twice(account.name().to_owned())));
@@ -56,37 +54,37 @@ impl Server {
             queues,
             blobs,
             observe,
-            shared: Arc::new(Shared::new(accounts, limits, latency, transport)),
+            shared: Arc::new(Shared::new(accounts, limits, latency, transport, bearer)),
         })
     }
 
-    /// Where tables are served.
+    /// Returns the address of tables.
     #[must_use]
     pub const fn tables(&self) -> SocketAddr {
         self.addresses[0]
     }
 
-    /// Where queues are served.
+    /// Returns the address of queues.
     #[must_use]
     pub const fn queues(&self) -> SocketAddr {
         self.addresses[1]
     }
 
-    /// Where blobs are refused.
+    /// Returns the address at which blobs are refused.
     #[must_use]
     pub const fn blobs(&self) -> SocketAddr {
         self.addresses[2]
     }
 
-    /// The address of health, readiness and metrics, if they are served.
+    /// Returns the address of health, readiness and metrics, if they are served.
     #[must_use]
     pub fn observed(&self) -> Option<SocketAddr> {
         self.observe.as_ref()?.local_addr().ok()
     }
 
-    /// The connection string of an account of this server, for any client; `None` if it has no such account.
+    /// Returns the connection string of an account, for any client; `None` if the server has no such account.
     ///
-    /// It has an endpoint for blobs, too, so that a client that asks for one gets an answer that says that they are not served.
+    /// It has an endpoint for blobs, which answers 501.
     #[must_use]
     pub fn connection_string(&self, name: &str) -> Option<String> {
         let account = self.shared.accounts.iter().find(|account| account.name() == name)?;
@@ -98,13 +96,13 @@ impl Server {
         ))
     }
 
-    /// The scheme of its URLs: `http` or `https`.
+    /// Returns the scheme of URLs: `http` or `https`.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
         self.shared.transport.scheme()
     }
 
-    /// Answers requests until something happens, then lets those that are begun end, and writes a checkpoint of each engine.
+    /// Answers requests until `end` completes, then finishes the open ones, and writes a checkpoint of each engine.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let (ended, ending) = watch::channel(());
         let Self { tables, queues, blobs, observe, shared, .. } = self;
@@ -134,7 +132,7 @@ impl Server {
         }
         for account in &shared.accounts {
             if let Err(error) = account.engine.checkpoint().await {
-                tracing::warn!(target: "table_server", account = account.name(), %error, "no checkpoint at the end");
+                tracing::warn!(target: "table_server", account = account.name(), %error, "the checkpoint at the end failed");
             }
         }
     }

@@ -1,6 +1,6 @@
-//! The services of an account.
+//! Services of an account.
 
-/// What a port serves.
+/// The service of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     Tables,
@@ -9,7 +9,7 @@ pub(crate) enum Service {
 }
 
 impl Service {
-    /// The word for it in settings and logs.
+    /// Returns the name in settings and logs.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Tables => "tables",

@@ -1,6 +1,6 @@
-//! What belongs to an account besides entities and messages: properties of services, stored policies, metadata of queues.
+//! Settings of an account: properties of services, stored access policies, metadata of queues.
 //!
-//! Each is a text, in memory and as an entity of a table of the server's own, whose name a client cannot reach.
+//! Each setting is a text. It is in memory and in an entity of a private table, which no client can name.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,10 +13,10 @@ use table_core::{
     Transaction, ValueRef,
 };
 
-/// The property that holds the text.
+/// The property with the text.
 const TEXT: &str = "Text";
 
-/// What a text says; its name is the partition key.
+/// The kind of a setting. Its name is the PartitionKey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// The properties of a service, in XML.
@@ -47,16 +47,16 @@ type Texts = BTreeMap<(Kind, String), Arc<str>>;
 /// The settings of one account.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// Beside the faults that clients are to see: a server that is tried with `busy=1` starts, and keeps what it acknowledges.
+    /// Without the injected faults that clients see: a server with `--faults busy=1` starts, and stores settings.
     engine: Engine,
     table: TableName,
     texts: RwLock<Texts>,
-    /// Held while a setting and what it belongs to change together.
+    /// Held while a setting changes together with its table or queue.
     pub(crate) turn: tokio::sync::Mutex<()>,
 }
 
 impl Settings {
-    /// Those of an engine, before they are read.
+    /// Creates the settings of an engine, not read yet.
     pub(crate) fn new(engine: &Engine) -> Self {
         Self {
             engine: engine.without_faults(),
@@ -66,11 +66,11 @@ impl Settings {
         }
     }
 
-    /// Reads what the engine holds. What belongs to a table or a queue that is gone is removed: its deletion was acknowledged, and that of
-    /// its settings may have been cut off.
+    /// Reads the settings from the engine. Those of a deleted table or queue are removed: the server may have stopped between the two
+    /// deletions.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// `Io`, `Corrupted` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn load(&self) -> Result<()> {
         let engine = &self.engine;
         let (mut texts, query, mut from) = (Texts::new(), Query::new(KeyRange::ALL), None);
@@ -112,16 +112,29 @@ impl Settings {
         texts.get(&(kind, name.to_owned())).cloned()
     }
 
-    /// The names that have a text of this kind.
+    /// Returns the names that have a setting of this kind.
     pub(crate) fn names(&self, kind: Kind) -> Vec<String> {
         let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner);
         texts.keys().filter(|(own, _)| *own == kind).map(|(_, name)| name.clone()).collect()
     }
 
+    /// Removes all settings.
+    ///
+    /// # Errors
+    /// `Io` or `EnginePoisoned` if the engine fails.
+    pub(crate) async fn clear(&self) -> Result<()> {
+        for kind in Kind::ALL {
+            for name in self.names(kind) {
+                self.set(kind, &name, None).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Stores a text, or removes it.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// `Io` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn set(&self, kind: Kind, name: &str, text: Option<String>) -> Result<()> {
         let engine = &self.engine;
         if text.is_none() && self.get(kind, name).is_none() {
@@ -160,7 +173,7 @@ impl Settings {
     }
 }
 
-/// Whether what a setting belongs to is there.
+/// Returns `true` if the table or queue of a setting exists.
 async fn is_there(engine: &Engine, kind: Kind, name: &str) -> Result<bool> {
     Ok(match kind {
         Kind::Properties => true,
@@ -180,9 +193,8 @@ mod tests {
 
     use super::*;
 
-    /// The texts of queues `work` and `gone` after another server has begun on the engine.
     #[tokio::test]
-    async fn what_is_set_is_there_for_the_next_server_and_nothing_of_a_queue_that_is_gone() {
+    async fn settings_survive_a_restart_and_end_with_their_queue() {
         let engine = Engine::in_memory();
         let [work, gone] = ["work", "gone"].map(|name| QueueName::new(name).unwrap());
         let settings = Settings::new(&engine);
@@ -195,7 +207,7 @@ mod tests {
         settings.set(Kind::Properties, "tables", Some("all".into())).await.unwrap();
         settings.set(Kind::QueuePolicies, "work", Some("readers".into())).await.unwrap();
         settings.set(Kind::QueuePolicies, "work", None).await.unwrap();
-        // As after a stop between the deletion of a queue and that of its settings.
+        // The state after a stop between the deletion of a queue and that of its settings.
         engine.delete_queue(&gone).await.unwrap();
 
         for _ in 0..2 {

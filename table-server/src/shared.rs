@@ -1,4 +1,4 @@
-//! What all connections of a server share.
+//! State that all connections of a server share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,6 +7,8 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use crate::account::Account;
+use crate::bearer::Bearer;
+use crate::guests::Guests;
 use crate::limits::ServerLimits;
 use crate::metrics::{self, Metrics, UnderWay};
 use crate::observe::Observed;
@@ -20,12 +22,17 @@ pub(crate) struct Shared {
     pub(crate) limits: ServerLimits,
     pub(crate) latency: Duration,
     pub(crate) transport: Transport,
+    /// The tokens of Entra ID that are accepted.
+    pub(crate) bearer: Option<Bearer>,
     pub(crate) metrics: Metrics,
-    /// Whether it was asked to end.
+    /// `true` if the server was told to end.
     ending: AtomicBool,
-    /// Connections that were accepted and go on.
+    /// Open connections, for metrics.
     pub(crate) open: OpenConnections,
-    pub(crate) connections: Arc<Semaphore>,
+    pub(crate) guests: Arc<Guests>,
+    /// Places of verified requests whose body is being read.
+    pub(crate) uploads: Semaphore,
+    /// Places of verified requests that are being answered.
     pub(crate) requests: Semaphore,
 }
 
@@ -35,21 +42,24 @@ impl Shared {
         limits: ServerLimits,
         latency: Duration,
         transport: Transport,
+        bearer: Option<Bearer>,
     ) -> Self {
         Self {
             accounts,
             limits,
             latency,
             transport,
+            bearer,
             metrics: Metrics::default(),
             ending: AtomicBool::new(false),
             open: OpenConnections::default(),
-            connections: Arc::new(Semaphore::new(limits.connections)),
+            guests: Guests::new(limits.guests, limits.connections),
+            uploads: Semaphore::new(limits.requests),
             requests: Semaphore::new(limits.requests),
         }
     }
 
-    /// Is no longer ready.
+    /// Makes the server report that it is not ready.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Relaxed);
     }
@@ -57,8 +67,17 @@ impl Shared {
 
 impl Observed for Shared {
     fn is_ready(&self) -> bool {
-        let takes = self.connections.available_permits() > 0 && self.requests.available_permits() > 0;
-        takes && !self.ending.load(Ordering::Relaxed)
+        self.requests.available_permits() > 0 && !self.ending.load(Ordering::Relaxed)
+    }
+
+    async fn reset(&self) -> table_core::Result<bool> {
+        if !self.accounts.iter().all(|account| account.is_resettable) {
+            return Ok(false);
+        }
+        for account in &self.accounts {
+            account.reset().await?;
+        }
+        Ok(true)
     }
 
     fn metrics(&self) -> String {

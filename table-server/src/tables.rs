@@ -1,10 +1,12 @@
-//! Tables: from a path to the operation it names (REQ-1).
+//! Tables: from the path of a request to its operation (REQ-1).
 
 mod acl;
 mod batch;
 mod entity;
 mod names;
+mod options;
 mod path;
+mod position;
 mod query;
 
 use table_core::{TableName, TableStore};
@@ -16,13 +18,17 @@ use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use path::Target;
 
-/// Answers a request for tables, under what its signature allows.
+/// Answers a request for tables, within the permissions of its signature.
+///
+/// # Errors
+/// The reason why it is refused.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
     let target = path::read(&exchange.path)?;
+    options::check(&exchange.raw_query)?;
     if exchange.query_is("comp", "acl") {
         access.owner()?;
         let Target::Table(name) = target else { return Err(Refusal::nowhere()) };
@@ -33,14 +39,14 @@ pub(crate) async fn answer(
         _ => None,
     };
     let answer = match access {
-        Access::Key => within(&account.engine, account, target, exchange).await,
+        Access::Key | Access::Bearer => within(&account.engine, account, target, exchange).await,
         Access::Queue(_) => return Err(Refusal::nowhere()),
         Access::Token(token) => {
             let store = token.0.scoped(account.engine.clone(), &token.1);
             within(&store, account, target, exchange).await
         }
     }?;
-    // A table that is created again begins without the policies of the one before.
+    // A table created later under the name starts without policies.
     if let Some(table) = dropped {
         account.set_policies(&table, Vec::new()).await?;
     }
@@ -66,10 +72,10 @@ async fn within<S: TableStore>(
             entity::write(store, account, call, exchange).await
         }
         ("GET", Target::Entity(name, key)) => {
-            query::get(store, account, &TableName::new(name)?, key, exchange).await
+            query::get(store, account, &TableName::new(name)?, path::key(key)?, exchange).await
         }
         ("PUT" | "MERGE" | "PATCH" | "DELETE", Target::Entity(name, key)) => {
-            let call = entity::Call::of(exchange, TableName::new(name)?, Some(key))?;
+            let call = entity::Call::of(exchange, TableName::new(name)?, Some(path::key(key)?))?;
             entity::write(store, account, call, exchange).await
         }
         _ => Err(Refusal::method()),

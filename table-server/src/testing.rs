@@ -17,12 +17,12 @@ use crate::refusal::Refusal;
 use crate::service::Service;
 use crate::{observe, route};
 
-/// What a request is sent to.
+/// The service that a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Port {
-    /// The tables of the accounts.
+    /// Tables.
     Tables,
-    /// Their queues.
+    /// Queues.
     Queues,
 }
 
@@ -37,12 +37,12 @@ pub async fn answer(accounts: &[Account], port: Port, request: Request<Bytes>) -
         Exchange::new(service, parts, Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false });
     exchange.body = body;
     let answer = if exchange.body.len() > ServerLimits::default().body_bytes {
-        Answer::refused(&Refusal::input("The body is too large."), &exchange)
+        Answer::refused(Refusal::new(413, "RequestBodyTooLarge", ""), &exchange)
     } else {
-        route::answer(accounts, &mut exchange).await
+        route::run(accounts, &mut exchange).await
     };
     observe::log(&exchange, &answer, Duration::ZERO);
     let (parts, body) = answer.into_response(&exchange).into_parts();
-    // The body is in memory: it cannot fail.
+    // Reading a body from memory cannot fail.
     Response::from_parts(parts, body.collect().await.map(Collected::to_bytes).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Connections under TLS: rustls with ring.
+//! TLS connections, with rustls and ring.
 
 mod self_signed;
 
@@ -12,12 +12,13 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::sign::{CertifiedKey, SigningKey, SingleCertAndKey};
 use tokio_rustls::server::TlsStream;
 
 use crate::fault::ServerFault;
 use crate::linger::Lingering;
 
-/// A certificate and its key, with which a server answers by HTTPS alone: HTTP/1.1 and HTTP/2, as a client chooses in its handshake.
+/// A certificate and its key. A server with one answers HTTPS alone: HTTP/1.1 or HTTP/2, chosen in the handshake.
 ///
 /// ```
 /// use table_core::Engine;
@@ -37,18 +38,19 @@ use crate::linger::Lingering;
 pub struct Tls(TlsAcceptor);
 
 impl Tls {
-    /// The name of the certificate's file in the folder of [`self_signed`](Self::self_signed).
+    /// The file name of the certificate that [`self_signed`](Self::self_signed) makes.
     pub const CERTIFICATE: &str = "certificate.pem";
-    /// The name of its key's file.
+    /// The file name of its key.
     pub const KEY: &str = "key.pem";
 
-    /// A certificate, followed by those that vouch for it, and its key, from files in PEM.
+    /// Reads a certificate, followed by its chain, and its key from files in PEM.
     ///
     /// # Errors
-    /// `Io` for a file that cannot be read; `InvalidInput` for one that is not PEM, and for a key that is not the certificate's.
+    /// `Io` for a file that cannot be read; `InvalidInput` for one that is not PEM, a key of an unsupported kind, and a key of another
+    /// certificate.
     pub fn from_files(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self> {
         let (certificate, key) = (certificate.as_ref(), key.as_ref());
-        // The cause may repeat a line of the key.
+        // The text of the cause may contain a line of the key.
         let refuse = |path: &Path| Error::of(ServerFault::Pem(path.to_owned()));
         let chain: Vec<_> = CertificateDer::pem_slice_iter(&read(certificate)?)
             .collect::<std::result::Result<_, _>>()
@@ -58,30 +60,35 @@ impl Tls {
         }
         let key = PrivateKeyDer::from_pem_slice(&read(key)?).map_err(|_| refuse(key))?;
         let fault = |source| Error::of(ServerFault::Tls(source));
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let provider = Arc::new(ring::default_provider());
+        let signing = provider.key_provider.load_private_key(key).map_err(fault)?;
+        if !belongs(&chain, &*signing) {
+            return Err(Error::of(ServerFault::OtherKey(certificate.to_owned())));
+        }
+        let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(fault)?
             .with_no_client_auth()
-            .with_single_cert(chain, key)
-            .map_err(fault)?;
+            .with_cert_resolver(Arc::new(SingleCertAndKey::from(CertifiedKey::new(chain, signing))));
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
 
-    /// A certificate of its own making for `localhost` and its names, for 127.0.0.1 and `::1`, and for `names`, which may be addresses. It
-    /// is written into a folder, as [`CERTIFICATE`](Self::CERTIFICATE) beside its [`KEY`](Self::KEY), and is the same after a restart. Clients
-    /// have to be configured to trust that file.
+    /// Makes a self-signed certificate for `localhost` and names below it, 127.0.0.1, `::1`, and `names`, which may be addresses.
+    ///
+    /// It is written into a folder as [`CERTIFICATE`](Self::CERTIFICATE) and [`KEY`](Self::KEY), and used again after a restart. Clients
+    /// must be configured to trust it.
     ///
     /// # Errors
-    /// `Io` for a folder that cannot be written or read; `InvalidInput` for a name that cannot be in a certificate, and for files in the
-    /// folder that are something else.
+    /// `Io` for a folder that cannot be written or read; `InvalidInput` for a name that a certificate cannot have, and for other files of
+    /// these names in the folder.
     pub fn self_signed(folder: impl AsRef<Path>, names: &[String]) -> Result<Self> {
         let folder = folder.as_ref();
         self_signed::ensure(folder, names)?;
         Self::from_files(folder.join(Self::CERTIFICATE), folder.join(Self::KEY))
     }
 
-    /// Does the handshake of a connection.
+    /// Does the TLS handshake of a connection.
     pub(crate) async fn accept(&self, stream: Lingering) -> io::Result<TlsStream<Lingering>> {
         self.0.accept(stream).await
     }
@@ -90,6 +97,18 @@ impl Tls {
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Tls(***)")
+    }
+}
+
+/// Returns `true` if a key is the one of the first certificate, which holds its public key byte for byte.
+///
+/// rustls checks it by parsing the certificate, and so refuses certificates of X.509 v1, which clients of tests use.
+fn belongs(chain: &[CertificateDer<'_>], key: &dyn SigningKey) -> bool {
+    match (chain.first(), key.public_key()) {
+        (Some(certificate), Some(public)) => {
+            certificate.windows(public.len()).any(|window| window == public.as_ref())
+        }
+        _ => true,
     }
 }
 

@@ -1,6 +1,6 @@
-//! What carries requests: a plain connection, or one under TLS.
+//! The transport of requests: TCP, or TLS.
 
-/// What carries the requests of a server.
+/// The transport of a server's requests.
 #[derive(Clone, Debug)]
 pub(crate) enum Transport {
     /// TCP.
@@ -15,7 +15,7 @@ impl Transport {
         !matches!(self, Self::Plain)
     }
 
-    /// The scheme of the server's URLs.
+    /// Returns the scheme of the server's URLs.
     pub(crate) const fn scheme(&self) -> &'static str {
         if self.is_secure() { "https" } else { "http" }
     }

@@ -1,14 +1,15 @@
-//! The stored access policies of a table or a queue as XML, both ways (ACL rules).
+//! Stored access policies of a table or queue as XML, read and written (ACL rules).
 
 use std::fmt::{Display, Write};
 use std::str::FromStr;
 
-use chrono::{DateTime, Datelike, SubsecRound, Timelike, Utc};
+use chrono::{DateTime, Utc};
+use table_core::ticks;
 
 use crate::sas::{AccessPolicy, StoredAccessPolicy};
-use crate::xml::{self, Record};
+use crate::xml::{self, Element};
 
-/// The list of policies of a table or a queue as the body of a request or an answer.
+/// Returns the body of a request or answer that lists the policies of a table or queue. Instants keep 100 ns.
 ///
 /// ```
 /// use table_wire::acl;
@@ -28,28 +29,24 @@ pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
             let _ = write!(xml, "<{name}>{text}</{name}>");
         }
     };
+    let instant = |instant: DateTime<Utc>| ticks::from_datetime(instant).and_then(ticks::write);
     for stored in policies {
         let policy = stored.policy();
         xml.push_str("<SignedIdentifier>");
         element(&mut xml, "Id", Some(xml::content(stored.id())));
         xml.push_str("<AccessPolicy>");
-        element(&mut xml, "Start", policy.start.map(instant));
-        element(&mut xml, "Expiry", policy.expiry.map(instant));
+        element(&mut xml, "Start", policy.start.and_then(instant));
+        element(&mut xml, "Expiry", policy.expiry.and_then(instant));
         element(&mut xml, "Permission", policy.permissions.as_ref().map(P::to_string));
         xml.push_str("</AccessPolicy></SignedIdentifier>");
     }
     xml + "</SignedIdentifiers>"
 }
 
-/// With seven digits of a second, as the service keeps them, where it is not whole.
-fn instant(instant: DateTime<Utc>) -> String {
-    let ticks = instant.nanosecond() % 1_000_000_000 / 100;
-    let fraction = if ticks == 0 { String::new() } else { format!(".{ticks:07}") };
-    format!("{}{fraction}Z", instant.format("%Y-%m-%dT%H:%M:%S"))
-}
-
-/// Reads a list; `None` if it is not one, or a policy of it cannot be one. How many there may be, and that each has a name of its own, is
-/// [checked](StoredAccessPolicy::check) apart.
+/// Reads a list of policies. Instants may have any form that the service accepts ([`ticks::read`]).
+///
+/// Returns `None` if the body is not such a list or a policy of it is invalid. [`StoredAccessPolicy::check`] checks their number and
+/// that their identifiers differ.
 ///
 /// ```
 /// use table_wire::acl;
@@ -62,23 +59,21 @@ fn instant(instant: DateTime<Utc>) -> String {
 /// ```
 #[must_use]
 pub fn read<P: FromStr>(text: &str) -> Option<Vec<StoredAccessPolicy<P>>> {
-    xml::read(text, "SignedIdentifiers")?.pop()?;
-    xml::read(text, "SignedIdentifier")?.iter().map(policy).collect()
+    let list = Element::read(text).filter(|list| list.name() == "SignedIdentifiers")?;
+    list.each("SignedIdentifier").map(policy).collect()
 }
 
-fn policy<P: FromStr>(record: &Record) -> Option<StoredAccessPolicy<P>> {
-    let said = |name: &str| record.get(name).map(|text| text.trim()).filter(|text| !text.is_empty());
+fn policy<P: FromStr>(identifier: &Element) -> Option<StoredAccessPolicy<P>> {
+    let empty = Element::default();
+    let policy = identifier.child("AccessPolicy").unwrap_or(&empty);
+    let said = |name: &str| policy.text_of(name).map(str::trim).filter(|text| !text.is_empty());
     let instant = |name: &str| match said(name) {
-        Some(text) => {
-            let instant = DateTime::parse_from_rfc3339(text).ok()?.to_utc().trunc_subsecs(7);
-            // An offset may lead out of the years that can be written.
-            (1..=9999).contains(&instant.year()).then_some(Some(instant))
-        }
+        Some(text) => ticks::read(text).and_then(ticks::to_datetime).map(Some),
         None => Some(None),
     };
     let permissions = said("Permission").map(P::from_str).transpose().ok()?;
     let policy = AccessPolicy { start: instant("Start")?, expiry: instant("Expiry")?, permissions };
-    StoredAccessPolicy::new(record.get("Id")?, policy).ok()
+    StoredAccessPolicy::new(identifier.text_of("Id")?, policy).ok()
 }
 
 #[cfg(test)]
@@ -87,7 +82,7 @@ mod tests {
     use crate::sas::TablePermissions;
 
     #[test]
-    fn acl_2_what_is_written_is_read() {
+    fn acl_2_written_policies_are_read_back() {
         let at = |seconds| DateTime::from_timestamp(seconds, 0);
         let whole = AccessPolicy {
             start: at(1_767_225_600),
@@ -117,6 +112,13 @@ mod tests {
         let xml = write(&read_before);
         assert!(xml.contains("<Expiry>2030-01-01T00:00:00.1234567Z</Expiry>"), "{xml}");
         assert_eq!(read(&xml), Some(read_before));
+        for (form, written) in [
+            ("2030-01-01", "2030-01-01T00:00:00Z"),
+            ("2030-01-01T08:00Z", "2030-01-01T08:00:00Z"),
+            ("2030-01-01T08:00:00+01:00", "2030-01-01T07:00:00Z"),
+        ] {
+            assert!(write(&policy(form).unwrap()).contains(&format!("<Expiry>{written}</Expiry>")), "{form}");
+        }
         assert_eq!(policy("9999-12-31T23:59:59-01:00"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The body of an error: JSON, two shapes of XML, or anything else (ERR-1, ERR-2), read and written.
+//! Bodies of errors: JSON, two shapes of XML, or anything else (ERR-1, ERR-2), read and written.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::xml::content;
 
-/// Characters of a service's message that are kept.
+/// The most characters of a service's message that are kept.
 const MOST_TEXT: usize = 1_000;
 
-/// The content of an error's body.
+/// An error as read from the body of an answer.
 ///
 /// ```
 /// use table_wire::ErrorBody;
@@ -22,11 +22,11 @@ const MOST_TEXT: usize = 1_000;
 pub struct ErrorBody {
     /// The service's code.
     pub code: Option<String>,
-    /// The message, without the index, request id and time that the service writes into it.
+    /// The message in one line, without the index, request id and time that the service writes into it.
     pub message: String,
     /// The position of the operation that failed, from the front of the message (EGT-34).
     pub index: Option<usize>,
-    /// Whether it was the body of a storage service at all: a proxy's page is not.
+    /// `true` if a storage service wrote the body; `false` for the page of a proxy.
     pub known: bool,
 }
 
@@ -39,11 +39,13 @@ impl ErrorBody {
         let (code, message) = of_json(text).or_else(|| of_xml(text)).unwrap_or_default();
         let known = code.is_some() || message.is_some();
         let message = message.unwrap_or_default();
-        // Text, request id and time are in one string, a line each (ERR-1).
-        let message = message.trim().lines().next().unwrap_or_default();
+        // Text, request id and time are lines of one string (ERR-1).
+        let lines =
+            message.trim().lines().take_while(|line| !line.to_ascii_lowercase().starts_with("requestid:"));
+        let message = lines.map(str::trim).collect::<Vec<_>>().join(" ");
         let (index, message) = match message.split_once(':') {
             Some((index, rest)) if is_index(index) => (index.parse().ok(), rest),
-            _ => (None, message),
+            _ => (None, message.as_str()),
         };
         let message = scrub(message.trim());
         let code = code.map(|code| code.trim().to_owned()).filter(|code| !code.is_empty());
@@ -55,7 +57,7 @@ fn is_index(text: &str) -> bool {
     (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Cut to a length, and with the value of every `sig=` gone: services repeat URLs.
+/// Shortens a message, and replaces the value of every `sig=`, because services repeat URLs.
 fn scrub(message: &str) -> String {
     let mut rest: String = message.chars().take(MOST_TEXT).collect();
     let mut clean = String::with_capacity(rest.len());
@@ -127,35 +129,39 @@ fn unescape(text: &str) -> String {
 /// use table_wire::{ErrorBody, NewError};
 ///
 /// let time = DateTime::from_timestamp(1_795_161_600, 0).unwrap();
-/// let error = NewError { code: "TableNotFound", message: "There is no such table.", index: Some(0), request_id: "c0ffee", time };
+/// let message = "The table specified does not exist.";
+/// let error = NewError { code: "TableNotFound", message, help: "create it first", index: Some(0), request_id: "c0ffee", time };
 /// for body in [error.to_json(), error.to_odata_xml(), error.to_storage_xml()] {
 ///     let read = ErrorBody::read(body.as_bytes());
-///     assert_eq!((read.code.as_deref(), read.message.as_str(), read.index), (Some(error.code), error.message, Some(0)));
+///     let text = "The table specified does not exist. create it first";
+///     assert_eq!((read.code.as_deref(), read.message.as_str(), read.index), (Some(error.code), text, Some(0)));
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewError<'a> {
     /// The service's code.
     pub code: &'a str,
-    /// One line of text.
+    /// One line of text: the service's [sentence](crate::sentence) for the code, where it has one.
     pub message: &'a str,
+    /// The cause and what to do, in a line below; empty if the message says enough.
+    pub help: &'a str,
     /// The position of the operation that failed in its batch (EGT-34).
     pub index: Option<usize>,
     /// The identifier of the request.
     pub request_id: &'a str,
-    /// When it failed.
+    /// The time of the failure.
     pub time: DateTime<Utc>,
 }
 
 impl NewError<'_> {
-    /// The body as the table service writes it, at every level of metadata (ERR-1).
+    /// Returns the body as the table service writes it, at every metadata level (ERR-1).
     #[must_use]
     pub fn to_json(&self) -> String {
         let error = json!({ "code": self.code, "message": { "lang": "en-US", "value": self.text() } });
         json!({ "odata.error": error }).to_string()
     }
 
-    /// The body as the table service writes it for a client that did not ask for JSON (ERR-2).
+    /// Returns the body as the table service writes it for a client that did not ask for JSON (ERR-2).
     #[must_use]
     pub fn to_odata_xml(&self) -> String {
         format!(
@@ -167,7 +173,7 @@ impl NewError<'_> {
         )
     }
 
-    /// The body as the queue service writes it, and the table service where it refuses a request before it reads it (ERR-2, QUE-1).
+    /// Returns the body as the queue service writes it, and the table service for a request that it does not read (ERR-2, QUE-1).
     #[must_use]
     pub fn to_storage_xml(&self) -> String {
         format!(
@@ -177,12 +183,14 @@ impl NewError<'_> {
         )
     }
 
-    /// Text, request id and time are one string, a line each.
+    /// Returns text, request id and time in one string, a line each.
     fn text(&self) -> String {
         let index = self.index.map(|index| format!("{index}:")).unwrap_or_default();
-        // Seven digits, which no format of the calendar has.
+        let below = if self.help.is_empty() { "" } else { "\n" };
+        // Always seven digits, unlike an instant of an entity.
         let (time, ticks) = (self.time.format("%Y-%m-%dT%H:%M:%S"), self.time.timestamp_subsec_nanos() / 100);
-        format!("{index}{}\nRequestId:{}\nTime:{time}.{ticks:07}Z", self.message, self.request_id)
+        let Self { message, help, request_id, .. } = self;
+        format!("{index}{message}{below}{help}\nRequestId:{request_id}\nTime:{time}.{ticks:07}Z")
     }
 }
 
@@ -222,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn err_2_and_key_5_anything_else_is_survived() {
+    fn err_2_and_key_5_other_bodies_have_no_code() {
         for body in [
             "",
             "<html><title>Bad Request</title></html>",
@@ -246,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_body_is_too_strange(body in prop::collection::vec(any::<u8>(), 0..200), text in "[<>/A-Za-z:&;{}\"]{0,80}") {
+        fn any_body_is_read(body in prop::collection::vec(any::<u8>(), 0..200), text in "[<>/A-Za-z:&;{}\"]{0,80}") {
             let whole = format!("<Error><Code>{text}</Code><Message>{text}sig={text}</Message></Error>");
             for body in [&*body, text.as_bytes(), whole.as_bytes()] {
                 let _ = ErrorBody::read(body);
@@ -254,13 +262,13 @@ mod tests {
         }
 
         #[test]
-        fn err_1_2_and_egt_34_what_is_written_is_read(
+        fn err_1_2_and_egt_34_a_written_error_is_read_back(
             code in "[A-Z][A-Za-z]{0,20}", message in "[A-Z][ -~]{0,60}", index in prop::option::of(0_usize..100),
         ) {
             // A signature is not repeated, and a message has no blanks at its ends.
             prop_assume!(!message.contains("sig=") && message.trim() == message);
             let time = DateTime::from_timestamp(1_795_161_600, 0).unwrap();
-            let error = NewError { code: &code, message: &message, index, request_id: "c0ffee", time };
+            let error = NewError { code: &code, message: &message, help: "", index, request_id: "c0ffee", time };
             for body in [error.to_json(), error.to_odata_xml(), error.to_storage_xml()] {
                 prop_assert_eq!(read(&body), (Some(code.clone()), message.clone(), index, true), "{}", body);
                 prop_assert!(body.contains("Time:2026-11-20T08:00:00.0000000Z"), "{}", body);

@@ -1,12 +1,11 @@
 //! The wire protocol of tables and queues, for clients and servers alike.
 //!
-//! Both ends of a connection share these texts and types, without a connection: no HTTP client, no TLS, no runtime.
-//! `table-azure` is a client made of it.
+//! The package has no connection: no HTTP client, no TLS, no runtime. `table-azure` is a client that uses it, `table-server` a server.
 //!
-//! - [`auth`]: an account's key, canonical strings, and signatures of requests, made and verified.
+//! - [`auth`]: account keys, strings to sign, and signatures of requests, made and verified.
 //! - [`sas`]: shared access signatures, made, read, verified and enforced.
 //! - [`batch`]: the multipart bodies of transactions and of their answers.
-//! - [`ErrorBody`], [`NewError`]: bodies of errors in JSON and XML.
+//! - [`ErrorBody`], [`NewError`], [`sentence`](sentence()): bodies of errors in JSON and XML.
 //! - [`acl`], [`queue`], [`ServiceProperties`], [`xml`]: policies, messages and settings in XML.
 //! - [`percent`]: values of a URL.
 //!
@@ -34,8 +33,10 @@ mod error_body;
 pub mod percent;
 pub mod queue;
 pub mod sas;
+mod sentence;
 mod service_properties;
 pub mod xml;
 
 pub use error_body::{ErrorBody, NewError};
-pub use service_properties::{CorsRule, Logging, Metrics, ServiceProperties};
+pub use sentence::sentence;
+pub use service_properties::{CorsRule, Logging, Metrics, PropertiesFault, ServiceProperties};

@@ -1,4 +1,4 @@
-//! Messages of queues as XML, both ways (QUE-4, QUE-5, QUE-7).
+//! Queue messages as XML, read and written (QUE-4, QUE-5, QUE-7).
 
 use std::fmt::Write;
 
@@ -6,15 +6,15 @@ use chrono::{DateTime, Datelike, Utc};
 use table_core::queue::{Lease, Message, MessageId, PopReceipt};
 
 use crate::auth::{parse_http_date, print_http_date};
-use crate::xml::{self, Record, content};
+use crate::xml::{Element, content};
 
-/// The name of the element of a message: the records of [`message`] and [`lease`].
+/// The name of a message's element.
 pub const RECORD: &str = "QueueMessage";
 
 /// The expiry of a message that does not expire (QUE-7).
 const NEVER: &str = "Fri, 31 Dec 9999 23:59:59 GMT";
 
-/// The body that puts or updates a message (QUE-4).
+/// Returns the body of a request that puts or updates a message (QUE-4).
 ///
 /// ```
 /// use table_wire::queue;
@@ -27,18 +27,42 @@ pub fn write_text(text: &str) -> String {
     format!("<QueueMessage><MessageText>{}</MessageText></QueueMessage>", content(text))
 }
 
-/// The text of a body that puts or updates a message; `None` if it is not one.
+/// Reads the text of a request that puts or updates a message.
+///
+/// Returns `None` unless the body is a `QueueMessage` with one `MessageText`, which holds text alone. Text that XML cannot hold would make
+/// every answer that contains the message unreadable.
+///
+/// ```
+/// use table_wire::queue;
+///
+/// let body = |text: &str| format!("<QueueMessage><MessageText>{text}</MessageText></QueueMessage>");
+/// assert_eq!(queue::read_text(&body("a&lt;b")).as_deref(), Some("a<b"));
+/// assert_eq!(queue::read_text(&body("a<b/>")), None);
+/// assert_eq!(queue::read_text(&body("&#1;")), None);
+/// ```
 #[must_use]
 pub fn read_text(body: &str) -> Option<String> {
-    xml::read(body, RECORD)?.pop()?.remove("MessageText")
+    let message = Element::read(body).filter(|message| message.name() == RECORD)?;
+    match message.children() {
+        [text] if text.name() == "MessageText" => text.text().map(str::to_owned),
+        _ => None,
+    }
 }
 
-/// Reads a message; one that was just put is not sent back with its text (QUE-5), which is `put`.
+/// Reads a list of messages. `read` is [`message`] or [`lease`].
+///
+/// Returns `None` if the body is not such a list, or `read` returns it for a message.
 #[must_use]
-pub fn message(record: &Record, put: Option<&str>) -> Option<Message> {
-    let get = |name: &str| record.get(name).map(String::as_str);
+pub fn read_list<T>(body: &str, read: impl Fn(&Element) -> Option<T>) -> Option<Vec<T>> {
+    Element::read(body)?.each(RECORD).map(read).collect()
+}
+
+/// Reads a message. The service does not send the text of a message that was just put (QUE-5); `put` supplies it.
+#[must_use]
+pub fn message(record: &Element, put: Option<&str>) -> Option<Message> {
+    let get = |name: &str| record.text_of(name);
     let expires = parse_http_date(get("ExpirationTime")?)?;
-    // The end of the calendar is never (QUE-7).
+    // The last year of the calendar means never (QUE-7).
     let expires: Option<DateTime<Utc>> = (expires.year() < 9999).then_some(expires);
     let text = put.or_else(|| get("MessageText"))?;
     let dequeue_count = get("DequeueCount").map_or(Some(0), |count| count.trim().parse().ok())?;
@@ -46,41 +70,40 @@ pub fn message(record: &Record, put: Option<&str>) -> Option<Message> {
     Some(Message::new(MessageId::new(get("MessageId")?), text.to_owned(), inserted, expires, dequeue_count))
 }
 
-/// Reads a message with its receipt.
+/// Reads a message with its pop receipt.
 ///
 /// ```
 /// use chrono::DateTime;
 /// use table_core::queue::{Lease, Message, MessageId, PopReceipt};
-/// use table_wire::{queue, xml};
+/// use table_wire::queue;
 ///
 /// let at = |seconds: i64| DateTime::from_timestamp(1_795_161_600 + seconds, 0).unwrap();
 /// let message = Message::new(MessageId::new("7"), "a < b".to_owned(), at(0), None, 1);
 /// let received = Lease::new(message, PopReceipt::new("r"), at(30));
 ///
 /// let body = queue::write_received(&[received.clone()]);
-/// let records = xml::read(&body, queue::RECORD).unwrap();
-/// assert_eq!(queue::lease(&records[0], None), Some(received));
+/// assert_eq!(queue::read_list(&body, |record| queue::lease(record, None)), Some(vec![received]));
 /// ```
 #[must_use]
-pub fn lease(record: &Record, put: Option<&str>) -> Option<Lease> {
-    let receipt = PopReceipt::new(record.get("PopReceipt")?.as_str());
-    let visible = parse_http_date(record.get("TimeNextVisible")?)?;
+pub fn lease(record: &Element, put: Option<&str>) -> Option<Lease> {
+    let receipt = PopReceipt::new(record.text_of("PopReceipt")?);
+    let visible = parse_http_date(record.text_of("TimeNextVisible")?)?;
     Some(Lease::new(message(record, put)?, receipt, visible))
 }
 
-/// The answer to a put: the message without its text and its count (QUE-5).
+/// Returns the answer to a put: the message without its text and dequeue count (QUE-5).
 #[must_use]
 pub fn write_put(put: &Lease) -> String {
     list(|xml| element(xml, &put.message, Some(put), false))
 }
 
-/// The answer to a receive.
+/// Returns the answer to a receive.
 #[must_use]
 pub fn write_received(leases: &[Lease]) -> String {
     list(|xml| leases.iter().for_each(|lease| element(xml, &lease.message, Some(lease), true)))
 }
 
-/// The answer to a peek: without receipts (QUE-5).
+/// Returns the answer to a peek: messages without pop receipts (QUE-5).
 #[must_use]
 pub fn write_peeked(messages: &[Message]) -> String {
     list(|xml| messages.iter().for_each(|message| element(xml, message, None, true)))
@@ -119,7 +142,7 @@ mod tests {
     use super::*;
 
     prop_compose! {
-        /// To the second, as dates are on the wire.
+        /// Instants are whole seconds, as dates are on the wire.
         fn any_lease()(
             (id, text, receipt) in ("[a-f0-9-]{1,36}", "[ -~\\r\\né\u{1F600}]{0,40}", "[A-Za-z0-9+/=]{1,20}"),
             (inserted, life, hidden) in (0_i64..4_000_000_000, prop::option::of(0_i64..9_000_000), 0_i64..9_000_000),
@@ -134,25 +157,54 @@ mod tests {
 
     proptest! {
         #[test]
-        fn que_4_5_and_7_what_is_written_is_read(leases in prop::collection::vec(any_lease(), 0..4)) {
-            let read = xml::read(&write_received(&leases), RECORD).unwrap();
-            let found: Option<Vec<_>> = read.iter().map(|record| lease(record, None)).collect();
+        fn que_4_5_and_7_written_messages_are_read_back(leases in prop::collection::vec(any_lease(), 0..4)) {
+            let found = read_list(&write_received(&leases), |record| lease(record, None));
             prop_assert_eq!(found.as_ref(), Some(&leases));
             let messages: Vec<_> = leases.iter().map(|lease| lease.message.clone()).collect();
-            let read = xml::read(&write_peeked(&messages), RECORD).unwrap();
-            let found: Option<Vec<_>> = read.iter().map(|record| message(record, None)).collect();
-            prop_assert_eq!(found, Some(messages));
-            prop_assert!(read.iter().all(|record| lease(record, None).is_none()));
+            let peeked = write_peeked(&messages);
+            prop_assert_eq!(read_list(&peeked, |record| message(record, None)), Some(messages.clone()));
+            prop_assert!(messages.is_empty() || read_list(&peeked, |record| lease(record, None)).is_none());
             for put in &leases {
                 let text = put.message.text.as_str();
                 let sent = read_text(&write_text(text));
                 prop_assert_eq!(sent.as_deref(), Some(text));
-                let read = xml::read(&write_put(put), RECORD).unwrap();
-                prop_assert!(!read[0].contains_key("MessageText") && !read[0].contains_key("DequeueCount"));
-                let found = lease(&read[0], Some(text)).unwrap();
+                let list = Element::read(&write_put(put)).unwrap();
+                let record = list.child(RECORD).unwrap();
+                prop_assert!(record.child("MessageText").is_none() && record.child("DequeueCount").is_none());
+                let found = lease(record, Some(text)).unwrap();
                 prop_assert_eq!((&found.receipt, found.visible), (&put.receipt, put.visible));
                 prop_assert_eq!((found.message.dequeue_count, &found.message.text), (0, &put.message.text));
             }
+        }
+
+        /// Every text that is accepted can be sent back as XML.
+        #[test]
+        fn que_4_accepted_text_is_legal_xml(text in any::<String>()) {
+            let raw = format!("<QueueMessage><MessageText>{text}</MessageText></QueueMessage>");
+            if let Some(accepted) = read_text(&raw) {
+                prop_assert!(crate::xml::first_illegal(&accepted).is_none());
+                prop_assert_eq!(read_text(&write_text(&accepted)), Some(accepted));
+            }
+        }
+    }
+
+    #[test]
+    fn que_4_bodies_that_are_not_one_text_are_refused() {
+        for body in [
+            "",
+            "<MessageText>a</MessageText>",
+            "<QueueMessage/>",
+            "<QueueMessage>a</QueueMessage>",
+            "<Q><MessageText>a</MessageText></Q>",
+            "<QueueMessage><MessageText>a</MessageText><MessageText>b</MessageText></QueueMessage>",
+            "<QueueMessage><MessageText>a<b>c</b></MessageText></QueueMessage>",
+            "<QueueMessage><MessageText><MessageText>a</MessageText></MessageText></QueueMessage>",
+            "<QueueMessage><MessageText>&#0;</MessageText></QueueMessage>",
+            "<QueueMessage><MessageText>&#xFFFF;</MessageText></QueueMessage>",
+            "<QueueMessage><MessageText>\u{b}</MessageText></QueueMessage>",
+            "<QueueMessage><MessageText>a & b</MessageText></QueueMessage>",
+        ] {
+            assert_eq!(read_text(body), None, "{body:?}");
         }
     }
 
@@ -163,24 +215,24 @@ mod tests {
 
     #[test]
     fn que_5_and_7_a_received_message() {
-        let records = xml::read(RECEIVED, "QueueMessage").unwrap();
-        let lease = lease(&records[0], None).unwrap();
+        let leases = read_list(RECEIVED, |record| lease(record, None)).unwrap();
+        let lease = &leases[0];
         assert_eq!((lease.message.text.as_str(), lease.message.dequeue_count), (" a < b\r\n", 2));
         assert_eq!((lease.receipt.as_str(), lease.message.expires), ("a+/=", None));
         assert_eq!((lease.visible - lease.message.inserted).num_seconds(), 30);
     }
 
     #[test]
-    fn que_5_what_lacks_something_is_no_message() {
+    fn que_5_an_incomplete_message_is_refused() {
+        let read = |body: &str| read_list(body, |record| lease(record, None));
         for missing in
             ["MessageId", "InsertionTime", "ExpirationTime", "PopReceipt", "TimeNextVisible", "MessageText"]
         {
-            let mut record = xml::read(RECEIVED, "QueueMessage").unwrap().remove(0);
-            record.remove(missing);
-            assert_eq!(lease(&record, None), None, "{missing}");
+            let other = RECEIVED
+                .replace(&format!("<{missing}>"), "<Other>")
+                .replace(&format!("</{missing}>"), "</Other>");
+            assert_eq!(read(&other), None, "{missing}");
         }
-        let mut record = xml::read(RECEIVED, "QueueMessage").unwrap().remove(0);
-        record.insert("DequeueCount".into(), "many".into());
-        assert_eq!(lease(&record, None), None);
+        assert_eq!(read(&RECEIVED.replace(">2<", ">many<")), None);
     }
 }

@@ -1,11 +1,14 @@
-//! The settings of a service as XML, both ways.
+//! Properties of a service as XML, read and written: logging, metrics and CORS rules.
+
+mod check;
 
 use std::fmt::Write;
-use std::num::ParseIntError;
 
-use crate::xml::{self, Record, content};
+use crate::xml::{Element, content};
 
-/// Logging, measurements and CORS rules of a service.
+pub use check::PropertiesFault;
+
+/// The properties of a service: logging, metrics and CORS rules.
 ///
 /// ```
 /// use table_wire::{CorsRule, Logging, Metrics, ServiceProperties};
@@ -24,17 +27,17 @@ use crate::xml::{self, Record, content};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceProperties {
-    /// Which requests are logged; `None` if the service does not say, or shall stay as it is.
+    /// The logged requests. In a request, `None` keeps the present value; so it does for the other three.
     pub logging: Option<Logging>,
-    /// The measurements of each hour.
+    /// The metrics of each hour.
     pub hour_metrics: Option<Metrics>,
-    /// The measurements of each minute.
+    /// The metrics of each minute.
     pub minute_metrics: Option<Metrics>,
-    /// Which pages may ask from a browser; `None` leaves the rules as they are, an empty list removes them.
+    /// The rules for cross-origin requests. An empty list removes all.
     pub cors: Option<Vec<CorsRule>>,
 }
 
-/// Which requests are logged.
+/// The logged requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Logging {
     /// Reads.
@@ -43,48 +46,93 @@ pub struct Logging {
     pub write: bool,
     /// Deletes.
     pub delete: bool,
-    /// After how many days logs are deleted; `None` keeps them.
+    /// Days after which logs are deleted; `None` keeps them.
     pub retention_days: Option<u32>,
 }
 
-/// The measurements.
+/// The metrics of a service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
-    /// Whether anything is.
+    /// `true` if metrics are collected.
     pub enabled: bool,
-    /// Whether for each operation apart.
+    /// `true` if they are collected for each operation separately.
     pub include_apis: bool,
-    /// After how many days figures are deleted; `None` keeps them.
+    /// Days after which metrics are deleted; `None` keeps them.
     pub retention_days: Option<u32>,
 }
 
-/// One rule of cross-origin requests; lists are of one line, with commas.
+/// A rule for cross-origin requests. Lists are separated by commas.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CorsRule {
-    /// Whose pages, such as `https://contoso.com` or `*`.
+    /// The origins of pages, such as `https://contoso.com` or `*`.
     pub allowed_origins: String,
-    /// Which methods, such as `GET,PUT`.
+    /// The allowed methods, such as `GET,PUT`.
     pub allowed_methods: String,
-    /// Which headers a request may have.
+    /// The headers that a request may have.
     pub allowed_headers: String,
-    /// Which headers of an answer a page may see.
+    /// The headers of an answer that a page may see.
     pub exposed_headers: String,
-    /// How long a browser may remember, in seconds.
+    /// Seconds for which a browser may remember the answer to a preflight request.
     pub max_age_seconds: u32,
 }
 
 impl ServiceProperties {
-    /// Reads them; `None` for another document, or for a text where a number or a truth value belongs.
+    /// Reads the properties that a service answers. Unknown elements are ignored.
+    ///
+    /// Returns `None` for another document, and for text in place of a number or Boolean.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
-        xml::read(text, "StorageServiceProperties")?.pop()?;
-        let logging = all(text, "Logging", read_logging)?.pop();
-        let hour_metrics = all(text, "HourMetrics", read_metrics)?.pop();
-        let minute_metrics = all(text, "MinuteMetrics", read_metrics)?.pop();
-        Some(Self { logging, hour_metrics, minute_metrics, cors: Some(all(text, "CorsRule", read_rule)?) })
+        Self::of(&root(text)?)
     }
 
-    /// The body of a request or an answer.
+    /// Reads the properties of a request, and checks them as the service does. Elements that are left out are `None`.
+    ///
+    /// # Errors
+    /// The fault, with the code that the service answers.
+    ///
+    /// ```
+    /// use table_wire::{PropertiesFault, ServiceProperties};
+    ///
+    /// let request = |inner: &str| {
+    ///     ServiceProperties::read_request(&format!("<StorageServiceProperties>{inner}</StorageServiceProperties>"))
+    /// };
+    /// assert_eq!(request("<Cors/>").unwrap().cors, Some(Vec::new()));
+    /// assert_eq!(request("").unwrap().cors, None);
+    /// let refused: PropertiesFault = request("<HourMetrics><Version>9.9</Version></HourMetrics>").unwrap_err();
+    /// assert_eq!(refused.code(), "InvalidXmlNodeValue");
+    /// ```
+    pub fn read_request(text: &str) -> Result<Self, PropertiesFault> {
+        let root = root(text).ok_or(PropertiesFault::Document)?;
+        check::check(&root)?;
+        Self::of(&root).ok_or(PropertiesFault::Document)
+    }
+
+    fn of(root: &Element) -> Option<Self> {
+        let cors: Option<Option<Vec<_>>> =
+            root.child("Cors").map(|cors| cors.each("CorsRule").map(read_rule).collect());
+        Some(Self {
+            logging: optional(root.child("Logging"), read_logging)?,
+            hour_metrics: optional(root.child("HourMetrics"), read_metrics)?,
+            minute_metrics: optional(root.child("MinuteMetrics"), read_metrics)?,
+            cors: match cors {
+                Some(rules) => Some(rules?),
+                None => None,
+            },
+        })
+    }
+
+    /// Returns the properties with every element, as a service answers them: what is not set has its default.
+    #[must_use]
+    pub fn complete(self) -> Self {
+        Self {
+            logging: Some(self.logging.unwrap_or_default()),
+            hour_metrics: Some(self.hour_metrics.unwrap_or_default()),
+            minute_metrics: Some(self.minute_metrics.unwrap_or_default()),
+            cors: Some(self.cors.unwrap_or_default()),
+        }
+    }
+
+    /// Returns the body of a request or an answer.
     #[must_use]
     pub fn to_xml(&self) -> String {
         let mut xml = String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceProperties>");
@@ -135,34 +183,59 @@ fn retention(days: Option<u32>) -> String {
     format!("<RetentionPolicy>{inner}</RetentionPolicy>")
 }
 
-/// All records of a name; `None` if one of them cannot be read.
-fn all<T>(text: &str, name: &str, read: fn(&Record) -> Option<T>) -> Option<Vec<T>> {
-    xml::read(text, name)?.iter().map(read).collect()
+/// Returns the document of service properties.
+fn root(text: &str) -> Option<Element> {
+    Element::read(text).filter(|root| root.name() == "StorageServiceProperties")
 }
 
-fn truth(record: &Record, name: &str) -> Option<bool> {
-    record.get(name).map_or(Some(false), |text| text.trim().parse().ok())
+/// Reads an element if it is there; `None` if it cannot be read.
+fn optional<T>(element: Option<&Element>, read: fn(&Element) -> Option<T>) -> Option<Option<T>> {
+    match element {
+        Some(element) => read(element).map(Some),
+        None => Some(None),
+    }
 }
 
-/// Days stand there only where the policy is in force.
-fn days(record: &Record) -> Result<Option<u32>, ParseIntError> {
-    record.get("Days").map(|text| text.trim().parse()).transpose()
+/// Reads a Boolean; `false` if it is missing.
+fn flag(element: &Element, name: &str) -> Option<bool> {
+    element.text_of(name).map_or(Some(false), boolean)
 }
 
-fn read_logging(record: &Record) -> Option<Logging> {
-    let truth = |name| truth(record, name);
-    let retention_days = days(record).ok()?;
-    Some(Logging { read: truth("Read")?, write: truth("Write")?, delete: truth("Delete")?, retention_days })
+fn boolean(text: &str) -> Option<bool> {
+    match text.trim() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
 }
 
-fn read_metrics(record: &Record) -> Option<Metrics> {
-    // The policy has an `Enabled` too; the first one is that of the metrics.
-    let (enabled, include_apis) = (truth(record, "Enabled")?, truth(record, "IncludeAPIs")?);
-    Some(Metrics { enabled, include_apis, retention_days: days(record).ok()? })
+/// Returns the days of a retention policy that is enabled; `None` if they cannot be read.
+fn days(element: &Element) -> Option<Option<u32>> {
+    let Some(policy) = element.child("RetentionPolicy") else { return Some(None) };
+    if !flag(policy, "Enabled")? {
+        return Some(None);
+    }
+    policy.text_of("Days")?.trim().parse().ok().map(Some)
 }
 
-fn read_rule(record: &Record) -> Option<CorsRule> {
-    let text = |name: &str| record.get(name).cloned().unwrap_or_default();
+fn read_logging(element: &Element) -> Option<Logging> {
+    let flag = |name| flag(element, name);
+    Some(Logging {
+        read: flag("Read")?,
+        write: flag("Write")?,
+        delete: flag("Delete")?,
+        retention_days: days(element)?,
+    })
+}
+
+fn read_metrics(element: &Element) -> Option<Metrics> {
+    let enabled = flag(element, "Enabled")?;
+    let include_apis = enabled && flag(element, "IncludeAPIs")?;
+    Some(Metrics { enabled, include_apis, retention_days: days(element)? })
+}
+
+fn read_rule(rule: &Element) -> Option<CorsRule> {
+    let text = |name: &str| rule.text_of(name).unwrap_or_default().to_owned();
     Some(CorsRule {
         allowed_origins: text("AllowedOrigins"),
         allowed_methods: text("AllowedMethods"),
@@ -179,18 +252,18 @@ mod tests {
     use super::*;
 
     prop_compose! {
-        fn metrics()(enabled: bool, include: bool, retention_days: Option<u32>) -> Metrics {
+        fn metrics()(enabled: bool, include: bool, retention_days in prop::option::of(1..=365_u32)) -> Metrics {
             Metrics { enabled, include_apis: enabled && include, retention_days }
         }
     }
 
     prop_compose! {
         fn rule()(
-            allowed_origins in "[a-z*:/.,&<]{0,9}",
-            allowed_methods in "[A-Z,]{0,9}",
+            allowed_origins in "[a-z*:/.&<]{1,9}",
+            allowed_methods in "(GET|PUT|POST)(,(HEAD|MERGE|DELETE))?",
             allowed_headers in "[a-z*-]{0,9}",
             exposed_headers in "[a-z*-]{0,9}",
-            max_age_seconds: u32,
+            max_age_seconds in 0..=i32::MAX.cast_unsigned(),
         ) -> CorsRule {
             CorsRule { allowed_origins, allowed_methods, allowed_headers, exposed_headers, max_age_seconds }
         }
@@ -198,8 +271,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn settings_come_back_as_they_were_written(
-            (read_, write, delete, retention_days) in any::<(bool, bool, bool, Option<u32>)>(),
+        fn written_properties_are_read_back(
+            (read_, write, delete) in any::<(bool, bool, bool)>(),
+            retention_days in prop::option::of(1..=365_u32),
             (hour, minute) in (metrics(), prop::option::of(metrics())),
             rules in prop::collection::vec(rule(), 0..4),
         ) {
@@ -209,12 +283,25 @@ mod tests {
                 minute_metrics: minute,
                 cors: Some(rules),
             };
-            prop_assert_eq!(ServiceProperties::read(&properties.to_xml()), Some(properties));
+            let xml = properties.to_xml();
+            prop_assert_eq!(ServiceProperties::read_request(&xml), Ok(properties.clone()));
+            prop_assert_eq!(ServiceProperties::read(&xml), Some(properties));
+        }
+    }
+
+    /// A fresh account has every element: the vendor's Python client reads all of them.
+    #[test]
+    fn complete_properties_have_every_element() {
+        let xml = ServiceProperties::default().complete().to_xml();
+        for element in
+            ["<Logging><Version>1.0<", "<HourMetrics><Version>1.0<", "<MinuteMetrics>", "<Cors></Cors>"]
+        {
+            assert!(xml.contains(element), "{xml}");
         }
     }
 
     #[test]
-    fn what_is_none_is_none() {
+    fn other_documents_are_refused() {
         for text in [
             "",
             "<html/>",

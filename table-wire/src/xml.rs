@@ -1,82 +1,137 @@
-//! XML as services use it for messages, policies and settings: records of named texts, read and written.
-
-use std::collections::BTreeMap;
+//! XML of the storage services: a small document tree, read strictly, and text that is always legal where it is written.
 
 use quick_xml::Reader;
 use quick_xml::escape::{escape, resolve_predefined_entity};
-use quick_xml::events::{BytesRef, Event};
+use quick_xml::events::{BytesRef, BytesStart, Event};
 
-/// The texts of one record by the names of the elements that hold them, however deep.
-pub type Record = BTreeMap<String, String>;
+/// Elements inside one another. No document of the protocol has more than six levels.
+const DEPTH: usize = 32;
 
-/// The records of this name; `None` if the text is not XML, or uses entities of its own.
+/// An element of a document: a name, and text or other elements.
 ///
 /// ```
-/// use table_wire::xml::{self, Record};
+/// use table_wire::xml::Element;
 ///
-/// let records: Vec<Record> = xml::read("<List><M><Id>a &amp; b</Id></M><M><Id/></M></List>", "M").unwrap();
-/// assert_eq!((records[0]["Id"].as_str(), records[1]["Id"].as_str()), ("a & b", ""));
-/// assert_eq!(xml::read("<M>&own;</M>", "M"), None);
+/// let list = Element::read("<List><M><Id>a &amp; b</Id></M><M><Id/></M></List>").unwrap();
+/// let ids: Vec<_> = list.each("M").filter_map(|message| message.text_of("Id")).collect();
+/// assert_eq!((list.name(), ids), ("List", vec!["a & b", ""]));
+/// assert_eq!(Element::read("<M>&own;</M>"), None);
 /// ```
-#[must_use]
-pub fn read(text: &str, record: &str) -> Option<Vec<Record>> {
-    let mut reader = Reader::from_str(text.trim_start_matches('\u{feff}'));
-    let (mut records, mut open, mut text) = (Vec::new(), None::<Record>, String::new());
-    let name = |name: &str| name.rsplit(':').next().unwrap_or(name).to_owned();
-    loop {
-        match reader.read_event().ok()? {
-            Event::Start(element) => {
-                if name(element.name().as_ref()) == record {
-                    open = Some(Record::new());
-                }
-                text.clear();
-            }
-            Event::Text(piece) => text.push_str(&piece.xml10_content()),
-            Event::CData(piece) => text.push_str(&piece.xml10_content()),
-            Event::GeneralRef(reference) => text.push_str(&resolve(&reference)?),
-            Event::End(element) => {
-                let name = name(element.name().as_ref());
-                if name == record {
-                    records.extend(open.take());
-                } else if let Some(record) = &mut open {
-                    record.entry(name).or_insert_with(|| std::mem::take(&mut text));
-                }
-                text.clear();
-            }
-            Event::Empty(element) => {
-                let name = name(element.name().as_ref());
-                if name == record {
-                    records.push(Record::new());
-                } else if let Some(record) = &mut open {
-                    record.entry(name).or_default();
-                }
-            }
-            Event::Eof => return Some(records),
-            Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_) => {}
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Element {
+    name: String,
+    text: String,
+    children: Vec<Self>,
+}
+
+impl Element {
+    /// Reads a document. Prefixes of names, attributes and comments are dropped.
+    ///
+    /// Returns `None` if it is not well-formed XML 1.0, has a character that XML cannot hold, a document type, or an entity other than
+    /// the five predefined ones.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        let text = text.trim_start_matches('\u{feff}');
+        if first_illegal(text).is_some() {
+            return None;
         }
+        let mut reader = Reader::from_str(text);
+        // The open elements, below a root that holds the document's own.
+        let mut open = vec![Self::default()];
+        loop {
+            match reader.read_event().ok()? {
+                Event::Start(start) if open.len() <= DEPTH => open.push(Self::begin(&start)?),
+                Event::Empty(start) => open.last_mut()?.children.push(Self::begin(&start)?),
+                Event::End(_) => {
+                    let done = open.pop()?;
+                    open.last_mut()?.children.push(done);
+                }
+                Event::Text(piece) => open.last_mut()?.text.push_str(&piece.xml10_content()),
+                Event::CData(piece) => open.last_mut()?.text.push_str(&piece.xml10_content()),
+                Event::GeneralRef(reference) => open.last_mut()?.text.push_str(&resolve(&reference)?),
+                Event::Decl(_) | Event::Comment(_) | Event::PI(_) => {}
+                Event::Start(_) | Event::DocType(_) => return None,
+                Event::Eof => break,
+            }
+        }
+        let [document] = &mut *open else { return None };
+        if document.children.len() > 1 || !document.text.trim().is_empty() {
+            return None;
+        }
+        document.children.pop()
+    }
+
+    fn begin(start: &BytesStart<'_>) -> Option<Self> {
+        let name = start.name();
+        let name: &str = name.as_ref();
+        let name = name.rsplit(':').next().unwrap_or(name);
+        let is_sound = !name.is_empty() && start.attributes().all(|attribute| attribute.is_ok());
+        is_sound.then(|| Self { name: name.to_owned(), ..Self::default() })
+    }
+
+    /// Returns the name, without a prefix.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the text; `None` if the element has elements inside.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        self.children.is_empty().then_some(self.text.as_str())
+    }
+
+    /// Returns all elements directly inside.
+    #[must_use]
+    pub fn children(&self) -> &[Self] {
+        &self.children
+    }
+
+    /// Returns the elements of a name directly inside.
+    pub fn each<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
+        self.children.iter().filter(move |child| child.name == name)
+    }
+
+    /// Returns the first element of a name directly inside.
+    #[must_use]
+    pub fn child(&self, name: &str) -> Option<&Self> {
+        self.children.iter().find(|child| child.name == name)
+    }
+
+    /// Returns the text of the first element of a name directly inside.
+    #[must_use]
+    pub fn text_of(&self, name: &str) -> Option<&str> {
+        self.child(name)?.text()
     }
 }
 
+/// Returns the text of a reference; `None` for an unknown entity and for a character that XML cannot hold.
 fn resolve(reference: &BytesRef<'_>) -> Option<String> {
-    match reference.resolve_char_ref().ok()? {
-        Some(character) => Some(character.to_string()),
-        None => resolve_predefined_entity(&reference.xml10_content()).map(str::to_owned),
-    }
+    let text = match reference.resolve_char_ref().ok()? {
+        Some(character) => character.to_string(),
+        None => resolve_predefined_entity(&reference.xml10_content())?.to_owned(),
+    };
+    first_illegal(&text).is_none().then_some(text)
 }
 
-/// The text as the content of an element. A carriage return is named by its number: readers take a bare one for a line feed.
+/// Escapes text as the content of an element. The result is legal XML for every text: a character that XML cannot hold becomes
+/// U+FFFD, and a carriage return a numeric reference, because readers take a bare one for a line feed.
 ///
 /// ```
 /// use table_wire::xml;
 ///
-/// assert_eq!(xml::content("a < b\r"), "a &lt; b&#13;");
+/// assert_eq!(xml::content("a < b\r\u{1}"), "a &lt; b&#13;\u{fffd}");
 /// ```
 #[must_use]
 pub fn content(text: &str) -> String {
-    escape(text).replace('\r', "&#13;")
+    let escaped = escape(text).replace('\r', "&#13;");
+    if first_illegal(&escaped).is_none() {
+        return escaped;
+    }
+    escaped.replace(is_illegal, "\u{fffd}")
 }
 
-/// The first character that XML cannot hold in any way.
+/// Returns the first character that XML cannot hold in any spelling.
 ///
 /// ```
 /// use table_wire::xml;
@@ -85,8 +140,13 @@ pub fn content(text: &str) -> String {
 /// ```
 #[must_use]
 pub fn first_illegal(text: &str) -> Option<char> {
-    text.chars().find(
-        |c| matches!(c, '\0'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}'),
+    text.chars().find(|character| is_illegal(*character))
+}
+
+const fn is_illegal(character: char) -> bool {
+    matches!(
+        character,
+        '\0'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}'
     )
 }
 
@@ -97,41 +157,58 @@ mod tests {
     use super::*;
 
     proptest! {
+        /// Any text at all makes a document that a strict reader accepts, and legal text comes back.
         #[test]
-        fn what_is_written_is_read(text in any::<String>()) {
-            prop_assume!(first_illegal(&text).is_none());
-            let xml = format!("<L><M><T>{}</T><Other/></M></L>", content(&text));
-            let records = read(&xml, "M").unwrap();
-            prop_assert_eq!(records.len(), 1);
-            prop_assert_eq!((&records[0]["T"], records[0]["Other"].as_str()), (&text, ""));
+        fn any_text_is_written_as_legal_xml(text in any::<String>()) {
+            let document = Element::read(&format!("<M><T>{}</T><Other/></M>", content(&text))).unwrap();
+            let expected = text.replace(is_illegal, "\u{fffd}");
+            prop_assert_eq!((document.text_of("T"), document.text_of("Other")), (Some(expected.as_str()), Some("")));
         }
 
         #[test]
-        fn no_text_is_too_strange(text in any::<String>(), odd in "[<>/&;#!\\[\\]CDATAM?x1\"' ]{0,60}") {
+        fn any_text_is_read_or_refused(text in any::<String>(), odd in "[<>/&;#!\\[\\]CDATAM?x1\"' ]{0,60}") {
             for text in [&text, &odd, &format!("<M>{odd}</M>")] {
-                let _ = read(text, "M");
+                if let Some(element) = Element::read(text) {
+                    prop_assert!(!element.name().is_empty());
+                }
             }
         }
     }
 
     #[test]
-    fn records_may_hold_elements_in_elements() {
-        let xml = "\u{feff}<?xml version=\"1.0\"?>\n<L>\n <P> <Id>a</Id>\n<A><S>1</S><E/></A></P><P><Id><![CDATA[<b>]]></Id></P></L>";
-        let records = read(xml, "P").unwrap();
-        assert_eq!(
-            (records[0]["Id"].as_str(), records[0]["S"].as_str(), records[0]["E"].as_str()),
-            ("a", "1", "")
-        );
-        assert_eq!(records[1]["Id"], "<b>");
-        assert_eq!(read("<L></L>", "P"), Some(Vec::new()));
-        assert_eq!(read("<L><P/></L>", "P"), Some(vec![Record::new()]));
+    fn elements_are_read_by_level() {
+        let xml = "\u{feff}<?xml version=\"1.0\"?>\n<L a=\"1\">\n <P> <Id>a</Id>\n<A><S>1</S><E/></A></P><x:P><Id><![CDATA[<b>]]></Id></x:P></L>";
+        let list = Element::read(xml).unwrap();
+        let [first, second] = list.children() else { panic!("two records") };
+        assert_eq!((first.text_of("Id"), first.text_of("A"), first.text()), (Some("a"), None, None));
+        let inner = first.child("A").unwrap();
+        assert_eq!((inner.text_of("S"), inner.text_of("E")), (Some("1"), Some("")));
+        assert_eq!((second.name(), second.text_of("Id")), ("P", Some("<b>")));
+        assert_eq!(Element::read("<L></L>").unwrap().children(), []);
     }
 
     #[test]
-    fn what_is_no_xml_is_refused() {
-        for text in ["<L><P></L>", "<L>&own;</L>", "<L>&#x0;</L>", "<L a=>", "<"] {
-            assert!(read(text, "P").is_none_or(|records| records.is_empty()), "{text}");
+    fn other_text_is_refused() {
+        let deep = format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
+        for text in [
+            "",
+            " ",
+            "<",
+            "text",
+            "<L>",
+            "<L><P></L>",
+            "<L/><L/>",
+            "<L/>text",
+            "<L a=/>",
+            "<L>&own;</L>",
+            "<L>&#x0;</L>",
+            "<L>&#1;</L>",
+            "<L>\u{1}</L>",
+            "<L>\u{FFFE}</L>",
+            "<!DOCTYPE L [<!ENTITY x 'y'>]><L/>",
+            &deep,
+        ] {
+            assert_eq!(Element::read(text), None, "{}", text.get(..60).unwrap_or(text));
         }
-        assert_eq!(read("<P><T>&own;</T></P>", "P"), None);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Method;
 use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, TimeToLive, check};
 use table_core::{Error, ErrorCode, Result};
-use table_wire::queue::{RECORD, lease, message, write_text};
+use table_wire::queue::{lease, message, read_list, write_text};
 
 use super::client::AzureQueues;
 use super::failure::{of_answer, of_request};
@@ -13,7 +13,7 @@ use crate::ascii;
 use crate::auth::parse_http_date;
 use crate::http::{Answer, Failure, Request, encode};
 use crate::target::Target;
-use crate::xml::{self, Record};
+use crate::xml::{self, Element};
 
 const XML: &str = "application/xml";
 
@@ -38,9 +38,18 @@ fn body(target: Target, queue: &QueueName, text: &str) -> Result<String> {
     Ok(if target == Target::Emulator { ascii::xml(body) } else { body })
 }
 
-fn records(queue: &QueueName, operation: &str, answer: &Answer) -> Result<Vec<Record>> {
+/// Reads the messages of an answer.
+///
+/// # Errors
+/// `InternalError` for an answer that is no list of messages.
+fn read<T>(
+    queue: &QueueName,
+    operation: &str,
+    answer: &Answer,
+    one: impl Fn(&Element) -> Option<T>,
+) -> Result<Vec<T>> {
     let text = std::str::from_utf8(&answer.body).ok();
-    text.and_then(|text| xml::read(text, RECORD)).ok_or_else(|| of_answer(queue, operation))
+    text.and_then(|text| read_list(text, one)).ok_or_else(|| of_answer(queue, operation))
 }
 
 impl AzureQueues {
@@ -99,9 +108,8 @@ impl AzureQueues {
             .query("messagettl", &life)
             .body(XML, body(self.target(), queue, &put.text)?);
         let answer = self.send(queue, request).await?;
-        let put =
-            records(queue, OPERATION, &answer)?.first().and_then(|record| lease(record, Some(&put.text)));
-        put.ok_or_else(|| of_answer(queue, OPERATION))
+        let put = read(queue, OPERATION, &answer, |record| lease(record, Some(&put.text)))?;
+        put.into_iter().next().ok_or_else(|| of_answer(queue, OPERATION))
     }
 
     pub(super) async fn receive_messages(
@@ -117,8 +125,7 @@ impl AzureQueues {
             .query("numofmessages", &count.to_string())
             .query("visibilitytimeout", &hidden.as_secs().to_string());
         let answer = self.send(queue, request).await?;
-        let leases = records(queue, OPERATION, &answer)?.iter().map(|record| lease(record, None)).collect();
-        Option::<Vec<Lease>>::ok_or_else(leases, || of_answer(queue, OPERATION))
+        read(queue, OPERATION, &answer, |record| lease(record, None))
     }
 
     pub(super) async fn peek_messages(&self, queue: &QueueName, count: usize) -> Result<Vec<Message>> {
@@ -128,9 +135,7 @@ impl AzureQueues {
             .query("peekonly", "true")
             .query("numofmessages", &count.to_string());
         let answer = self.send(queue, request).await?;
-        let messages =
-            records(queue, OPERATION, &answer)?.iter().map(|record| message(record, None)).collect();
-        Option::<Vec<Message>>::ok_or_else(messages, || of_answer(queue, OPERATION))
+        read(queue, OPERATION, &answer, |record| message(record, None))
     }
 
     pub(super) async fn update_message(

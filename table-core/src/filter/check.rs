@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::filter::fault::FilterFault;
-use crate::filter::parser::KEYWORDS;
+use crate::filter::parser::{KEYWORDS, truth};
 use crate::filter::{Filter, Term};
 use crate::name::check_property_name;
 use crate::ticks;
@@ -34,7 +34,7 @@ impl Filter {
 }
 
 fn check_name(name: &str) -> Result<(), FilterFault> {
-    if KEYWORDS.contains(&name) {
+    if KEYWORDS.contains(&name) || truth(name).is_some() {
         return Err(FilterFault::Reserved(name.to_owned()));
     }
     match name {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::etag::format_datetime;
@@ -101,7 +100,10 @@ fn is_decimal(text: &str) -> bool {
 /// Reads a constant of the form `prefix'text'`.
 pub(super) fn prefixed(prefix: &str, text: &str) -> Result<Value, FilterFault> {
     match prefix {
-        "datetime" => datetime(text).map(Value::DateTime).ok_or(FilterFault::DateTime),
+        "datetime" => {
+            let instant = ticks::read(text).and_then(ticks::to_datetime);
+            instant.map(Value::DateTime).ok_or(FilterFault::DateTime)
+        }
         "guid" => {
             let guid = (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten();
             guid.map(Value::Guid).ok_or(FilterFault::Guid)
@@ -109,23 +111,6 @@ pub(super) fn prefixed(prefix: &str, text: &str) -> Result<Value, FilterFault> {
         "X" | "x" | "binary" => binary(text).map(Value::Binary).ok_or(FilterFault::Binary),
         other => Err(FilterFault::Prefix(other.chars().take(32).collect())),
     }
-}
-
-/// `yyyy-MM-ddTHH:mm:ss[.f{1,7}]Z` and nothing else.
-fn datetime(text: &str) -> Option<DateTime<Utc>> {
-    const SHAPE: &[u8; 19] = b"0000-00-00T00:00:00";
-    let (whole, fraction) = text.strip_suffix('Z')?.split_at_checked(SHAPE.len())?;
-    let shaped = whole.bytes().zip(SHAPE).all(|(byte, form)| match form {
-        b'0' => byte.is_ascii_digit(),
-        other => byte == *other,
-    });
-    let fraction_fits =
-        fraction.is_empty() || fraction.len() <= 8 && fraction.strip_prefix('.').is_some_and(is_digits);
-    let instant: DateTime<Utc> = (shaped && fraction_fits).then(|| text.parse().ok()).flatten()?;
-    // Ticks know no leap second (TICK-1).
-    let in_calendar =
-        instant.timestamp_subsec_nanos() < 1_000_000_000 && ticks::from_datetime(instant).is_some();
-    in_calendar.then_some(instant)
 }
 
 fn binary(text: &str) -> Option<Vec<u8>> {

@@ -15,7 +15,8 @@ impl Filter {
     /// Reads the text of a `$filter`, not percent-encoded. A blank one is not a filter (FIL-6).
     ///
     /// The grammar is the service's, case-sensitive (FIL-1), `not` before `and` before `or` (FIL-2). A constant on the left
-    /// is brought to the right: `30 lt Age` is read as `Age gt 30` (FIL-3). Pieces are separated by spaces, tabs or line
+    /// is brought to the right: `30 lt Age` is read as `Age gt 30` (FIL-3). `true` and `false` are conditions, too, which ASP.NET's
+    /// health check and LINQ's `x => true` send: they are read as `PartitionKey ge ''` and `PartitionKey lt ''`. Pieces are separated by spaces, tabs or line
     /// breaks; parentheses need none. Texts of any length and depth are read without
     /// recursion.
     ///
@@ -147,10 +148,11 @@ impl<'a> Parser<'a> {
             _ => None,
         };
         let Some(operator) = operator else {
-            let Operand::Name(name) = left else {
-                return Err(self.lexer.at(at, FilterFault::Alone));
-            };
-            self.terms.push(Term::Flag(name.to_owned().into()));
+            self.terms.push(match left {
+                Operand::Name(name) => Term::Flag(name.to_owned().into()),
+                Operand::Constant(Value::Boolean(flag)) => always(flag),
+                Operand::Constant(_) => return Err(self.lexer.at(at, FilterFault::Alone)),
+            });
             return Ok(());
         };
         self.advance()?;
@@ -174,16 +176,17 @@ impl<'a> Parser<'a> {
         let at = self.at;
         match self.token {
             Token::Word("null") => return Err(self.lexer.at(self.at, FilterFault::Null)),
-            Token::Word("true" | "false") | Token::Constant(_) => {}
-            Token::Word(word) if !KEYWORDS.contains(&word) => {}
+            Token::Constant(_) => {}
+            Token::Word(word) if truth(word).is_some() || !KEYWORDS.contains(&word) => {}
             _ => return Err(self.unexpected(expected)),
         }
         Ok(match self.advance()? {
             Token::Constant(value) => Operand::Constant(value),
-            Token::Word("true") => Operand::Constant(Value::Boolean(true)),
-            Token::Word("false") => Operand::Constant(Value::Boolean(false)),
             Token::Word(name) if self.token == Token::Open => return Err(self.function(at, name)),
-            Token::Word(name) => Operand::Name(name),
+            Token::Word(word) => match truth(word) {
+                Some(flag) => Operand::Constant(Value::Boolean(flag)),
+                None => Operand::Name(word),
+            },
             Token::Open | Token::Close | Token::End => return Err(self.unexpected(expected)),
         })
     }
@@ -217,6 +220,20 @@ impl<'a> Parser<'a> {
         };
         self.lexer.at(self.at, FilterFault::Expected { expected, found })
     }
+}
+
+/// Reads a Boolean constant, in any case: .NET prints `True`.
+pub(super) fn truth(word: &str) -> Option<bool> {
+    [("true", true), ("false", false)]
+        .into_iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(word))
+        .map(|(_, flag)| flag)
+}
+
+/// Returns the condition that is `flag` for every entity: each has a `PartitionKey`, and none sorts before the empty text.
+fn always(flag: bool) -> Term {
+    let operator = if flag { Comparison::Ge } else { Comparison::Lt };
+    Term::Compare { name: "PartitionKey".into(), operator, value: Value::String(String::new()) }
 }
 
 /// A word for a message, cut where it is long.

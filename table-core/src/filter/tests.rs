@@ -76,6 +76,13 @@ fn lit_1_constants_of_every_type() {
         ("datetime'2014-08-22T00:50:32.1234567Z'", "datetime'2014-08-22T00:50:32.1234567Z'"),
         ("datetime'2014-08-22T00:50:32.10Z'", "datetime'2014-08-22T00:50:32.1Z'"),
         ("datetime'0001-01-01T00:00:00Z'", "datetime'0001-01-01T00:00:00Z'"),
+        ("datetime'2014-08-22'", "datetime'2014-08-22T00:00:00Z'"),
+        ("datetime'2014-08-22T00:50Z'", "datetime'2014-08-22T00:50:00Z'"),
+        ("datetime'2014-08-22T00:50:32'", "datetime'2014-08-22T00:50:32Z'"),
+        ("datetime'2014-08-22T00:50:32+01:00'", "datetime'2014-08-21T23:50:32Z'"),
+        ("datetime'2014-08-22T00:50:32.12345678Z'", "datetime'2014-08-22T00:50:32.1234567Z'"),
+        ("True", "true"),
+        ("FALSE", "false"),
         ("guid'C9DA6455-213d-42c9-9a79-3e9149a57833'", "guid'c9da6455-213d-42c9-9a79-3e9149a57833'"),
         ("X'01fF'", "X'01ff'"),
         ("x'01ff'", "X'01ff'"),
@@ -96,10 +103,10 @@ fn refused_with_code_rule_place_and_advice() {
         ("Age eq 'x'and B", InvalidInput, "FIL-1", 11, "space"),
         ("Age eq'x'", InvalidInput, "LIT-1", 5, "space before the quote"),
         ("A eq B", NotImplemented, "FIL-4", 1, "single quotes"),
-        ("Active eq True", NotImplemented, "FIL-4", 1, "lower case"),
+        ("true eq false", NotImplemented, "FIL-4", 1, "one side is a property"),
         ("1 eq 2", NotImplemented, "FIL-4", 1, "one side is a property"),
         ("5", InvalidInput, "FIL-5", 1, "compare a property"),
-        ("true", InvalidInput, "FIL-5", 1, "compare a property"),
+        ("'true'", InvalidInput, "FIL-5", 1, "compare a property"),
         ("Age = 5", InvalidInput, "FIL-5", 5, "`eq`"),
         ("Age eq \"5\"", InvalidInput, "FIL-5", 8, "single quotes"),
         ("Age eq", InvalidInput, "FIL-5", 7, "found the end"),
@@ -124,11 +131,9 @@ fn refused_with_code_rule_place_and_advice() {
         ("5 eq Age mod 2", NotImplemented, "QRY-2", 10, "arithmetic"),
         ("startswith(RowKey, 'a')", NotImplemented, "QRY-2", 1, "FIL-19"),
         ("5 eq length (Name)", NotImplemented, "QRY-2", 6, "functions"),
-        ("P eq datetime'2014-08-22T00:50:32'", InvalidInput, "FIL-5", 6, "`Z`"),
-        ("P eq datetime'2014-08-22T00:50:32+01:00'", InvalidInput, "FIL-5", 6, "UTC"),
-        ("P eq datetime'2014-08-22T00:50:32.12345678Z'", InvalidInput, "FIL-5", 6, "7 digits"),
-        ("P eq datetime'2014-02-30T00:50:32Z'", InvalidInput, "FIL-5", 6, "UTC"),
-        ("P eq datetime'2016-12-31T23:59:60Z'", InvalidInput, "FIL-5", 6, "UTC"),
+        ("P eq datetime'2014-08-22 00:50:32'", InvalidInput, "FIL-5", 6, "write an instant"),
+        ("P eq datetime'2014-02-30T00:50:32Z'", InvalidInput, "FIL-5", 6, "write an instant"),
+        ("P eq datetime'2016-12-31T23:59:60Z'", InvalidInput, "FIL-5", 6, "write an instant"),
         ("P eq guid'c9da6455213d42c99a793e9149a57833'", InvalidInput, "FIL-5", 6, "guid'c9da"),
         ("P eq X'01f'", InvalidInput, "FIL-5", 6, "even number"),
         ("P eq X'+1'", InvalidInput, "FIL-5", 6, "hexadecimal"),
@@ -143,8 +148,22 @@ fn refused_with_code_rule_place_and_advice() {
 }
 
 #[test]
+fn a_boolean_constant_is_a_condition() {
+    for (text, printed) in [
+        ("true", "PartitionKey ge ''"),
+        ("True", "PartitionKey ge ''"),
+        ("false", "PartitionKey lt ''"),
+        ("not false", "not (PartitionKey lt '')"),
+        ("Age eq 5 and (true)", "Age eq 5 and PartitionKey ge ''"),
+        ("FALSE or Active", "PartitionKey lt '' or Active"),
+    ] {
+        assert_eq!(canonical(text), printed, "{text}");
+    }
+}
+
+#[test]
 fn names_that_no_filter_can_hold_are_refused() {
-    for name in ["", "a b", "2nd", "eq", "not", "null", "true", "a'b"] {
+    for name in ["", "a b", "2nd", "eq", "not", "null", "true", "False", "a'b"] {
         let error = Filter::compare(name.to_owned(), Comparison::Eq, 1).check().unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("FIL-1")), "{name}");
         assert!(Filter::flag(name.to_owned()).check().is_err());

@@ -1,22 +1,22 @@
-//! The faults of OData JSON.
+//! Faults of OData JSON.
 
 use crate::error::{ErrorCode, Fault};
 use crate::value::EdmType;
 
-/// JSON that cannot be read as an entity, or an entity that cannot be written as JSON.
+/// A fault of reading an entity from JSON, or of writing one.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ODataFault {
-    #[error("the body is not the JSON that was expected")]
+    #[error("the body is not a JSON object: {0}")]
     Body(#[source] serde_json::Error),
-    #[error("the {0} is missing or null: every entity has one")]
+    #[error("`{0}` is missing or null; every entity needs it")]
     NoKey(&'static str),
-    #[error("a key is an Edm.String, not an {0}")]
+    #[error("a key must be an Edm.String, not an {0}")]
     KeyType(EdmType),
-    #[error("@odata.type is `{0}`, which is not one of the eight Edm types")]
+    #[error("`{0}` is not one of the eight Edm types")]
     UnknownType(String),
     #[error("a property value cannot be an array or an object")]
     Nested,
-    #[error("the value cannot be read as {wanted}", wanted = .0.map_or("an Edm type", EdmType::name))]
+    #[error("the value is not of type {wanted}", wanted = .0.map_or("an Edm type", EdmType::name))]
     Value(Option<EdmType>),
     #[error("a stored entity cannot be written as JSON: {0}")]
     Write(String),

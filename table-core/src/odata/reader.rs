@@ -12,34 +12,38 @@ use crate::odata::token::Token;
 use crate::row::{Names, Row, RowWriter, duplicate_property};
 use crate::value::{EdmType, ValueRef};
 
-/// The writer of a document: what is an instruction from one side is a fact from the other.
+/// The sender of a document, which decides the meaning of its control information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
-    /// A program that writes an entity: its Timestamp and control information are ignored, whatever they are (PROP-4, PROP-5),
-    /// and the names of `null` properties are checked (ENT-3).
+    /// A client that inserts an entity. `Timestamp` and control information are ignored (PROP-4, PROP-5), and the names of `null`
+    /// properties are checked (ENT-3).
     Client,
-    /// A service that answers: Timestamp and `odata.etag` are taken, and annotations that we do not know ignored (ENG-12).
+    /// A client that writes an entity whose key is in the URL (UPD-5). As [`Client`](Self::Client), and members about the key are
+    /// ignored, too.
+    ClientByUrl,
+    /// A service that answers. `Timestamp` and `odata.etag` are read, and unknown annotations ignored (ENG-12).
     Service,
 }
 
-/// One entity as a document gave it.
+/// An entity as read from a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityBody {
-    /// The `PartitionKey`, if it is there; its characters are not checked yet.
+    /// The `PartitionKey`, if the document has one. Its characters are not checked.
     pub partition_key: Option<String>,
-    /// The `RowKey`, if it is there; its characters are not checked yet.
+    /// The `RowKey`, if the document has one. Its characters are not checked.
     pub row_key: Option<String>,
     /// The `odata.etag` of an answer, byte for byte (ETAG-4).
     pub etag: Option<ETag>,
-    /// The properties, `null` ones left out (ENT-3); and the Timestamp of an answer, 0 if it has none.
+    /// The properties without those that are `null` (ENT-3), and the Timestamp of an answer; 0 if it has none.
     pub row: Row,
 }
 
 impl EntityBody {
-    /// The key.
+    /// Returns the key.
     ///
     /// # Errors
-    /// `PropertiesNeedValue` if either half is missing or `null` (KEY-1); those of [`EntityKey::new`].
+    /// `PropertiesNeedValue` if either half is missing or `null` (KEY-1); `OutOfRangeInput` for a character that keys cannot have
+    /// (KEY-3).
     ///
     /// ```
     /// use table_core::odata::{Sender, read_entity};
@@ -52,10 +56,10 @@ impl EntityBody {
         key(self.partition_key.clone(), self.row_key.clone())
     }
 
-    /// The key, taken out: the same without copies of its texts.
+    /// Takes the key out, without copying its texts.
     ///
     /// # Errors
-    /// As [`key`](Self::key).
+    /// `PropertiesNeedValue` and `OutOfRangeInput`, as [`key`](Self::key).
     ///
     /// ```
     /// use table_core::odata::{Sender, read_entity};
@@ -75,9 +79,10 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
     EntityKey::new(need(partition_key, "PartitionKey")?, need(row_key, "RowKey")?)
 }
 
-/// Reads one entity. Names, counts and sizes are the store's to check ([`Limits::check_row`](crate::limits::Limits::check_row)).
+/// Reads one entity. The store checks names, counts and sizes ([`Limits::check_row`](crate::limits::Limits::check_row)).
 ///
-/// `-0` without a fraction is a Double, so that no sign is lost.
+/// A value of a declared type may be text in any form that the service accepts. `-0` without a fraction is a Double, which keeps its
+/// sign. A byte order mark before the document is skipped.
 ///
 /// # Errors
 /// `InvalidInput` for what is not a JSON object, a value that is not of its type (TYPE-8), an array or object (TYPE-9), an unknown
@@ -101,7 +106,8 @@ pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
 }
 
 pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
-    // A whole document is checked to be UTF-8 in less time than its texts one by one; where it is not, the fault is the slow reader's.
+    let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
+    // Checking the whole document as UTF-8 is faster than checking text by text. If it fails, the slow reader reports where.
     let read = match std::str::from_utf8(json) {
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(json),
@@ -109,14 +115,17 @@ pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
     read.map_err(|error| Error::of(ODataFault::Body(error)))
 }
 
-/// The end of the name of a type's member, after that of its property (TYPE-2).
+/// The suffix that makes the name of a property the name of its type's member (TYPE-2).
 pub(super) const ANNOTATION: &str = "@odata.type";
 
-/// The declared types, sorted by name: they belong to their property wherever they stand (TYPE-2).
-fn declared<'m>(members: &'m Members<'_>) -> Result<Vec<(&'m str, EdmType)>> {
+/// Returns the declared types, sorted by the name of their property. They may be before or after it (TYPE-2).
+fn declared<'m>(members: &'m Members<'_>, sender: Sender) -> Result<Vec<(&'m str, EdmType)>> {
     let mut types = Vec::with_capacity(members.0.len() / 2);
     for (name, token) in &members.0 {
         let Some(name) = name.strip_suffix(ANNOTATION) else { continue };
+        if !is_property(name, sender) {
+            continue;
+        }
         let edm = match token {
             Token::Text(text) => EdmType::from_name(text),
             _ => None,
@@ -140,7 +149,7 @@ fn unknown_type(name: &str, token: &Token<'_>) -> Error {
 
 impl Members<'_> {
     pub(crate) fn read(&self, sender: Sender) -> Result<EntityBody> {
-        let types = declared(self)?;
+        let types = declared(self, sender)?;
         let (mut partition_key, mut row_key, mut etag, mut timestamp) = (None, None, None, 0);
         let mut writer = RowWriter::with_capacity(self.0.len());
         let mut names = Names::default();
@@ -153,7 +162,9 @@ impl Members<'_> {
                 ("PartitionKey", _) => partition_key = key_text(name, token, declared)?,
                 ("RowKey", _) => row_key = key_text(name, token, declared)?,
                 ("Timestamp", _) => timestamp = ticks(name, token)?,
-                (_, Sender::Client) if matches!(token, Token::Null) => check_property_name(name)?,
+                (_, Sender::Client | Sender::ClientByUrl) if matches!(token, Token::Null) => {
+                    check_property_name(name)?
+                }
                 _ => {
                     if let Some(value) = token.value(name, declared, &mut buffer)? {
                         writer.property(name, value);
@@ -175,11 +186,12 @@ impl Members<'_> {
     }
 }
 
-/// Whether a member is a property, not something said about one or about the document.
+/// Returns `true` if a member is a property that is read, and `false` for control information.
 fn is_property(name: &str, sender: Sender) -> bool {
     match sender {
         _ if name.starts_with("odata.") || name.ends_with(ANNOTATION) => false,
         Sender::Client => name != "Timestamp",
+        Sender::ClientByUrl => !matches!(name, "PartitionKey" | "RowKey" | "Timestamp"),
         Sender::Service => !name.contains("@odata."),
     }
 }

@@ -1,20 +1,19 @@
-//! A JSON value as its declared type, or as its form implies (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
+//! Converts one JSON value to its declared type, or to the type that its form implies (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
 
 use std::borrow::Cow;
 use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use chrono::{DateTime, Utc};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::odata::fault::ODataFault;
 use crate::ticks;
-use crate::value::{EdmType, ValueRef, edm_ticks};
+use crate::value::{EdmType, ValueRef, out_of_range};
 
-/// One JSON value, the spelling of numbers kept apart: `3` is an integer, `3.0` is not (TYPE-3).
+/// A JSON value. Numbers keep their spelling: `3` is an integer, `3.0` is not (TYPE-3).
 #[derive(Debug)]
 pub(crate) enum Token<'a> {
     Null,
@@ -98,10 +97,12 @@ impl<'de> Visitor<'de> for TokenVisitor {
 }
 
 impl Token<'_> {
-    /// The value of a property; `None` for `null`. `buffer` is where bytes are decoded to.
+    /// Returns the value of a property; `None` for `null`. Bytes are decoded into `buffer`.
+    ///
+    /// Every declared type may be given as text, as clients send values that they keep as text.
     ///
     /// # Errors
-    /// `InvalidInput` if it is not of its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` for an instant (TYPE-6).
+    /// `InvalidInput` if the value is not of its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` for an instant before 1601 (TYPE-6).
     pub(crate) fn value<'v>(
         &'v self,
         name: &str,
@@ -113,24 +114,17 @@ impl Token<'_> {
             (Self::Nested, _) => {
                 return Err(Error::of(ODataFault::Nested).with_property(name));
             }
-            (Self::Text(text), None | Some(EdmType::String)) => Some(ValueRef::String(text)),
+            (Self::Text(text), None) => Some(ValueRef::String(text)),
+            (Self::Text(text), Some(edm)) => typed_text(name, edm, text, buffer)?,
             (Self::Boolean(flag), None | Some(EdmType::Boolean)) => Some(ValueRef::Boolean(*flag)),
             (Self::Integer(number), None) => {
                 Some(i32::try_from(*number).map_or(ValueRef::Double(nearest(*number)), ValueRef::Int32))
             }
             (Self::Number(number), None | Some(EdmType::Double)) => Some(ValueRef::Double(*number)),
             (Self::Integer(number), Some(EdmType::Double)) => Some(ValueRef::Double(nearest(*number))),
-            (Self::Text(text), Some(EdmType::Double)) => special(text).map(ValueRef::Double),
-            (Self::Text(text), Some(EdmType::Int64)) => text.parse().ok().map(ValueRef::Int64),
             (_, Some(EdmType::Int64)) => self.integral().map(ValueRef::Int64),
             (_, Some(EdmType::Int32)) => {
                 self.integral().and_then(|number| i32::try_from(number).ok()).map(ValueRef::Int32)
-            }
-            (Self::Text(text), Some(EdmType::DateTime)) => instant(name, text)?.map(ValueRef::DateTime),
-            (Self::Text(text), Some(EdmType::Guid)) => guid(text).map(ValueRef::Guid),
-            (Self::Text(text), Some(EdmType::Binary)) => {
-                buffer.clear();
-                STANDARD.decode_vec(text.as_ref(), buffer).ok().map(|()| ValueRef::Binary(buffer))
             }
             (_, Some(_)) => None,
         };
@@ -140,7 +134,7 @@ impl Token<'_> {
         Ok(Some(value))
     }
 
-    /// The number if it is integral in value, whatever its spelling, and exact (ENG-10).
+    /// Returns the number if it is integral and exact, in any spelling (ENG-10).
     fn integral(&self) -> Option<i64> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match *self {
@@ -157,29 +151,73 @@ const fn nearest(number: i64) -> f64 {
     number as f64
 }
 
-/// The ticks of an instant; one in the service's own form is read without looking for others.
-fn instant(name: &str, text: &str) -> Result<Option<u64>> {
-    match ticks::parse(text, ":").filter(|ticks| *ticks >= ticks::EDM_MIN) {
-        Some(ticks) => Ok(Some(ticks)),
-        None => match DateTime::parse_from_rfc3339(text) {
-            Ok(instant) => edm_ticks(name, instant.with_timezone(&Utc)).map(Some),
-            Err(_) => Ok(None),
-        },
-    }
-}
-
-fn special(text: &str) -> Option<f64> {
-    Some(match text {
-        "NaN" => f64::NAN,
-        "Infinity" => f64::INFINITY,
-        "-Infinity" => f64::NEG_INFINITY,
-        _ => return None,
+/// Reads a value of a declared type from text, in the forms that .NET's `XmlConvert` accepts. Returns `None` for other text.
+fn typed_text<'v>(
+    name: &str,
+    edm: EdmType,
+    text: &'v str,
+    buffer: &'v mut Vec<u8>,
+) -> Result<Option<ValueRef<'v>>> {
+    Ok(match edm {
+        EdmType::String => Some(ValueRef::String(text)),
+        EdmType::Int32 => text.parse().ok().map(ValueRef::Int32),
+        EdmType::Int64 => text.parse().ok().map(ValueRef::Int64),
+        EdmType::Double => double(text).map(ValueRef::Double),
+        EdmType::Boolean => boolean(text).map(ValueRef::Boolean),
+        EdmType::DateTime => instant(name, text)?.map(ValueRef::DateTime),
+        EdmType::Guid => guid(text).map(ValueRef::Guid),
+        EdmType::Binary => binary(text, buffer).map(|()| ValueRef::Binary(buffer)),
     })
 }
 
+fn double(text: &str) -> Option<f64> {
+    match text {
+        "NaN" => Some(f64::NAN),
+        "Infinity" | "INF" => Some(f64::INFINITY),
+        "-Infinity" | "-INF" => Some(f64::NEG_INFINITY),
+        // Rust's own words for these three are not the service's.
+        _ if text.bytes().any(|byte| byte.is_ascii_alphabetic() && !matches!(byte, b'e' | b'E')) => None,
+        _ => text.parse().ok().filter(|number: &f64| number.is_finite()),
+    }
+}
+
+/// .NET prints `True`, and XML allows `1`.
+fn boolean(text: &str) -> Option<bool> {
+    match text {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ if text.eq_ignore_ascii_case("true") => Some(true),
+        _ if text.eq_ignore_ascii_case("false") => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns the ticks of an instant.
+fn instant(name: &str, text: &str) -> Result<Option<u64>> {
+    match ticks::read(text) {
+        Some(ticks) if ticks < ticks::EDM_MIN => Err(out_of_range(name, &text)),
+        found => Ok(found),
+    }
+}
+
+/// Reads the forms of .NET's `Guid`: with hyphens, in braces or parentheses, or digits alone.
 fn guid(text: &str) -> Option<Uuid> {
-    // Other spellings (braces, no hyphens, a URN) are not the service's form.
-    (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten()
+    let bare = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    let bare = bare.or_else(|| text.strip_prefix('(')?.strip_suffix(')')).unwrap_or(text);
+    match (bare.len(), text.len()) {
+        (36, _) | (32, 32) => Uuid::try_parse(bare).ok(),
+        _ => None,
+    }
+}
+
+/// Decodes base64; white space between its characters is ignored, as .NET does.
+fn binary(text: &str, buffer: &mut Vec<u8>) -> Option<()> {
+    buffer.clear();
+    if text.contains([' ', '\t', '\r', '\n']) {
+        let dense: String = text.split_ascii_whitespace().collect();
+        return STANDARD.decode_vec(dense, buffer).ok();
+    }
+    STANDARD.decode_vec(text, buffer).ok()
 }
 
 /// A member's name, borrowed from the document where it has no escapes.

@@ -79,6 +79,8 @@ mod tests {
             ("LastName eq 'Jones'", QueryClass::TableScan),                                 // DQ-5
             ("RowKey eq '2'", QueryClass::TableScan),                                       // DQ-5
             ("", QueryClass::TableScan),
+            ("true", QueryClass::TableScan),
+            ("true and PartitionKey eq 'Sales'", QueryClass::PartitionScan),
             ("PartitionKey ge 'S' and PartitionKey lt 'T'", QueryClass::PartitionRange),
             ("PartitionKey eq 'Sales' and (RowKey eq '121' or RowKey eq '322')", QueryClass::PartitionScan), // DQ-7
             ("PartitionKey eq 'a' or PartitionKey eq 'b'", QueryClass::TableScan), // CLS-2
@@ -101,6 +103,8 @@ mod tests {
             "RowKey gt 'a' and RowKey lt 'a'",
             "RowKey ge 'a' and RowKey lt 'a'",
             "RowKey lt ''",
+            "false",
+            "Age eq 5 and false",
             "RowKey eq 'a\u{1}b'",
         ] {
             assert!(Query::parse(text).unwrap().keys.is_empty(), "{text}");

@@ -53,10 +53,15 @@ impl TextRange {
         }
     }
 
-    /// Whether the range has no bounds.
+    /// Returns `true` if every text is in the range. None sorts before the empty one, so it bounds nothing from below.
     #[must_use]
     pub fn is_all(&self) -> bool {
-        matches!((&self.lower, &self.upper), (Bound::Unbounded, Bound::Unbounded))
+        let from_first = match &self.lower {
+            Bound::Unbounded => true,
+            Bound::Included(text) => text.is_empty(),
+            Bound::Excluded(_) => false,
+        };
+        from_first && self.upper == Bound::Unbounded
     }
 
     /// Whether a text lies in the range.

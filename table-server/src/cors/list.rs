@@ -1,11 +1,11 @@
-//! Lists of a rule.
+//! Lists in CORS rules.
 
-/// The items of a list with commas.
+/// Returns the items of a list that is separated by commas.
 pub(super) fn items(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
-/// Whether a pattern, a name or its beginning before `*`, covers a header.
+/// Returns `true` if a pattern matches a header: a name, or a prefix and `*`.
 pub(super) fn covers(pattern: &str, header: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(front) => header.get(..front.len()).is_some_and(|own| own.eq_ignore_ascii_case(front)),

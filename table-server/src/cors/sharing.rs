@@ -1,17 +1,17 @@
-//! The headers that let a browser show an answer to a page.
+//! The headers with which a browser lets a page read an answer.
 
 use http::{HeaderMap, HeaderValue, header};
 
 use super::list::{covers, items};
 
-/// What an answer says to a browser.
+/// The origins whose pages may read an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sharing {
-    /// Pages of every origin may see it.
+    /// Every origin.
     All { exposed: String },
-    /// Pages of the origin that asked may.
+    /// The origin of the request.
     One { origin: String, exposed: String },
-    /// This origin may not; another one may.
+    /// Not this origin; other origins may be allowed.
     Others,
 }
 
@@ -40,7 +40,7 @@ impl Sharing {
     }
 }
 
-/// The names of a list; a pattern stands for the headers of the answer that it covers.
+/// Returns the names of a list. A pattern is replaced by the headers of the answer that it matches.
 fn named(list: &str, headers: &HeaderMap) -> String {
     let mut names: Vec<&str> = Vec::new();
     for item in items(list) {

@@ -1,4 +1,4 @@
-//! Messages: put, receive, peek, update, delete, clear (QUE-3 to QUE-13).
+//! Operations on messages: put, receive, peek, update, delete, clear (QUE-3 to QUE-13).
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ pub(super) async fn answer(
         }
         ("PUT", Some(id)) => {
             let hidden = hidden.ok_or_else(|| missing("visibilitytimeout"))?;
-            // Of the message, an update needs its identifier and receipt alone.
+            // An update uses the identifier and the receipt of the message alone.
             let message = Message::new(MessageId::new(id), String::new(), Utc::now(), None, 0);
             let lease = Lease::new(message, receipt(exchange)?, Utc::now());
             let lease = engine.update(name, &lease, hidden, text(exchange)?).await?;
@@ -73,7 +73,7 @@ fn receipt(exchange: &Exchange) -> Result<PopReceipt, Refusal> {
     exchange.query("popreceipt").map(PopReceipt::new).ok_or_else(|| missing("popreceipt"))
 }
 
-/// The text of the body; none where there is no body (QUE-4).
+/// Returns the text of the body; `None` for an empty body (QUE-4).
 fn text(exchange: &Exchange) -> Result<Option<String>, Refusal> {
     let body = exchange.text()?;
     if body.is_empty() {
@@ -83,10 +83,12 @@ fn text(exchange: &Exchange) -> Result<Option<String>, Refusal> {
 }
 
 fn not_a_message() -> Refusal {
-    Refusal::new(400, "InvalidXmlDocument", "The body is not a message.")
+    Refusal::xml(
+        "the body must be <QueueMessage><MessageText>…</MessageText></QueueMessage>; encode text with markup or control characters, for \
+         example in base64",
+    )
 }
 
 fn missing(name: &str) -> Refusal {
-    let message = format!("The query parameter `{name}` is required.");
-    Refusal::new(400, "MissingRequiredQueryParameter", message)
+    Refusal::new(400, "MissingRequiredQueryParameter", format!("the query parameter `{name}` is missing"))
 }

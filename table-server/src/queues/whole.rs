@@ -1,4 +1,4 @@
-//! Queues as wholes: create, delete, metadata, policies, and the list of them (QUE-3).
+//! Operations on queues as a whole: create, delete, list, metadata, stored policies (QUE-3).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,13 +15,13 @@ use crate::exchange::{Exchange, bad_parameter};
 use crate::refusal::Refusal;
 use crate::settings::Kind;
 
-/// The most queues of one page.
+/// The most queues in a page.
 const PAGE: usize = 5_000;
-/// The most bytes of a queue's metadata, names and values together.
+/// The most bytes of a queue's metadata, with names.
 const METADATA_BYTES: usize = 8 << 10;
 const PREFIX: &str = "x-ms-meta-";
 
-/// Names in the order of letters, as HTTP gives them: in lower case.
+/// Metadata by name. HTTP gives names in lower case.
 type Metadata = BTreeMap<String, String>;
 
 pub(super) async fn answer(
@@ -55,9 +55,8 @@ pub(super) async fn answer(
             let text = exchange.text()?;
             let policies: Option<Vec<StoredAccessPolicy<QueuePermissions>>> =
                 if text.trim().is_empty() { Some(Vec::new()) } else { acl::read(text) };
-            let policies = policies.ok_or_else(|| {
-                Refusal::new(400, "InvalidXmlDocument", "The body is not a list of access policies.")
-            })?;
+            let policies =
+                policies.ok_or_else(|| Refusal::xml("the body is not a list of stored access policies"))?;
             StoredAccessPolicy::check(&policies)?;
             let text = (!policies.is_empty()).then(|| acl::write(&policies));
             let _turn = account.settings.turn.lock().await;
@@ -70,7 +69,7 @@ pub(super) async fn answer(
     }
 }
 
-/// Creates a queue; one that is there with the same metadata is not a conflict (QUE-3).
+/// Creates a queue. An existing one with the same metadata is no conflict (QUE-3).
 async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
     let new = sent(&exchange.headers)?;
     let _turn = account.settings.turn.lock().await;
@@ -94,13 +93,13 @@ async fn delete(account: &Account, queue: &QueueName) -> Result<Answer, Refusal>
     Ok(Answer::new(204))
 }
 
-/// One page of queues: `prefix`, `marker`, `maxresults`, `include=metadata`.
+/// Answers a page of queues, by `prefix`, `marker`, `maxresults` and `include=metadata`.
 pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
     let prefix = exchange.query("prefix").unwrap_or_default();
     let marker = exchange.query("marker").unwrap_or_default();
     let most = exchange.number::<usize>("maxresults")?;
     if most == Some(0) {
-        return Err(Refusal::new(400, "OutOfRangeQueryParameterValue", "`maxresults` is at least 1."));
+        return Err(Refusal::new(400, "OutOfRangeQueryParameterValue", "`maxresults` must be at least 1"));
     }
     let with_metadata = match exchange.query("include").as_deref() {
         None | Some("") => false,
@@ -144,7 +143,10 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
     Ok(Answer::xml(200, xml))
 }
 
-/// The metadata that a request sets: each name one of a program's.
+/// Returns the metadata that a request sets.
+///
+/// # Errors
+/// `InvalidMetadata`, `MetadataTooLarge`.
 fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
     let mut metadata = Metadata::new();
     for (header, value) in headers {
@@ -153,17 +155,13 @@ fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let value = value.to_str().ok().filter(|_| legal);
         let value = value.ok_or_else(|| {
-            Refusal::new(
-                400,
-                "InvalidMetadata",
-                "The metadata is invalid: names are identifiers, values ASCII.",
-            )
+            Refusal::new(400, "InvalidMetadata", format!("`{name}`: names must be identifiers, values ASCII"))
         })?;
         metadata.insert(name.to_owned(), value.trim().to_owned());
     }
     let bytes: usize = metadata.iter().map(|(name, value)| name.len() + value.len()).sum();
     if bytes > METADATA_BYTES {
-        return Err(Refusal::new(400, "MetadataTooLarge", "The metadata is larger than 8 KiB."));
+        return Err(Refusal::new(400, "MetadataTooLarge", "the metadata of a queue has at most 8 KiB"));
     }
     Ok(metadata)
 }

@@ -1,4 +1,4 @@
-//! The stored access policies of a table (ACL rules).
+//! Stored access policies of a table (ACL rules).
 
 use table_core::query::Select;
 use table_core::{EntityKey, TableName, TableStore};
@@ -13,7 +13,7 @@ pub(super) async fn answer(
     table: &TableName,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
-    // A read of no entity in particular: it fails where the table is missing.
+    // A read of any entity: it fails if the table is missing.
     account.engine.get(table, &EntityKey::new("", "")?, &Select::All).await?;
     match exchange.verb()? {
         "GET" | "HEAD" => Ok(Answer::xml(200, table_wire::acl::write(&account.policies(table)))),
@@ -21,9 +21,8 @@ pub(super) async fn answer(
             let text = exchange.text()?;
             let policies =
                 if text.trim().is_empty() { Some(Vec::new()) } else { table_wire::acl::read(text) };
-            let policies = policies.ok_or_else(|| {
-                Refusal::new(400, "InvalidXmlDocument", "The body is not a list of access policies.")
-            })?;
+            let policies =
+                policies.ok_or_else(|| Refusal::xml("the body is not a list of stored access policies"))?;
             account.set_policies(table, policies).await?;
             Ok(Answer::new(204))
         }

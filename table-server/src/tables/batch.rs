@@ -15,11 +15,11 @@ use crate::answer::Answer;
 use crate::cost::Cost;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
-use crate::tables::entity::{Call, Sent, Written};
+use crate::tables::entity::{Call, Sent, Written, limits};
 use crate::tables::path::{self, Target};
 use crate::tables::query;
 
-/// Answers a batch: 202 whether its operations are done or not (EGT-30).
+/// Answers a batch: 202, also if its operations are refused (EGT-30).
 pub(super) async fn answer<S: TableStore>(
     store: &S,
     account: &Account,
@@ -34,7 +34,7 @@ pub(super) async fn answer<S: TableStore>(
                 cost = Cost::write(responses.len());
                 responses
             }
-            // The server's, not the transaction's: the client sends it again.
+            // The server is busy, whatever the transaction does: the client sends it again.
             Err(refusal) if refusal.status == 503 => return Err(refusal),
             Err(refusal) => vec![refused(&refusal, exchange)],
         },
@@ -60,10 +60,10 @@ async fn change_set<S: TableStore>(
         let mut call = call(part, base, calls.first()).map_err(at)?;
         if let Some(first) = calls.first() {
             if first.table != call.table {
-                return Err(at(Refusal::input("All operations of a batch are on one table.")));
+                return Err(at(Refusal::input("all operations of a batch must be on one table")));
             }
             if first.key.partition_key != call.key.partition_key {
-                let message = "all operations of a batch are in one partition";
+                let message = "all operations of a batch must have one PartitionKey";
                 return Err(at(
                     Error::new(ErrorCode::CommandsInBatchActOnDifferentPartitions, message).into()
                 ));
@@ -79,15 +79,14 @@ async fn change_set<S: TableStore>(
         let group = if let Some(group) = &mut transaction {
             group
         } else {
-            let limits = store.capabilities().limits;
-            let group = Transaction::new(call.key.partition_key.clone(), limits);
+            let group = Transaction::new(call.key.partition_key.clone(), limits(store));
             transaction.insert(group.map_err(|error| at(error.into()))?)
         };
         group.push(operation).map_err(|error| at(error.into()))?;
         calls.push(call);
     }
     let (Some(first), Some(transaction)) = (calls.first(), transaction) else {
-        return Err(Refusal::input("The batch has no operations."));
+        return Err(Refusal::input("the batch has no operations"));
     };
     account.traffic.entities(first.table.folded(), first.key.partition_key.as_str(), calls.len())?;
     let etags = store.submit(&first.table, transaction).await?;
@@ -98,7 +97,7 @@ async fn change_set<S: TableStore>(
     Ok(responses)
 }
 
-/// The write that a part asks for; `first` is that of the first part, whose table the others have, too.
+/// Returns the write that a part asks for. `first` is that of the first part, whose table is reused.
 fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
     let [verb, if_match, prefer] = part
         .headers(["x-http-method", "if-match", "prefer"])
@@ -108,32 +107,34 @@ fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Res
     let (name, key) = match (sent.verb, target(&path, base)?) {
         ("POST", Target::Table(name)) => (name, None),
         ("PUT" | "MERGE" | "PATCH" | "DELETE", Target::Entity(name, key)) => (name, Some(key)),
-        _ => return Err(Refusal::input("A batch holds writes of entities.")),
+        _ => return Err(Refusal::input("an operation of a batch must be a write of one entity")),
     };
+    let key = key.map(path::key).transpose()?;
     let same = first.map(|first| &first.table).filter(|table| table.as_str() == name);
     Call::new(&sent, same.cloned().map_or_else(|| TableName::new(name), Ok)?, key)
 }
 
-/// The path of a part's URL, decoded, and its query.
+/// Returns the path of a part's URL, decoded, and its query.
 fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     let (path, query) = part.target().split_once('?').unwrap_or((part.target(), ""));
-    let path = table_wire::percent::decode(path).ok_or_else(|| Refusal::input("The URL is not UTF-8."))?;
+    let path = table_wire::percent::decode(path)
+        .ok_or_else(|| Refusal::input("the URL is not percent-encoded UTF-8"))?;
     Ok((path, query))
 }
 
-/// What paths begin with: the account in path style, in the outer request as in its parts.
+/// Returns the first segment of paths in path style: the account, in the outer request as in its parts.
 fn base(exchange: &Exchange) -> Option<&str> {
     exchange.base.splitn(4, '/').nth(3)
 }
 
-/// What the path of a part names.
+/// Returns the resource that the path of a part names.
 fn target<'a>(path: &'a str, base: Option<&str>) -> Result<Target<'a>, Refusal> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let below = base.and_then(|base| path.strip_prefix(base)?.strip_prefix('/'));
     path::read(below.unwrap_or(path))
 }
 
-/// The one query that a batch may be (EGT-7).
+/// Answers a batch that is one query (EGT-7).
 async fn point_query<S: TableStore>(
     store: &S,
     account: &Account,
@@ -143,14 +144,14 @@ async fn point_query<S: TableStore>(
     let read = async {
         let (path, query) = url(part)?;
         let Target::Entity(name, key) = target(&path, base(exchange))? else {
-            return Err(Refusal::input("The query of a batch names one entity."));
+            return Err(Refusal::input("the query of a batch must name one entity by its key"));
         };
         let mut headers = HeaderMap::new();
         if let Ok(accept) = part.header("accept").parse() {
             headers.insert("accept", accept);
         }
         let inner = Exchange { raw_query: query.to_owned(), headers, ..exchange.clone() };
-        query::get(store, account, &TableName::new(name)?, key, &inner).await
+        query::get(store, account, &TableName::new(name)?, path::key(key)?, &inner).await
     };
     match read.await {
         Ok(answer) => response(answer),
@@ -159,13 +160,7 @@ async fn point_query<S: TableStore>(
 }
 
 fn refused(refusal: &Refusal, exchange: &Exchange) -> NewResponse {
-    let error = table_wire::NewError {
-        code: refusal.code,
-        message: &refusal.message,
-        index: refusal.index,
-        request_id: &exchange.id,
-        time: chrono::Utc::now(),
-    };
+    let error = refusal.error(exchange);
     let media_type = MetadataLevel::Minimal.media_type().into();
     NewResponse { status: refusal.status, headers: vec![("Content-Type", media_type)], body: error.to_json() }
 }

@@ -1,8 +1,9 @@
-//! Writes of one entity: what a request asks for, and its answer (INS, UPD, MRG, UPS, DEL, IFM rules).
+//! Writes of one entity: the request, and its answer (INS, UPD, MRG, UPS, DEL, IFM rules).
 
 use http::HeaderName;
 use http::header::IF_MATCH;
 use table_core::etag::IfMatch;
+use table_core::limits::Limits;
 use table_core::odata::{Context, MetadataLevel, Sender, entity_link, read_entity, write_entity};
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, Select};
@@ -14,10 +15,11 @@ use crate::answer::{Answer, etag_text, json};
 use crate::cost::Cost;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
+use crate::tables::path::check_characters;
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// What of a request says which write it is; of its own, or a part of a batch.
+/// The parts of a request that describe a write. The request is a whole one or a part of a batch.
 #[derive(Debug)]
 pub(super) struct Sent<'a> {
     pub(super) verb: &'a str,
@@ -26,7 +28,7 @@ pub(super) struct Sent<'a> {
     pub(super) body: &'a [u8],
 }
 
-/// A write, understood.
+/// A write that a request asks for.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) table: TableName,
@@ -35,7 +37,7 @@ pub(super) struct Call {
     preference: Option<Preference>,
 }
 
-/// What `Prefer` may ask of an insert (INS-3).
+/// The values of `Prefer` (INS-3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Preference {
     Content,
@@ -58,11 +60,7 @@ impl Preference {
 }
 
 impl Call {
-    pub(super) fn of(
-        exchange: &Exchange,
-        table: TableName,
-        key: Option<(String, String)>,
-    ) -> Result<Self, Refusal> {
+    pub(super) fn of(exchange: &Exchange, table: TableName, key: Option<EntityKey>) -> Result<Self, Refusal> {
         let sent = Sent {
             verb: exchange.verb()?,
             if_match: exchange.header(IF_MATCH),
@@ -72,27 +70,25 @@ impl Call {
         Self::new(&sent, table, key)
     }
 
-    pub(super) fn new(
-        sent: &Sent<'_>,
-        table: TableName,
-        key: Option<(String, String)>,
-    ) -> Result<Self, Refusal> {
+    pub(super) fn new(sent: &Sent<'_>, table: TableName, key: Option<EntityKey>) -> Result<Self, Refusal> {
         let condition = sent.if_match.map(IfMatch::parse).transpose()?;
         let preference = sent.prefer.and_then(Preference::read);
-        let Some((partition_key, row_key)) = key else {
+        let Some(key) = key else {
             let mut body = read_entity(sent.body, Sender::Client)?;
+            for (name, text) in [("PartitionKey", &body.partition_key), ("RowKey", &body.row_key)] {
+                check_characters(name, text.as_deref().unwrap_or_default())?;
+            }
             let key = body.take_key()?;
             return Ok(Self { table, key, kind: OperationKind::Insert(body.row), preference });
         };
-        let key = EntityKey::new(partition_key, row_key)?;
         if sent.verb == "DELETE" {
             let condition = condition.ok_or_else(|| {
-                Refusal::new(400, "MissingRequiredHeader", "A delete needs the header If-Match.")
+                Refusal::new(400, "MissingRequiredHeader", "a delete needs If-Match: an ETag, or `*`")
             })?;
             return Ok(Self { table, key, kind: OperationKind::Delete(condition), preference });
         }
-        // The keys are those of the URL (UPD-5).
-        let row = read_entity(sent.body, Sender::Client)?.row;
+        // The key is that of the URL (UPD-5).
+        let row = read_entity(sent.body, Sender::ClientByUrl)?.row;
         let kind = match (sent.verb, condition) {
             ("PUT", Some(condition)) => OperationKind::Replace(row, condition),
             ("PUT", None) => OperationKind::InsertOrReplace(row),
@@ -102,7 +98,7 @@ impl Call {
         Ok(Self { table, key, kind, preference })
     }
 
-    /// The row that an insert sends back, if it does.
+    /// Returns the row that the answer to an insert contains, if it does.
     pub(super) fn echo(&self) -> Option<Row> {
         match &self.kind {
             OperationKind::Insert(row) if self.preference != Some(Preference::NoContent) => Some(row.clone()),
@@ -110,7 +106,7 @@ impl Call {
         }
     }
 
-    /// The answer to the write, once it is done.
+    /// Returns the answer to the write after it was applied.
     pub(super) fn done(&self, written: &Written<'_>, etag: Option<ETag>) -> Result<Answer, Refusal> {
         let Some(etag) = etag else { return Ok(Answer::new(204)) };
         let mut answer = Answer::new(204).header("ETag", etag_text(&etag));
@@ -138,7 +134,7 @@ impl Call {
     }
 }
 
-/// What the answer to a write is made of besides the write.
+/// The parts of an answer to a write that are not the write itself.
 #[derive(Debug)]
 pub(super) struct Written<'a> {
     pub(super) base: &'a str,
@@ -148,7 +144,7 @@ pub(super) struct Written<'a> {
     pub(super) echo: Option<Row>,
 }
 
-/// One write: a transaction of one.
+/// Applies one write, as a transaction of one operation.
 pub(super) async fn write<S: TableStore>(
     store: &S,
     account: &Account,
@@ -160,15 +156,22 @@ pub(super) async fn write<S: TableStore>(
     account.traffic.entities(call.table.folded(), call.key.partition_key.as_str(), 1)?;
     let echo = call.echo();
     let written = Written { base: &exchange.base, account: account.name(), level, insert, echo };
-    let limits = store.capabilities().limits;
-    let mut transaction = Transaction::new(call.key.partition_key.clone(), limits).map_err(alone)?;
+    let mut transaction = Transaction::new(call.key.partition_key.clone(), limits(store)).map_err(alone)?;
     let kind = std::mem::replace(&mut call.kind, OperationKind::Delete(IfMatch::Any));
     transaction.push(Operation { row_key: call.key.row_key.clone(), kind }).map_err(alone)?;
     let etags = store.submit(&call.table, transaction).await.map_err(alone)?;
     Ok(call.done(&written, etags.into_iter().next().flatten())?.cost(Cost::write(1)))
 }
 
-/// An error without the position of the operation, which is the only one.
+/// Returns the limits of a transaction. The server bounds the body of the request in bytes (EGT-3), instead of the sum of its entities
+/// in UTF-16, which is up to twice as large.
+pub(super) fn limits<S: TableStore>(store: &S) -> Limits {
+    let mut limits = store.capabilities().limits;
+    limits.transaction_bytes = usize::MAX;
+    limits
+}
+
+/// Returns an error without the position of the operation, which is the only one.
 fn alone(error: table_core::Error) -> Refusal {
     Refusal { index: None, ..error.into() }
 }

@@ -1,4 +1,4 @@
-//! Tables themselves: create, delete, list (OPT rules).
+//! Operations on tables: create, get, delete, list (OPT rules).
 
 use serde_json::{Map, Value, json};
 use table_core::filter::Matcher;
@@ -21,10 +21,11 @@ pub(super) async fn create<S: TableStore>(
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
     let level = exchange.level()?;
-    let body: Value =
-        serde_json::from_slice(&exchange.body).map_err(|_| Refusal::input("The body is not JSON."))?;
+    let json = exchange.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&exchange.body);
+    let body: Value = serde_json::from_slice(json).map_err(|_| Refusal::input("the body is not JSON"))?;
     let name = body.get("TableName").and_then(Value::as_str);
-    let name = name.ok_or_else(|| Error::new(ErrorCode::PropertiesNeedValue, "TableName is missing"))?;
+    let name = name
+        .ok_or_else(|| Error::new(ErrorCode::PropertiesNeedValue, "the body needs `TableName`, a string"))?;
     let table = TableName::new(name)?;
     table.require_creatable()?;
     store.create_table(&table).await?;
@@ -43,7 +44,7 @@ pub(super) async fn create<S: TableStore>(
     Ok(answer.body(answer::json(level), Value::Object(item).to_string()))
 }
 
-/// One table, if it is there.
+/// Answers one table.
 pub(super) async fn get<S: TableStore>(
     store: &S,
     account: &Account,
@@ -59,14 +60,14 @@ pub(super) async fn get<S: TableStore>(
     Ok(Answer::new(200).body(answer::json(level), Value::Object(item).to_string()))
 }
 
-/// Deletes a table. A name that cannot be one is missing like any other (OPT-3).
+/// Deletes a table. An invalid name is answered like a missing table (OPT-3).
 pub(super) async fn delete<S: TableStore>(store: &S, name: &str) -> Result<Answer, Refusal> {
     let table = TableName::new(name).map_err(|_| missing())?;
     store.delete_table(&table).await?;
     Ok(Answer::new(204))
 }
 
-/// One page of tables (OPT-5).
+/// Answers one page of tables (OPT-5).
 pub(super) async fn list<S: TableStore>(
     store: &S,
     account: &Account,
@@ -75,7 +76,7 @@ pub(super) async fn list<S: TableStore>(
     let level = exchange.level()?;
     let top = top(exchange)?.unwrap_or(PAGE_ENTITIES);
     if top > PAGE_ENTITIES {
-        return Err(Refusal::input("$top is at most 1000."));
+        return Err(Refusal::input("$top must be a number from 0 to 1000"));
     }
     let filter = exchange.query("$filter").map(|text| Filter::parse(&folded(&text))).transpose()?.flatten();
     let mut matcher = filter.as_ref().map(Matcher::new);
@@ -117,7 +118,7 @@ pub(super) async fn list<S: TableStore>(
     Ok(answer)
 }
 
-/// A filter whose literals are in lower case: names of tables are compared without case (TBL-2).
+/// Returns a filter with literals in lower case: names of tables are compared without case (TBL-2).
 fn folded(filter: &str) -> String {
     let mut is_literal = true;
     let parts = filter.split('\'').map(|part| {
@@ -127,7 +128,7 @@ fn folded(filter: &str) -> String {
     parts.collect::<Vec<_>>().join("'")
 }
 
-/// A table as an item of a list (JSON-6).
+/// Returns a table as an item of a list (JSON-6).
 fn item(name: &str, account: &Account, level: MetadataLevel, exchange: &Exchange) -> Map<String, Value> {
     let mut item = Map::new();
     if level == MetadataLevel::Full {
@@ -139,7 +140,7 @@ fn item(name: &str, account: &Account, level: MetadataLevel, exchange: &Exchange
     item
 }
 
-/// What a table has besides where it is the whole document (JSON-5).
+/// Adds the metadata of a table that is the whole document (JSON-5).
 fn alone(item: &mut Map<String, Value>, level: MetadataLevel, exchange: &Exchange) {
     if level >= MetadataLevel::Minimal {
         item.insert(

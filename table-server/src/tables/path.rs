@@ -1,8 +1,11 @@
-//! The paths of tables and entities, read (REQ-1, REQ-5).
+//! Paths of tables and entities (REQ-1, REQ-5).
+
+use table_core::key::text::is_legal;
+use table_core::{EntityKey, PartitionKey, RowKey};
 
 use crate::refusal::Refusal;
 
-/// What a path names.
+/// The resource that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target<'a> {
     /// `Tables`.
@@ -19,7 +22,7 @@ pub(crate) enum Target<'a> {
 
 /// Reads a decoded path below the account.
 pub(crate) fn read(path: &str) -> Result<Target<'_>, Refusal> {
-    if path == "$batch" {
+    if path.trim_end_matches('/') == "$batch" {
         return Ok(Target::Batch);
     }
     let Some((name, rest)) = path.split_once('(') else {
@@ -30,7 +33,7 @@ pub(crate) fn read(path: &str) -> Result<Target<'_>, Refusal> {
             name => Ok(Target::Table(name)),
         };
     };
-    let inside = rest.strip_suffix(')').ok_or_else(syntax)?;
+    let inside = rest.trim_end_matches('/').strip_suffix(')').ok_or_else(syntax)?;
     let tables = name.eq_ignore_ascii_case("tables");
     match inside.trim() {
         "" if tables => Ok(Target::Names),
@@ -43,10 +46,10 @@ pub(crate) fn read(path: &str) -> Result<Target<'_>, Refusal> {
     }
 }
 
-/// Both keys, in either order.
+/// Reads both keys, in either order.
 fn keys(text: &str) -> Option<(String, String)> {
-    let (first, rest) = key(text)?;
-    let (second, rest) = key(rest.trim_start().strip_prefix(',')?)?;
+    let (first, rest) = named(text)?;
+    let (second, rest) = named(rest.trim_start().strip_prefix(',')?)?;
     match (first, second, rest.trim()) {
         (("PartitionKey", partition), ("RowKey", row), "")
         | (("RowKey", row), ("PartitionKey", partition), "") => Some((partition, row)),
@@ -56,13 +59,13 @@ fn keys(text: &str) -> Option<(String, String)> {
 
 type Named<'a> = (&'a str, String);
 
-fn key(text: &str) -> Option<(Named<'_>, &str)> {
+fn named(text: &str) -> Option<(Named<'_>, &str)> {
     let (name, value) = text.split_once('=')?;
     let (value, rest) = quoted(value.trim_start())?;
     Some(((name.trim(), value), rest))
 }
 
-/// A text between single quotes, in which two stand for one, and what follows it.
+/// Reads a text in single quotes, in which two mean one. Returns it and the rest.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut rest = text.strip_prefix('\'')?;
     let mut value = String::new();
@@ -77,6 +80,32 @@ fn quoted(text: &str) -> Option<(String, &str)> {
             None => return Some((value, after)),
         }
     }
+}
+
+/// Reads the key of an entity from a URL (KEY-5).
+///
+/// # Errors
+/// `InvalidInput` for `/` and `\\`, `OutOfRangeInput` for another character that keys cannot have.
+pub(super) fn key((partition_key, row_key): (String, String)) -> Result<EntityKey, Refusal> {
+    for (name, text) in [("PartitionKey", &partition_key), ("RowKey", &row_key)] {
+        if text.contains(['/', '\\']) {
+            return Err(Refusal::input(format!("Error in query syntax: the {name} contains `/` or `\\`.")));
+        }
+        check_characters(name, text)?;
+    }
+    Ok(EntityKey { partition_key: PartitionKey::new(partition_key)?, row_key: RowKey::new(row_key)? })
+}
+
+/// Checks the characters of a key, and refuses it in the words of the service.
+///
+/// # Errors
+/// `OutOfRangeInput` for a character that keys cannot have (KEY-4).
+pub(super) fn check_characters(name: &str, text: &str) -> Result<(), Refusal> {
+    let Some(illegal) = text.chars().find(|character| !is_legal(*character)) else { return Ok(()) };
+    let help = format!("the {name} contains {}; encode the value", illegal.escape_unicode());
+    let shown: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(256).collect();
+    let message = format!("The '{name}' parameter of value '{shown}' is out of range.").into();
+    Err(Refusal { message, ..Refusal::new(400, "OutOfRangeInput", help) })
 }
 
 fn syntax() -> Refusal {
@@ -95,6 +124,8 @@ mod tests {
             ("Tables()", Target::Names),
             ("Tables('T12')", Target::Name("T12".into())),
             ("$batch", Target::Batch),
+            ("$batch/", Target::Batch),
+            ("T12()/", Target::Table("T12")),
             ("T12", Target::Table("T12")),
             ("T12()", Target::Table("T12")),
             ("T12(PartitionKey='a',RowKey='b')", entity("a", "b")),
@@ -107,5 +138,27 @@ mod tests {
         {
             assert_eq!(read(path).unwrap_err().status, 400, "{path}");
         }
+    }
+
+    #[test]
+    fn key_5_keys_of_the_url_are_refused_as_the_service_does() {
+        let code = |partition: &str, row: &str| match key((partition.into(), row.into())) {
+            Ok(_) => "accepted",
+            Err(refusal) => refusal.code,
+        };
+        for (text, expected) in [
+            ("a b%+'&", "accepted"),
+            ("", "accepted"),
+            ("a/b", "InvalidInput"),
+            ("a\\b", "InvalidInput"),
+            ("a#b", "OutOfRangeInput"),
+            ("a?b", "OutOfRangeInput"),
+            ("a\u{7f}", "OutOfRangeInput"),
+            ("\u{1}", "OutOfRangeInput"),
+        ] {
+            assert_eq!((code(text, "r"), code("p", text)), (expected, expected), "{text:?}");
+        }
+        let refused = key(("a#b".into(), String::new())).unwrap_err();
+        assert_eq!(refused.message, "The 'PartitionKey' parameter of value 'a#b' is out of range.");
     }
 }

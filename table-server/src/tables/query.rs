@@ -1,7 +1,7 @@
-//! Reads: one entity, one page of a query (GET, QRY, SEL, TOP, PAGE rules).
+//! Reads of one entity, and of one page of a query (GET, QRY, SEL, TOP, PAGE rules).
 
 use table_core::odata::{Context, write_entity, write_page};
-use table_core::query::{Continuation, EntityRef, KeyRange, Query, QueryClass, Select};
+use table_core::query::{EntityRef, KeyRange, Page, Query, QueryClass, Select};
 use table_core::store::TableStore;
 use table_core::{EntityKey, Error, ErrorCode, TableName};
 
@@ -10,17 +10,20 @@ use crate::answer::{Answer, etag_text, json};
 use crate::cost::Cost;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
+use crate::tables::position::{self, From};
 
-/// One entity by its key.
+/// Answers one entity by its key.
 pub(super) async fn get<S: TableStore>(
     store: &S,
     account: &Account,
     table: &TableName,
-    (partition_key, row_key): (String, String),
+    key: EntityKey,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
+    if exchange.query("$filter").or(exchange.query("$top")).is_some() {
+        return Err(Refusal::input("$filter and $top need a query; the URL names one entity"));
+    }
     let (level, select) = (exchange.level()?, select(exchange));
-    let key = EntityKey::new(partition_key, row_key)?;
     account.traffic.entities(table.folded(), key.partition_key.as_str(), 1)?;
     let Some(found) = store.get(table, &key, &select).await? else {
         return Err(Error::new(ErrorCode::ResourceNotFound, "the entity does not exist").into());
@@ -30,7 +33,7 @@ pub(super) async fn get<S: TableStore>(
     Ok(Answer::new(200).header("ETag", etag_text(&found.etag)).body(json(level), body).cost(Cost::point(1)))
 }
 
-/// One page. The token for the next is one text, which the client sends back as it is (PAGE-8).
+/// Answers one page.
 pub(super) async fn answer<S: TableStore>(
     store: &S,
     account: &Account,
@@ -42,10 +45,13 @@ pub(super) async fn answer<S: TableStore>(
     let mut query = if filter.trim().is_empty() { Query::new(KeyRange::ALL) } else { Query::parse(&filter)? };
     query.select = select(exchange);
     query.top = top(exchange)?;
-    let from = exchange.query("NextPartitionKey").filter(|token| !token.is_empty());
-    let from = from.map(|token| token.parse::<Continuation>()).transpose()?;
+    let from = position::of(exchange, table, &query)?;
     account.traffic.page(table.folded(), &query.keys)?;
-    let page = store.query(table, &query, from.as_ref()).await?;
+    let page = match from {
+        From::Beginning => store.query(table, &query, None).await?,
+        From::At(position) => store.query(table, &query, Some(&position)).await?,
+        From::End => Page::default(),
+    };
     account.traffic.returned(table.folded(), &query.keys, page.rows.len());
     let class = query.keys.class();
     let cost = Cost {
@@ -58,16 +64,23 @@ pub(super) async fn answer<S: TableStore>(
     let body = write_page(&page.rows, level, &context(account, table, &query.select, exchange))?;
     let mut answer = Answer::new(200).body(json(level), body).cost(cost);
     if let Some(next) = page.continuation {
-        answer = answer.header("x-ms-continuation-NextPartitionKey", next.to_string());
+        let next = next.position(table, &query)?;
+        answer = answer.header("x-ms-continuation-NextPartitionKey", position::write(&next.partition_key));
+        if let Some(row_key) = &next.row_key {
+            answer = answer.header("x-ms-continuation-NextRowKey", position::write(row_key));
+        }
     }
     Ok(answer)
 }
 
-/// `$top` (TOP-2).
+/// Returns `$top` (TOP-2).
+///
+/// # Errors
+/// `InvalidInput` for text that is not a number of entities.
 pub(super) fn top(exchange: &Exchange) -> Result<Option<usize>, Refusal> {
     let text = exchange.query("$top");
     let number = text.map(|text| text.parse::<usize>()).transpose();
-    number.map_err(|_| Refusal::input("The value of $top is not a number of entities."))
+    number.map_err(|_| Refusal::input("$top must be a number from 0 to 1000"))
 }
 
 fn select(exchange: &Exchange) -> Select {

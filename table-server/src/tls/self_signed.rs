@@ -1,4 +1,4 @@
-//! A certificate that a server makes for itself.
+//! Self-signed certificates.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use table_core::{Error, Result};
 use super::Tls;
 use crate::fault::ServerFault;
 
-/// Names by which a machine knows itself; the middle ones are those of accounts in the host.
+/// Names of every self-signed certificate. Those with `*` are for accounts in the host name.
 const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "127.0.0.1", "::1"];
 
 /// Writes a certificate and its key into a folder, unless both are there.
@@ -26,7 +26,7 @@ pub(super) fn ensure(folder: &Path, names: &[String]) -> Result<()> {
         |source| Error::of(ServerFault::File { verb: "write", path, source })
     };
     fs::create_dir_all(folder).map_err(at(folder))?;
-    // The key comes first: a certificate without one is made anew.
+    // The key first: a missing certificate is made again, with its key.
     secret(&key, &signing_key.serialize_pem()).map_err(at(&key))?;
     fs::write(&certificate, cert.pem()).map_err(at(&certificate))
 }
@@ -41,9 +41,9 @@ fn made(names: &[String]) -> std::result::Result<CertifiedKey<KeyPair>, rcgen::E
     Ok(CertifiedKey { cert: params.self_signed(&signing_key)?, signing_key })
 }
 
-/// Writes a file that its owner alone can read.
+/// Writes a file that only its owner can read.
 fn secret(path: &Path, text: &str) -> io::Result<()> {
-    // One that is there keeps its permissions when it is written over.
+    // Overwriting an existing file would keep its permissions.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}

@@ -1,9 +1,9 @@
-//! Certificates from files, and one of the server's own.
+//! Tests of certificates from files and of self-signed ones.
 
 use super::*;
 
 #[test]
-fn a_certificate_of_its_own_making_stays_and_its_key_is_its_owners_alone() {
+fn a_self_signed_certificate_is_kept_and_its_key_readable_by_its_owner_alone() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("tls");
     let text = |name| fs::read_to_string(place.join(name)).unwrap();
@@ -16,7 +16,7 @@ fn a_certificate_of_its_own_making_stays_and_its_key_is_its_owners_alone() {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(place.join(Tls::KEY)).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    // Half of it, as after a stop between the two files, is made anew.
+    // The state after a stop between the two files: both are made again.
     fs::remove_file(place.join(Tls::CERTIFICATE)).unwrap();
     Tls::self_signed(&place, &[]).unwrap();
     assert_ne!([text(Tls::CERTIFICATE), text(Tls::KEY)], first);
@@ -37,7 +37,7 @@ fn files_that_are_not_a_certificate_and_its_key_are_refused_without_their_text()
         (one.join(Tls::KEY), one.join(Tls::KEY), "not a certificate or a key in PEM"),
         (one.join(Tls::CERTIFICATE), one.join(Tls::CERTIFICATE), "not a certificate or a key in PEM"),
         (one.join(Tls::CERTIFICATE), broken, "not a certificate or a key in PEM"),
-        (one.join(Tls::CERTIFICATE), other.join(Tls::KEY), "do not belong together"),
+        (one.join(Tls::CERTIFICATE), other.join(Tls::KEY), "is not the key of the first certificate"),
     ] {
         let error = format!("{:?}", Tls::from_files(certificate, key).unwrap_err());
         assert!(error.contains(expected) && !error.contains(secret), "{expected}: {error}");

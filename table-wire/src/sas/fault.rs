@@ -103,7 +103,6 @@ impl Fault for SasFault {
             | Self::Protocol(_)
             | Self::Addresses(_)
             | Self::Part(_)
-            | Self::Twice(_)
             | Self::Unsigned
             | Self::NotOfQueue
             | Self::Resource => (ErrorCode::InvalidInput, "SAS-1"),
@@ -121,6 +120,8 @@ impl Fault for SasFault {
             | Self::PolicyCharacter(_) => (ErrorCode::InvalidInput, "ACL-2"),
             Self::RowAlone { .. } => (ErrorCode::AuthenticationFailed, "SAS-7"),
             Self::Unsupplied | Self::SaidTwice(_) => (ErrorCode::AuthenticationFailed, "SAS-10"),
+            // Of two values, one would be signed and the other used.
+            Self::Twice(_) => (ErrorCode::AuthenticationFailed, "SAS-1"),
             Self::Altered | Self::Early | Self::Expired => (ErrorCode::AuthenticationFailed, "SAS-11"),
             Self::NoPolicy => (ErrorCode::AuthenticationFailed, "ACL-4"),
             Self::OtherAddress => (ErrorCode::AuthorizationSourceIPMismatch, "ASAS-5"),

@@ -245,5 +245,5 @@ pub(super) fn refused(refusal: Refusal, index: Option<usize>) -> WireAnswer {
 
 fn body_of((_, code): Refusal, index: Option<usize>) -> String {
     let time = ticks::to_datetime(START).unwrap_or_default();
-    NewError { code, message: "It was refused.", index, request_id: "c0ffee", time }.to_json()
+    NewError { code, message: "It was refused.", help: "", index, request_id: "c0ffee", time }.to_json()
 }

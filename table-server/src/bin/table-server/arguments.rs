@@ -1,55 +1,75 @@
-//! The flags of the program.
+//! The flags of the program. Each may be given as a variable of the environment, too.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Parser;
+use clap::builder::BoolishValueParser;
 
 use crate::log::Log;
+use crate::oauth::OAuthFlags;
 use crate::spelled::Spelled;
 use crate::tls::TlsFlags;
 use crate::trial::Trial;
 
+const EXAMPLES: &str = "\
+Examples:
+  table-server --memory                                the emulator's account, in memory
+  table-server --path data                             the emulator's account, in the folder `data`
+  table-server --path data --account contoso=KEY       an account with a name and key, in `data/contoso`
+  table-server --config server.toml                    as a file says
+
+A flag takes precedence over its variable of the environment, and a variable over the file.
+Blobs are not served: run `npx azurite-blob` for them.";
+
 /// Tables and queues with the protocol of Azure Table Storage.
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Keep everything in memory.
-    #[arg(long, conflicts_with = "path", required_unless_present_any = ["path", "config"])]
+    /// Keep everything in memory; it is lost at the end.
+    #[arg(long, env = "TABLE_SERVER_MEMORY", value_parser = BoolishValueParser::new(), conflicts_with = "path")]
     pub(crate) memory: bool,
-    /// The folder: the emulator's account is in it, an account with a name of its own in a folder of that name below it.
-    #[arg(long)]
+    /// Keep everything in a folder: the emulator's account in the folder itself, a named account in a folder of its name below.
+    #[arg(long, env = "TABLE_SERVER_PATH", value_name = "FOLDER")]
     pub(crate) path: Option<PathBuf>,
-    /// A configuration file in TOML; flags go before what it says.
-    #[arg(long, value_name = "FILE")]
+    /// Read a configuration file in TOML, with the names of these flags.
+    #[arg(long, env = "TABLE_SERVER_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// An account and its key in base64, which other users of the machine see in its list of processes; without `=KEY`, the key is that of the
-    /// variable `TABLE_SERVER_KEY`. May be repeated. Without any account, the emulator's is served.
-    #[arg(long = "account", value_name = "NAME=KEY")]
+    /// Serve an account with this key in base64. Other users of the machine see flags: without `=KEY`, the key is read from the variable
+    /// `TABLE_SERVER_KEY`. May be repeated; separated by commas in the variable. Without any account, the emulator's is served.
+    #[arg(
+        long = "account",
+        env = "TABLE_SERVER_ACCOUNTS",
+        hide_env_values = true,
+        value_delimiter = ',',
+        value_name = "NAME=KEY"
+    )]
     pub(crate) accounts: Vec<Spelled>,
-    /// The address to listen on, 127.0.0.1 by default; any but loopback needs accounts with keys of their own.
-    #[arg(long)]
+    /// Listen on this address instead of 127.0.0.1. Other machines are served accounts with keys of their own alone.
+    #[arg(long, env = "TABLE_SERVER_LISTEN", value_name = "ADDRESS")]
     pub(crate) listen: Option<IpAddr>,
-    /// The port of tables, 10002 by default.
-    #[arg(long)]
+    /// Serve tables at this port instead of 10002.
+    #[arg(long, env = "TABLE_SERVER_TABLE_PORT", value_name = "PORT")]
     pub(crate) table_port: Option<u16>,
-    /// The port of queues, 10001 by default.
-    #[arg(long)]
+    /// Serve queues at this port instead of 10001.
+    #[arg(long, env = "TABLE_SERVER_QUEUE_PORT", value_name = "PORT")]
     pub(crate) queue_port: Option<u16>,
-    /// The port at which blobs are refused, 10000 by default.
-    #[arg(long)]
+    /// Refuse blobs at this port instead of 10000.
+    #[arg(long, env = "TABLE_SERVER_BLOB_PORT", value_name = "PORT")]
     pub(crate) blob_port: Option<u16>,
-    /// Serve the emulator's account, whose key everyone knows, to other machines too.
-    #[arg(long)]
+    /// Serve the emulator's account, whose key everyone knows, to other machines, too.
+    #[arg(long, env = "TABLE_SERVER_PUBLIC_KEY_ANYWHERE", value_parser = BoolishValueParser::new())]
     pub(crate) public_key_anywhere: bool,
-    /// Answer `/health`, `/ready` and `/metrics` at this address, such as 127.0.0.1:10010.
-    #[arg(long)]
+    /// Answer `/health`, `/ready`, `/metrics` and `POST /reset` at this address, such as 127.0.0.1:10010.
+    #[arg(long, env = "TABLE_SERVER_OBSERVE", value_name = "ADDRESS:PORT")]
     pub(crate) observe: Option<SocketAddr>,
-    /// What is logged, on standard error.
-    #[arg(long, value_enum, default_value_t = Log::Quiet)]
-    pub(crate) log: Log,
+    /// Log to standard error: `quiet` by default.
+    #[arg(long, env = "TABLE_SERVER_LOG", value_enum)]
+    pub(crate) log: Option<Log>,
     #[command(flatten)]
     pub(crate) tls: TlsFlags,
+    #[command(flatten)]
+    pub(crate) oauth: OAuthFlags,
     #[command(flatten)]
     pub(crate) trial: Trial,
 }

@@ -1,4 +1,4 @@
-//! The faults of the program's flags and of its configuration file.
+//! Faults of the program's flags and of its configuration file.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,31 +6,39 @@ use std::path::PathBuf;
 use table_core::ErrorCode;
 use table_core::error::Fault;
 
-/// Flags, or a file, with which the program cannot start. None repeats a key.
+/// A fault of flags or file that keeps the program from starting. No text repeats a key.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgramFault {
-    #[error("`{}` is not the name of an account: 3 to 24 lower-case letters and digits", .0.escape_debug())]
+    #[error(
+        "nothing says where the data is kept; start with one of\n\n  \
+         table-server --memory           in memory: it is lost at the end\n  \
+         table-server --path FOLDER      in a folder\n  \
+         table-server --config FILE      as a configuration file says\n\n\
+         `table-server --help` lists all flags"
+    )]
+    NoStart,
+    #[error("an account name has 3 to 24 lower-case letters and digits; `{}` is none", .0.escape_debug())]
     Name(String),
     #[error("account `{0}` is named twice")]
     Twice(String),
     #[error(
-        "account `{0}` has no key: write `--account {0}=KEY`, set TABLE_SERVER_KEY, or give it a `key` in the file"
+        "account `{0}` has no key; write `--account {0}=KEY`, set TABLE_SERVER_KEY, or give it a `key` in the file"
     )]
     NoKey(String),
     #[error(
-        "account `{0}` has no place: give it a `path` or `memory = true`, or start with --path or --memory"
+        "account `{0}` has no place; give it a `path` or `memory = true`, or start with --path or --memory"
     )]
     NoPlace(String),
-    #[error("account `{0}` has a `path` and `memory = true`: choose one")]
+    #[error("account `{0}` has a `path` and `memory = true`; choose one")]
     TwoPlaces(String),
-    #[error(
-        "TLS needs a certificate and its key, or a folder for a certificate of the server's own making, not both"
-    )]
+    #[error("HTTPS needs a certificate and its key, or a folder for a self-signed certificate, not both")]
     HalfTls,
+    #[error("bearer tokens need `oauth = \"basic\"`, or an issuer and the file of its keys, not both")]
+    HalfOAuth,
     #[cfg(not(feature = "tls"))]
-    #[error("this program was built without TLS: build it with `--features tls`")]
+    #[error("this program was built without TLS; build it with `--features tls`")]
     NoTls,
-    #[error("the configuration file {path} cannot be read", path = .path.display())]
+    #[error("{path} cannot be read", path = .path.display())]
     File { path: PathBuf, source: io::Error },
     #[error("line {line} of the configuration file {path}: {what}", path = .path.display())]
     Syntax { path: PathBuf, line: usize, what: String },

@@ -8,9 +8,12 @@ use serde::Deserialize;
 use table_core::{Error, Result};
 
 use crate::fault::ProgramFault;
+use crate::log::Log;
+use crate::oauth::Level;
 use crate::spelled::Spelled;
+use crate::trial::{FaultList, Targets};
 
-/// What the file says; its names are those of the flags.
+/// The content of the file. Its names are those of the flags.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct File {
@@ -22,9 +25,17 @@ pub(crate) struct File {
     pub(crate) blob_port: Option<u16>,
     pub(crate) public_key_anywhere: bool,
     pub(crate) observe: Option<SocketAddr>,
+    pub(crate) log: Option<Log>,
     pub(crate) tls_certificate: Option<PathBuf>,
     pub(crate) tls_key: Option<PathBuf>,
     pub(crate) tls_self_signed: Option<PathBuf>,
+    pub(crate) oauth: Option<Level>,
+    pub(crate) oauth_issuer: Option<String>,
+    pub(crate) oauth_keys: Option<PathBuf>,
+    pub(crate) oauth_audience: Option<String>,
+    pub(crate) throttle: Option<Targets>,
+    pub(crate) latency: Option<u64>,
+    pub(crate) faults: Option<FaultList>,
     #[serde(rename = "account")]
     pub(crate) accounts: Vec<FileAccount>,
 }
@@ -40,7 +51,7 @@ pub(crate) struct FileAccount {
     pub(crate) memory: bool,
 }
 
-/// A text that is not printed.
+/// A secret text, which is not printed.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Secret(String);
@@ -58,16 +69,22 @@ impl FileAccount {
 }
 
 impl File {
-    /// Reads it. Paths in it are those from its own folder.
+    /// Reads the file. Its paths are relative to its folder.
     ///
     /// # Errors
-    /// `Io` if it cannot be read; `InvalidInput` for one that is not TOML or names something unknown, with the line.
+    /// `Io` if it cannot be read; `InvalidInput`, with the line, for text that is not TOML and for an unknown name.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path)
             .map_err(|source| Error::of(ProgramFault::File { path: path.to_owned(), source }))?;
         let mut file = Self::parse(path, &text)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let own = [&mut file.path, &mut file.tls_certificate, &mut file.tls_key, &mut file.tls_self_signed];
+        let own = [
+            &mut file.path,
+            &mut file.tls_certificate,
+            &mut file.tls_key,
+            &mut file.tls_self_signed,
+            &mut file.oauth_keys,
+        ];
         for path in
             own.into_iter().flatten().chain(file.accounts.iter_mut().filter_map(|one| one.path.as_mut()))
         {
@@ -78,7 +95,7 @@ impl File {
 
     fn parse(path: &Path, text: &str) -> Result<Self> {
         toml::from_str(text).map_err(|error| {
-            // Its own text has the line itself, which may hold a key.
+            // The text of the error contains the line, which may have a key.
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             let what = error.message().to_owned();

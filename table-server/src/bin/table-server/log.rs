@@ -1,21 +1,24 @@
-//! Where the program's log goes: standard error, as text or as JSON.
+//! The log of the program: on standard error, as text or JSON.
 
 use clap::ValueEnum;
+use serde::Deserialize;
 use tracing::Level;
 
-/// How the log is written.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+/// The form of the log.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Log {
-    /// Nothing but warnings, such as scans of tables.
+    /// Failures and refused signatures alone.
+    #[default]
     Quiet,
-    /// Every request as a line of text.
+    /// Every request, as a line of text.
     Text,
-    /// Every request as a line of JSON.
+    /// Every request, as a line of JSON.
     Json,
 }
 
 impl Log {
-    /// Begins to log.
+    /// Starts the log.
     pub(crate) fn begin(self) {
         let level = if matches!(self, Self::Quiet) { Level::WARN } else { Level::INFO };
         let log =

@@ -4,10 +4,15 @@ mod arguments;
 mod fault;
 mod file;
 mod log;
+mod oauth;
 mod plan;
 mod spelled;
 mod tls;
 mod trial;
+
+use std::error::Error as _;
+use std::io::{self, Write};
+use std::process::ExitCode;
 
 use clap::Parser;
 use table_core::Error;
@@ -16,18 +21,36 @@ use table_server::Server;
 use arguments::Arguments;
 
 #[tokio::main]
-async fn main() -> Result<(), Error> {
-    let arguments = Arguments::parse();
-    arguments.log.begin();
+async fn main() -> ExitCode {
+    match serve(Arguments::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let mut text = error.message();
+            let mut source = error.source();
+            while let Some(cause) = source {
+                text = format!("{text}\n  because: {cause}");
+                source = cause.source();
+            }
+            // Nobody reads a standard error that is closed.
+            drop(writeln!(io::stderr(), "table-server: {text}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Starts the server, and serves until a signal ends it.
+async fn serve(arguments: Arguments) -> Result<(), Error> {
     let file = plan::file(arguments.config.as_deref())?;
+    arguments.log.or(file.log).unwrap_or_default().begin();
     let variable = std::env::var("TABLE_SERVER_KEY").ok();
     let (mut accounts, mut lines) = (Vec::new(), String::new());
     for planned in plan::accounts(&arguments, &file, variable.as_deref())? {
         lines += &planned.to_string();
-        accounts.push(planned.open(&arguments)?);
+        accounts.push(planned.open(&arguments, &file)?);
     }
     let mut config = plan::config(&arguments, &file, accounts);
     lines += &arguments.tls.apply(&file, config.tables.ip(), &mut config)?;
+    config.bearer = arguments.oauth.bearer(&file)?;
     let server = Server::bind(config).await?;
     let end = asked_to_end();
     let [tables, queues, blobs] = [server.tables(), server.queues(), server.blobs()];
@@ -37,9 +60,9 @@ async fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Ends at SIGINT and SIGTERM, which terminals, service managers and containers send; they are caught from the call on.
+/// Completes at SIGINT and SIGTERM, which terminals, service managers and containers send. Signals are caught from the call on.
 ///
-/// Where a signal cannot be caught, the server goes on until it is killed, which loses nothing that is acknowledged.
+/// If a signal cannot be caught, the server runs until it is killed, which loses no acknowledged write.
 #[cfg(unix)]
 fn asked_to_end() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -58,7 +81,7 @@ fn asked_to_end() -> impl Future<Output = ()> {
     }
 }
 
-/// Ends at Ctrl-C.
+/// Completes at Ctrl-C.
 #[cfg(not(unix))]
 async fn asked_to_end() {
     if tokio::signal::ctrl_c().await.is_err() {

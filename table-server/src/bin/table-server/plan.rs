@@ -1,4 +1,4 @@
-//! What is to be served, from flags and file.
+//! The accounts and the configuration that flags and file ask for.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,14 +14,14 @@ use crate::fault::ProgramFault;
 use crate::file::File;
 use crate::spelled::Spelled;
 
-/// Where an account is kept.
+/// The place of an account's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Memory,
     Folder(PathBuf),
 }
 
-/// An account that is to be opened.
+/// An account, before it is opened.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) key: AccountKey,
@@ -29,21 +29,23 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// Opens its engine.
+    /// Opens the engine.
     ///
     /// # Errors
-    /// Those of the engine: `FolderLocked` if another server has the folder.
-    pub(crate) fn open(self, arguments: &Arguments) -> Result<Account> {
-        let options = Engine::builder().faults(arguments.trial.faults());
+    /// `FolderLocked` if another server has the folder open; `FolderNotOurs`, `FormatTooNew`, `Corrupted`, `Io`.
+    pub(crate) fn open(self, arguments: &Arguments, file: &File) -> Result<Account> {
+        let options = Engine::builder().faults(arguments.trial.faults(file));
+        let in_memory = self.place == Place::Memory;
         let engine = match self.place {
             Place::Memory => options.in_memory(),
             Place::Folder(folder) => options.open(folder)?,
         };
-        Ok(arguments.trial.throttled(Account::new(self.key, engine)))
+        let account = arguments.trial.throttled(Account::new(self.key, engine), file);
+        Ok(if in_memory { account.resettable() } else { account })
     }
 }
 
-/// The line that names it: `contoso in data/contoso`.
+/// Prints a line such as `contoso in data/contoso`.
 impl fmt::Display for Planned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
@@ -53,10 +55,10 @@ impl fmt::Display for Planned {
     }
 }
 
-/// The accounts of the flags and those of the file; without any, the emulator's. `fallback` is the key of a flag without one.
+/// Returns the accounts of the flags and of the file, or the emulator's if there are none. `fallback` is the key of a flag without one.
 ///
 /// # Errors
-/// `InvalidInput` for a name that is not one or is there twice, an account without a key or without a place.
+/// `InvalidInput` for an invalid name or one given twice, and for an account without a key or a place.
 pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str>) -> Result<Vec<Planned>> {
     let shared = match (&arguments.path, &file.path) {
         _ if arguments.memory => Some(Place::Memory),
@@ -89,13 +91,13 @@ pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str
     }
     if planned.is_empty() {
         let emulator = Spelled { name: EMULATOR_ACCOUNT.to_owned(), key: None };
-        let nowhere = || Error::of(ProgramFault::NoPlace(emulator.name.clone()));
-        planned.push(Planned { key: emulator.key(None)?, place: shared.ok_or_else(nowhere)? });
+        let place = shared.ok_or_else(|| Error::of(ProgramFault::NoStart))?;
+        planned.push(Planned { key: emulator.key(None)?, place });
     }
     Ok(planned)
 }
 
-/// Addresses and what else is not an account.
+/// Returns the configuration of a server of these accounts.
 pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>) -> Config {
     let listen = arguments.listen.or(file.listen).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let mut config = Config::at(listen, accounts);
@@ -108,15 +110,15 @@ pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>)
     set(&mut config.queues, arguments.queue_port, file.queue_port);
     set(&mut config.blobs, arguments.blob_port, file.blob_port);
     config.observe = arguments.observe.or(file.observe);
-    config.latency = arguments.trial.latency();
+    config.latency = arguments.trial.latency(file);
     config.public_key_anywhere = arguments.public_key_anywhere || file.public_key_anywhere;
     config
 }
 
-/// The file that the flags name, or none.
+/// Reads the file that the flags name, if any.
 ///
 /// # Errors
-/// Those of [`File::read`].
+/// As [`File::read`]: `Io`, `InvalidInput`.
 pub(crate) fn file(path: Option<&Path>) -> Result<File> {
     path.map_or_else(|| Ok(File::default()), File::read)
 }
@@ -144,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn every_named_account_has_a_folder_of_its_own() {
+    fn every_named_account_has_its_own_folder() {
         assert_eq!(places(&["--path", "data"], "").unwrap(), [folder("devstoreaccount1", "data")]);
         let flags = ["--path", "data", "--account", "contoso", "--account", "fabrikam=a2V5"];
         assert_eq!(
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_go_before_the_file_and_accounts_are_those_of_both() {
+    fn flags_take_precedence_and_accounts_are_added() {
         let toml = "path = 'data'\n[[account]]\nname = 'fabrikam'\nkey = 'a2V5'\n\
                     [[account]]\nname = 'northwind'\nkey = 'a2V5'\npath = 'far'\n[[account]]\nname = 'devstoreaccount1'\nmemory = true";
         let file = ["--config", "x"];
@@ -172,12 +174,13 @@ mod tests {
     fn accounts_that_cannot_be_served_are_refused() {
         let account = |more: &str| format!("[[account]]\nname = 'contoso'\n{more}");
         for (flags, toml, why) in [
-            (vec!["--config", "x"], String::new(), "no place"),
+            (vec![], String::new(), "--path FOLDER"),
+            (vec!["--config", "x"], String::new(), "--path FOLDER"),
             (vec!["--config", "x", "--account", "contoso"], String::new(), "no place"),
             (vec!["--memory"], account(""), "no key"),
             (vec!["--config", "x"], account("key = 'a2V5'\npath = 'x'\nmemory = true"), "choose one"),
             (vec!["--memory", "--account", "contoso"], account("key = 'a2V5'"), "named twice"),
-            (vec!["--memory", "--account", "../up"], String::new(), "not the name"),
+            (vec!["--memory", "--account", "../up"], String::new(), "3 to 24 lower-case"),
         ] {
             let error = places(&flags, &toml).unwrap_err().to_string();
             assert!(error.contains(why), "{why}: {error}");

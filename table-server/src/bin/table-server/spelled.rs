@@ -1,4 +1,4 @@
-//! An account as a flag or a file spells it: a name, and perhaps a key.
+//! An account as a flag or a file gives it: a name, and maybe a key.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -9,7 +9,7 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 
 use crate::fault::ProgramFault;
 
-/// A name and perhaps a key, not checked yet, because a program that refuses a flag prints it. `Debug` prints the name alone.
+/// A name, and maybe a key. Neither is checked yet, because a refused flag is printed. `Debug` prints the name alone.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Spelled {
     pub(crate) name: String,
@@ -17,10 +17,10 @@ pub(crate) struct Spelled {
 }
 
 impl Spelled {
-    /// The account's key: its own, else `fallback`, else, of the emulator's account, the public one.
+    /// Returns the account's key: its own, else `fallback`, else the public one for the emulator's account.
     ///
     /// # Errors
-    /// `InvalidInput` for a name that is not one, and for a name without a key; `AuthenticationFailed` for a key that is not base64.
+    /// `InvalidInput` for an invalid name, and for a missing key; `AuthenticationFailed` for a key that is not base64.
     pub(crate) fn key(&self, fallback: Option<&str>) -> Result<AccountKey> {
         let name = &self.name;
         let letters = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
@@ -64,13 +64,13 @@ mod tests {
         assert_eq!(spelled("contoso").key(Some("b3RoZXI=")).unwrap().to_base64(), "b3RoZXI=");
         assert!(spelled("devstoreaccount1").key(None).unwrap().is_public());
         assert!(!spelled("devstoreaccount1=a2V5").key(None).unwrap().is_public());
-        // A key ends with signs that also part it from the name.
+        // A key may end with the character that separates it from the name.
         assert_eq!(spelled("contoso=b3RoZXI=").key(None).unwrap().to_base64(), "b3RoZXI=");
     }
 
-    /// A name is a folder and a part of every URL.
+    /// A name is the name of a folder, and part of every URL.
     #[test]
-    fn what_is_refused_does_not_repeat_the_key() {
+    fn a_refusal_does_not_repeat_the_key() {
         for text in [
             "=c2VjcmV0",
             "ab=c2VjcmV0",

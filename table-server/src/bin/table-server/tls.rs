@@ -1,4 +1,4 @@
-//! The flags of TLS.
+//! The flags of HTTPS.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -10,26 +10,39 @@ use table_server::Config;
 use crate::fault::ProgramFault;
 use crate::file::File;
 
-/// Options of the program; each needs the feature `tls`.
+/// Options of the program. Each needs the feature `tls`.
 #[derive(Debug, Default, Args)]
 pub(crate) struct TlsFlags {
-    /// Serve HTTPS with this certificate, followed by those that vouch for it, in PEM.
-    #[arg(id = "tls_certificate", long = "tls-certificate", value_name = "FILE", requires = "tls_key")]
+    /// Serve HTTPS with this certificate, followed by its chain, in PEM.
+    #[arg(
+        id = "tls_certificate",
+        long = "tls-certificate",
+        env = "TABLE_SERVER_TLS_CERTIFICATE",
+        value_name = "FILE",
+        requires = "tls_key"
+    )]
     certificate: Option<PathBuf>,
     /// The key of the certificate, in PEM.
-    #[arg(id = "tls_key", long = "tls-key", value_name = "FILE", requires = "tls_certificate")]
+    #[arg(
+        id = "tls_key",
+        long = "tls-key",
+        env = "TABLE_SERVER_TLS_KEY",
+        value_name = "FILE",
+        requires = "tls_certificate"
+    )]
     key: Option<PathBuf>,
-    /// Serve HTTPS with a certificate of the server's own making, which is written into this folder as `certificate.pem`.
+    /// Serve HTTPS with a self-signed certificate, which is written into this folder as `certificate.pem`.
     #[arg(
         id = "tls_self_signed",
         long = "tls-self-signed",
+        env = "TABLE_SERVER_TLS_SELF_SIGNED",
         value_name = "FOLDER",
         conflicts_with = "tls_certificate"
     )]
     self_signed: Option<PathBuf>,
 }
 
-/// Where a certificate comes from.
+/// The source of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Source {
     Files { certificate: PathBuf, key: PathBuf },
@@ -37,7 +50,7 @@ enum Source {
 }
 
 impl TlsFlags {
-    /// What the flags name, or else the file.
+    /// Returns the source that the flags name, or else the file.
     fn source(&self, file: &File) -> Result<Option<Source>> {
         let own = (&self.certificate, &self.key, &self.self_signed);
         let files = (&file.tls_certificate, &file.tls_key, &file.tls_self_signed);
@@ -50,10 +63,10 @@ impl TlsFlags {
         }
     }
 
-    /// Brings a server under TLS if that was asked for; the line that says where a certificate of its own making is.
+    /// Configures HTTPS if flags or file ask for it. Returns a line with the path of a self-signed certificate.
     ///
     /// # Errors
-    /// `InvalidInput` for a certificate without a key, or without the feature `tls`; those of [`table_server::Tls`].
+    /// `InvalidInput` for a certificate without its key, an invalid one, and a program without TLS; `Io` for a file that cannot be read.
     pub(crate) fn apply(&self, file: &File, listen: IpAddr, config: &mut Config) -> Result<String> {
         match self.source(file)? {
             None => Ok(String::new()),

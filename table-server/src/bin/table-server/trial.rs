@@ -1,55 +1,71 @@
-//! What a program can be tried against: throttling, distance, misbehaviour.
+//! Flags with which a program can be tested: throttling, latency, injected faults.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use serde::Deserialize;
 use table_core::Clock;
 use table_core::embedded::Faults;
 use table_server::{Account, Throttle};
 
+use crate::file::File;
+
 /// Options of the program.
 #[derive(Debug, Args)]
 pub(crate) struct Trial {
-    /// Answer 503 `ServerBusy` beyond targets: `published` are those of the service, 2,000 entities a second in a partition and 20,000
-    /// requests a second in the account.
-    #[arg(long)]
+    /// Answer 503 `ServerBusy` beyond the targets of the service: 2,000 entities a second in a partition, 20,000 requests a second in the
+    /// account.
+    #[arg(long, env = "TABLE_SERVER_THROTTLE", value_enum)]
     throttle: Option<Targets>,
-    /// Send each answer so many milliseconds later.
-    #[arg(long, default_value_t = 0)]
-    latency: u64,
-    /// Misbehave: a list of busy=N (every n-th call is refused), lose=N (every n-th write is done and answered with a 500), empty=N
-    /// (every n-th page is empty), page=N (entities of a page at most), partition-pages (a page ends with its partition).
-    #[arg(long, value_name = "FAULT,…", default_value = "")]
-    faults: FaultList,
+    /// Delay each answer by this many milliseconds.
+    #[arg(long, env = "TABLE_SERVER_LATENCY", value_name = "MILLISECONDS")]
+    latency: Option<u64>,
+    /// Inject faults, a list of busy=N (every Nth call is refused), lose=N (every Nth write is applied and answered with 500), empty=N
+    /// (every Nth page is empty), page=N (at most N entities a page), partition-pages (a page ends with its partition).
+    #[arg(long, env = "TABLE_SERVER_FAULTS", value_name = "FAULT,…")]
+    faults: Option<FaultList>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Targets {
+/// Targets beyond which requests are throttled.
+#[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Targets {
+    /// The published targets of the service.
     Published,
 }
 
 impl Trial {
-    pub(crate) const fn latency(&self) -> Duration {
-        Duration::from_millis(self.latency)
+    pub(crate) fn latency(&self, file: &File) -> Duration {
+        Duration::from_millis(self.latency.or(file.latency).unwrap_or_default())
     }
 
-    pub(crate) const fn faults(&self) -> Faults {
-        self.faults.0
+    pub(crate) fn faults(&self, file: &File) -> Faults {
+        self.faults.or(file.faults).unwrap_or_default().0
     }
 
-    /// The account, held to the targets if that was asked for.
-    pub(crate) fn throttled(&self, account: Account) -> Account {
-        match self.throttle {
+    /// Returns the account, throttled if the flags or the file say so.
+    pub(crate) fn throttled(&self, account: Account, file: &File) -> Account {
+        match self.throttle.or(file.throttle) {
             Some(Targets::Published) => account.throttled(Throttle::published(Clock::default())),
             None => account,
         }
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct FaultList(Faults);
+/// Faults as a flag or a file lists them.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct FaultList(Faults);
+
+impl TryFrom<String> for FaultList {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
 
 impl FromStr for FaultList {
     type Err = String;

@@ -1,0 +1,78 @@
+//! The keys of an issuer: a JSON Web Key Set (RFC 7517) of RSA keys.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::signature::{RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents};
+use serde::Deserialize;
+use table_core::{Error, Result};
+
+use super::claims::Parts;
+use crate::fault::ServerFault;
+
+/// Public keys, which verify signatures made with RS256.
+#[derive(Clone)]
+pub(super) struct KeySet(Arc<[Key]>);
+
+struct Key {
+    id: Option<String>,
+    modulus: Vec<u8>,
+    exponent: Vec<u8>,
+}
+
+impl KeySet {
+    /// # Errors
+    /// `InvalidInput` for a text that is no key set, or has no RSA key.
+    pub(super) fn read(text: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Set {
+            keys: Vec<One>,
+        }
+        #[derive(Deserialize)]
+        struct One {
+            kty: String,
+            kid: Option<String>,
+            n: Option<String>,
+            e: Option<String>,
+        }
+        let set: Set = serde_json::from_str(text).map_err(|_| Error::of(ServerFault::KeySet))?;
+        let decode = |text: Option<String>| URL_SAFE_NO_PAD.decode(text?.trim_end_matches('=')).ok();
+        let rsa = set.keys.into_iter().filter(|key| key.kty == "RSA");
+        let keys: Option<Arc<[Key]>> = rsa
+            .map(|key| Some(Key { id: key.kid, modulus: decode(key.n)?, exponent: decode(key.e)? }))
+            .collect();
+        match keys {
+            Some(keys) if !keys.is_empty() => Ok(Self(keys)),
+            _ => Err(Error::of(ServerFault::KeySet)),
+        }
+    }
+
+    /// Returns `true` if one of the keys has signed the token: the one that it names, or any if it names none.
+    pub(super) fn verifies(&self, token: &Parts<'_>) -> bool {
+        #[derive(Deserialize)]
+        struct Header {
+            alg: String,
+            kid: Option<String>,
+        }
+        let Ok(header) = serde_json::from_slice::<Header>(&token.header) else { return false };
+        // The algorithm is fixed: a token must not choose how it is verified.
+        if header.alg != "RS256" {
+            return false;
+        }
+        let named = |key: &&Key| header.kid.is_none() || key.id.is_none() || key.id == header.kid;
+        self.0.iter().filter(named).any(|key| {
+            let components = RsaPublicKeyComponents { n: &key.modulus, e: &key.exponent };
+            let verified =
+                components.verify(&RSA_PKCS1_2048_8192_SHA256, token.signed.as_bytes(), &token.signature);
+            verified.is_ok()
+        })
+    }
+}
+
+impl fmt::Debug for KeySet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|key| &key.id)).finish()
+    }
+}

@@ -1,0 +1,88 @@
+//! The flags of bearer tokens.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+use table_core::{Error, Result};
+use table_server::Bearer;
+
+use crate::fault::ProgramFault;
+use crate::file::File;
+
+/// The checks of a token that is not verified by keys.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    /// Lifetime, issuer and audience, without the signature.
+    Basic,
+}
+
+/// Options of the program. Bearer tokens need HTTPS.
+#[derive(Debug, Default, Args)]
+pub(crate) struct OAuthFlags {
+    /// Accept bearer tokens of Entra ID without a check of their signature, as Azurite does; on loopback alone.
+    #[arg(long, env = "TABLE_SERVER_OAUTH", value_enum, conflicts_with = "oauth_issuer")]
+    oauth: Option<Level>,
+    /// Accept bearer tokens of this issuer, such as `https://sts.windows.net/TENANT/`.
+    #[arg(long, env = "TABLE_SERVER_OAUTH_ISSUER", value_name = "URL", requires = "oauth_keys")]
+    oauth_issuer: Option<String>,
+    /// The keys of the issuer, a JSON Web Key Set, which it publishes as its `jwks_uri`.
+    #[arg(long, env = "TABLE_SERVER_OAUTH_KEYS", value_name = "FILE", requires = "oauth_issuer")]
+    oauth_keys: Option<PathBuf>,
+    /// An audience besides `https://storage.azure.com` and the endpoint of the account.
+    #[arg(long, env = "TABLE_SERVER_OAUTH_AUDIENCE", value_name = "URL", requires = "oauth_issuer")]
+    oauth_audience: Option<String>,
+}
+
+impl OAuthFlags {
+    /// Returns the tokens that the flags accept, or else those of the file.
+    ///
+    /// # Errors
+    /// `InvalidInput` for an issuer without keys, a file that is no key set, and a program without TLS; `Io` for a file that cannot be
+    /// read.
+    pub(crate) fn bearer(&self, file: &File) -> Result<Option<Bearer>> {
+        let own = (&self.oauth, &self.oauth_issuer, &self.oauth_keys, &self.oauth_audience);
+        let of_file = (&file.oauth, &file.oauth_issuer, &file.oauth_keys, &file.oauth_audience);
+        match if own.0.is_none() && own.1.is_none() { of_file } else { own } {
+            (None, None, None, None) => Ok(None),
+            (Some(Level::Basic), None, None, None) => Ok(Some(Bearer::basic())),
+            (None, Some(issuer), Some(keys), audience) => issued(issuer, keys, audience.as_deref()).map(Some),
+            _ => Err(Error::of(ProgramFault::HalfOAuth)),
+        }
+    }
+}
+
+#[cfg(feature = "tls")]
+fn issued(issuer: &str, keys: &std::path::Path, audience: Option<&str>) -> Result<Bearer> {
+    let text = std::fs::read_to_string(keys)
+        .map_err(|source| Error::of(ProgramFault::File { path: keys.to_owned(), source }))?;
+    Bearer::issued_by(issuer, audience, &text)
+}
+
+#[cfg(not(feature = "tls"))]
+fn issued(_: &str, _: &std::path::Path, _: Option<&str>) -> Result<Bearer> {
+    Err(Error::of(ProgramFault::NoTls))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_those_of_the_flags_or_else_of_the_file() {
+        let file = |toml: &str| toml::from_str::<File>(toml).unwrap();
+        let none = OAuthFlags::default();
+        assert!(none.bearer(&file("")).unwrap().is_none());
+        assert!(none.bearer(&file("oauth = 'basic'")).unwrap().is_some());
+        for half in [
+            "oauth-issuer = 'x'",
+            "oauth-keys = 'x'",
+            "oauth = 'basic'\noauth-issuer = 'x'\noauth-keys = 'y'",
+        ] {
+            assert!(none.bearer(&file(half)).is_err(), "{half}");
+        }
+        let flags = OAuthFlags { oauth: Some(Level::Basic), ..OAuthFlags::default() };
+        assert!(flags.bearer(&file("oauth-issuer = 'x'")).unwrap().is_some());
+    }
+}

@@ -1,0 +1,231 @@
+//! Connections that have not sent a verified request yet: few, and short-lived.
+//!
+//! Whoever reaches the port can open a connection. Such a connection must not take the place of one whose requests are signed, and many
+//! of one address must not take the places of another's. A connection is a guest until its first verified request.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+/// The bounds of guests, and those that are open.
+#[derive(Debug)]
+pub(crate) struct Guests {
+    /// The most guests; for another one, the oldest of the address with most guests is closed.
+    most: usize,
+    /// The most connections that are no longer guests.
+    most_known: usize,
+    known: AtomicUsize,
+    open: Mutex<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    count: usize,
+    next: u64,
+    /// By the network of the sender, oldest first.
+    guests: HashMap<IpAddr, BTreeMap<u64, Arc<Notify>>>,
+}
+
+impl Guests {
+    pub(crate) fn new(most: usize, most_known: usize) -> Arc<Self> {
+        Arc::new(Self { most, most_known, known: AtomicUsize::new(0), open: Mutex::default() })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Admits a connection, at the cost of an older one if there are too many.
+    pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Guest {
+        let network = network(address);
+        let evicted = Arc::new(Notify::new());
+        let mut open = self.open();
+        while open.count >= self.most.max(1) {
+            open.evict();
+        }
+        let number = open.next;
+        open.next += 1;
+        open.count += 1;
+        open.guests.entry(network).or_default().insert(number, Arc::clone(&evicted));
+        Guest { guests: Arc::clone(self), network, number, is_known: AtomicBool::new(false), evicted }
+    }
+
+    /// Closes a guest, if there is one, to give back its descriptor.
+    pub(crate) fn evict(&self) -> bool {
+        self.open().evict()
+    }
+}
+
+impl Open {
+    /// Closes the oldest guest of the network that has most.
+    fn evict(&mut self) -> bool {
+        let most = self.guests.iter().max_by_key(|(_, own)| own.len()).map(|(network, _)| *network);
+        let oldest = most.and_then(|network| Some((network, *self.guests.get(&network)?.keys().next()?)));
+        match oldest {
+            Some((network, number)) => {
+                if let Some(evicted) = self.remove(network, number) {
+                    evicted.notify_one();
+                }
+                true
+            }
+            None => {
+                self.count = 0;
+                false
+            }
+        }
+    }
+
+    fn remove(&mut self, network: IpAddr, number: u64) -> Option<Arc<Notify>> {
+        let own = self.guests.get_mut(&network)?;
+        let removed = own.remove(&number);
+        if own.is_empty() {
+            self.guests.remove(&network);
+        }
+        self.count -= usize::from(removed.is_some());
+        removed
+    }
+}
+
+/// One sender may have all addresses of a /64 of IPv6.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
+/// A connection that is counted for as long as this value lives.
+#[derive(Debug)]
+pub(crate) struct Guest {
+    guests: Arc<Guests>,
+    network: IpAddr,
+    number: u64,
+    is_known: AtomicBool,
+    evicted: Arc<Notify>,
+}
+
+impl Guest {
+    /// Notes that a request of the connection was verified: it is no longer a guest, if there is room for it.
+    pub(crate) fn verified(&self) {
+        if self.is_known.load(Ordering::Relaxed) {
+            return;
+        }
+        let room = |known: usize| (known < self.guests.most_known).then_some(known + 1);
+        let taken = self.guests.known.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).is_ok();
+        if !taken {
+            return;
+        }
+        if self.guests.open().remove(self.network, self.number).is_none()
+            || self.is_known.swap(true, Ordering::Relaxed)
+        {
+            // It was evicted in the meantime, or verified by another request.
+            self.guests.known.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Completes when the connection must be closed: its place was taken, or its first verified request did not arrive in time.
+    pub(crate) async fn expired(&self, first_request: Duration) {
+        tokio::select! {
+            () = self.evicted.notified() => return,
+            () = tokio::time::sleep(first_request) => {}
+        }
+        if self.is_known.load(Ordering::Relaxed) {
+            std::future::pending().await
+        }
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        if self.is_known.load(Ordering::Relaxed) {
+            self.guests.known.fetch_sub(1, Ordering::Relaxed);
+        } else {
+            self.guests.open().remove(self.network, self.number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_hours(1);
+
+    fn address(last: u8) -> IpAddr {
+        IpAddr::from([10, 0, 0, last])
+    }
+
+    async fn is_evicted(guest: &Guest) -> bool {
+        tokio::select! {
+            biased;
+            () = guest.expired(LONG) => true,
+            () = std::future::ready(()) => false,
+        }
+    }
+
+    #[tokio::test]
+    async fn the_oldest_of_the_address_with_most_guests_is_closed() {
+        let guests = Guests::new(4, 8);
+        let other = guests.enter(address(1));
+        let many: Vec<_> = (0..3).map(|_| guests.enter(address(2))).collect();
+        let late = guests.enter(address(3));
+        assert!(is_evicted(&many[0]).await && !is_evicted(&many[1]).await);
+        let later = guests.enter(address(3));
+        assert!(is_evicted(&many[1]).await);
+        for guest in [&other, &many[2], &late, &later] {
+            assert!(!is_evicted(guest).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_verified_connection_is_never_closed_for_another() {
+        let guests = Guests::new(2, 8);
+        let known = guests.enter(address(1));
+        known.verified();
+        known.verified();
+        let strangers: Vec<_> = (0..10).map(|_| guests.enter(address(1))).collect();
+        assert!(!is_evicted(&known).await);
+        drop((known, strangers));
+        assert_eq!((guests.known.load(Ordering::Relaxed), guests.open().count), (0, 0));
+        assert!(guests.open().guests.is_empty());
+    }
+
+    #[tokio::test]
+    async fn beyond_the_most_connections_a_verified_one_stays_a_guest() {
+        let guests = Guests::new(1, 1);
+        let first = guests.enter(address(1));
+        first.verified();
+        let second = guests.enter(address(1));
+        second.verified();
+        let third = guests.enter(address(1));
+        assert!(!is_evicted(&first).await && is_evicted(&second).await && !is_evicted(&third).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_guest_without_a_verified_request_expires() {
+        let guests = Guests::new(2, 2);
+        let silent = guests.enter(address(1));
+        silent.expired(Duration::from_secs(10)).await;
+        let known = guests.enter(address(1));
+        known.verified();
+        let ended = tokio::time::timeout(LONG, known.expired(Duration::from_secs(10))).await;
+        assert!(ended.is_err());
+    }
+
+    #[test]
+    fn addresses_of_one_network_are_one_sender() {
+        let [a, b, c] = ["2001:db8::1", "2001:db8::2:0:0:1", "2001:db8:0:1::1"]
+            .map(|text| network(text.parse().unwrap()));
+        assert!(a == b && a != c);
+        assert_eq!(network("::ffff:10.0.0.1".parse().unwrap()), address(1));
+    }
+}

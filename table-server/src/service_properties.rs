@@ -1,0 +1,52 @@
+//! The properties and the statistics of a service.
+
+use chrono::Utc;
+use table_wire::ServiceProperties;
+use table_wire::auth::print_http_date;
+use table_wire::sas::AccountPermissions;
+
+use crate::account::Account;
+use crate::answer::Answer;
+use crate::authorize::Access;
+use crate::exchange::{Exchange, bad_parameter};
+use crate::refusal::Refusal;
+
+/// Answers a request with `restype=service`.
+///
+/// # Errors
+/// 403 for a signature that does not allow it (ASAS-4); 400 for properties that the service does not take.
+pub(crate) async fn answer(
+    account: &Account,
+    access: &Access,
+    exchange: &Exchange,
+) -> Result<Answer, Refusal> {
+    let comp = exchange.query("comp").unwrap_or_default();
+    match (exchange.verb()?, comp.as_ref()) {
+        ("GET", "properties") => {
+            access.to_service(exchange.service, AccountPermissions::READ)?;
+            Ok(Answer::xml(200, account.properties(exchange.service).complete().to_xml()))
+        }
+        ("PUT", "properties") => {
+            access.to_service(exchange.service, AccountPermissions::WRITE)?;
+            let new = ServiceProperties::read_request(exchange.text()?)
+                .map_err(|fault| Refusal::new(400, fault.code(), fault.to_string()))?;
+            account.set_properties(exchange.service, new).await?;
+            Ok(Answer::new(202))
+        }
+        ("GET", "stats") => {
+            access.to_service(exchange.service, AccountPermissions::READ)?;
+            if exchange.secondary { Ok(stats()) } else { Err(bad_parameter("comp")) }
+        }
+        _ => Err(Refusal::nowhere()),
+    }
+}
+
+/// Returns the statistics of a secondary that is never behind.
+fn stats() -> Answer {
+    let now = print_http_date(Utc::now());
+    let xml = format!(
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceStats><GeoReplication><Status>live</Status>\
+         <LastSyncTime>{now}</LastSyncTime></GeoReplication></StorageServiceStats>"
+    );
+    Answer::xml(200, xml)
+}

@@ -1,0 +1,144 @@
+//! Positions between pages, in the form of the service's continuation tokens (PAGE-2, PAGE-6, PAGE-8).
+//!
+//! A token is a key and nothing else, as the service's is: a client may continue with another `$select`, or with a filter that it computed
+//! again.
+
+use std::ops::Bound;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use table_core::TableName;
+use table_core::key::order;
+use table_core::query::{Continuation, Position, Query, TextRange};
+
+use crate::exchange::Exchange;
+use crate::refusal::Refusal;
+
+/// The start of a page.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum From {
+    /// The beginning of the range of the query.
+    Beginning,
+    /// A key inside it.
+    At(Continuation),
+    /// A key behind it: the page is empty.
+    End,
+}
+
+/// Writes a key as a token: its length and base64 with characters that need no encoding in a URL.
+pub(super) fn write(key: &str) -> String {
+    let base64 = STANDARD.encode(key).replace('+', "*").replace('/', "_").replace('=', "-");
+    format!("1!{}!{base64}", base64.len())
+}
+
+/// Reads a token.
+///
+/// # Errors
+/// `InvalidInput` for text that [`write`] does not make (PAGE-9).
+fn read(token: &str) -> Result<String, Refusal> {
+    let key = token.strip_prefix("1!").and_then(|rest| {
+        let (length, base64) = rest.split_once('!')?;
+        if length.parse() != Ok(base64.len()) {
+            return None;
+        }
+        let bytes = STANDARD.decode(base64.replace('*', "+").replace('_', "/").replace('-', "=")).ok()?;
+        String::from_utf8(bytes).ok()
+    });
+    key.ok_or_else(|| {
+        Refusal::input("the continuation token is not one of this server; send it back unchanged")
+    })
+}
+
+/// Returns the start of the page that a request asks for.
+///
+/// # Errors
+/// `InvalidInput` for a token of another form.
+pub(super) fn of(exchange: &Exchange, table: &TableName, query: &Query) -> Result<From, Refusal> {
+    let token = |name| exchange.query(name).filter(|token| !token.is_empty());
+    let Some(partition_key) = token("NextPartitionKey") else { return Ok(From::Beginning) };
+    let partition_key = read(&partition_key)?;
+    let row_key = token("NextRowKey").map(|token| read(&token)).transpose()?;
+    Ok(place(table, query, partition_key, row_key))
+}
+
+fn place(table: &TableName, query: &Query, partition_key: String, row_key: Option<String>) -> From {
+    let (partitions, rows) = (&query.keys.partition_key, &query.keys.row_key);
+    if is_before(&partition_key, partitions) {
+        return From::Beginning;
+    }
+    if !partitions.contains(&partition_key) {
+        return From::End;
+    }
+    // In one partition the rows are a range, too; in several they are a condition on each.
+    if let (Some(_), Some(row)) = (partitions.single(), &row_key) {
+        if is_before(row, rows) {
+            return From::Beginning;
+        }
+        if !rows.contains(row) {
+            return From::End;
+        }
+    }
+    From::At(Continuation::new(table, query, Position { partition_key, row_key }))
+}
+
+/// Returns `true` if a text lies before a range.
+fn is_before(text: &str, range: &TextRange) -> bool {
+    match &range.lower {
+        Bound::Included(lower) => order::compare(text, lower).is_lt(),
+        Bound::Excluded(lower) => order::compare(text, lower).is_le(),
+        Bound::Unbounded => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_8_tokens_have_the_form_of_the_service() {
+        assert_eq!(write("pk801016e8"), "1!16!cGs4MDEwMTZlOA--");
+        assert_eq!(write("rk801016e8123"), "1!20!cms4MDEwMTZlODEyMw--");
+        for key in ["", "a", "O'Neil", "\u{1F600}", "???>>>"] {
+            assert_eq!(read(&write(key)).unwrap(), key);
+        }
+        for text in [
+            "x",
+            "1!4!YQ",
+            "1!4!YQ==x",
+            "2!4!YQ--",
+            "1!16!cGs4MDEwMTZlOA-",
+            "1!x!YQ--",
+            "1!4!!!!!",
+            "1!4!_v8-",
+        ] {
+            assert_eq!(read(text).unwrap_err().code, "InvalidInput", "{text}");
+        }
+    }
+
+    #[test]
+    fn page_7_a_position_is_good_for_any_filter() {
+        let table = TableName::new("Employee").unwrap();
+        let place = |filter: &str, partition: &str, row: Option<&str>| {
+            let query = Query::parse(filter).unwrap();
+            match place(&table, &query, partition.to_owned(), row.map(str::to_owned)) {
+                From::Beginning => "beginning",
+                From::At(at) => at.position(&table, &query).map(|_| "at").unwrap(),
+                From::End => "end",
+            }
+        };
+        for (filter, expected) in [
+            ("", "at"),
+            ("Age ge 5", "at"),
+            ("PartitionKey eq 'm' and RowKey ge 'a'", "at"),
+            ("PartitionKey eq 'm' and RowKey ge 'n'", "beginning"),
+            ("PartitionKey eq 'm' and RowKey lt 'm'", "end"),
+            ("PartitionKey ge 'a' and RowKey lt 'b'", "at"),
+            ("PartitionKey gt 'm'", "beginning"),
+            ("PartitionKey lt 'm'", "end"),
+            ("false", "end"),
+        ] {
+            assert_eq!(place(filter, "m", Some("m")), expected, "{filter}");
+        }
+        assert_eq!(place("PartitionKey eq 'm' and RowKey ge 'n'", "m", None), "at");
+    }
+}
