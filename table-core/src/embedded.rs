@@ -36,6 +36,7 @@ mod read_only;
 mod recent;
 mod recover;
 mod request;
+mod reserve;
 mod shared;
 mod snapshot;
 mod state;

@@ -4,6 +4,7 @@ mod image;
 
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::embedded::base::{BASE, BaseView, CopyReport};
 use crate::embedded::disk::fault::Task;
@@ -46,7 +47,8 @@ impl Engine {
     /// `Corrupted` where the base cannot be read; those of [`checkpoint`](Self::checkpoint); `Io`, `DiskFull`.
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;
-        back_up(&*self.inner.options.disk, &base, folder.as_ref())
+        let copied = back_up(&self.inner.options.disk, &base, &folder::absolute(folder.as_ref())?);
+        self.inner.shared.after_read(copied)
     }
 
     async fn base_to_back_up(&self) -> Result<BaseView> {
@@ -74,31 +76,36 @@ impl EngineOptions {
     /// # Errors
     /// Those of [`Engine::restore`].
     pub fn restore(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
-        let (disk, from, to) = (&*self.disk, from.as_ref(), to.as_ref());
-        if !matches!(manifest::check(disk, from)?, Folder::Backup(_)) {
+        let (from, to) = (&*folder::absolute(from.as_ref())?, &*folder::absolute(to.as_ref())?);
+        let source = folder::hold_existing(&self.disk, from)?;
+        if !matches!(manifest::check(&*source, from)?, Folder::Backup(_)) {
             return Err(Error::of(FolderFault::NoBackup(from.into())));
         }
-        let names = disk.list(from).map_err(|error| Task::ReadFolder(from.into()).failed(error))?;
+        let names = source.list(from).map_err(|error| Task::ReadFolder(from.into()).failed(error))?;
         if !names.iter().any(|name| name == BASE) {
             return Err(Error::of(FolderFault::NothingToRestore(from.into())));
         }
-        let (base, ()) = BaseView::open_beside_writers(&self.place(from), |_| Ok(()))?;
-        let _lock = make_empty(disk, to)?;
-        let report = base.restore_to(to)?;
-        end_restore(disk, to, &base)?;
+        let base = BaseView::open_alone(&self.place(&source, from))?;
+        let (target, _lock) = make_empty(&self.disk, to)?;
+        let report = base.restore_to(&target, to)?;
+        end_restore(&*target, to, &base)?;
         Ok(report)
     }
 }
 
-/// Makes a folder for an engine to be restored to, and locks it.
-fn make_empty(disk: &dyn Disk, folder: &Path) -> Result<Box<dyn DiskLock>> {
-    if manifest::check(disk, folder)? != Folder::Empty {
-        return Err(Error::of(FolderFault::NotEmpty(folder.into())));
-    }
-    folder::make(disk, folder)?;
-    let lock = lock(disk, folder)?;
-    manifest::begin_restore(disk, folder)?;
-    Ok(lock)
+/// Creates a folder to restore an engine to, holds it and locks it.
+fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box<dyn DiskLock>)> {
+    let check = |disk: &dyn Disk| match manifest::check(disk, folder)? {
+        Folder::Empty => Ok(()),
+        _ => Err(Error::of(FolderFault::NotEmpty(folder.into()))),
+    };
+    check(&**disk)?;
+    folder::make(&**disk, folder)?;
+    let disk = folder::hold(disk, folder)?;
+    let lock = lock(&*disk, folder)?;
+    check(&*disk)?;
+    manifest::begin_restore(&*disk, folder)?;
+    Ok((disk, lock))
 }
 
 /// Makes an engine's folder of one that has a base.
@@ -111,21 +118,22 @@ fn end_restore(disk: &dyn Disk, folder: &Path, base: &BaseView) -> Result<()> {
 fn lock(disk: &dyn Disk, folder: &Path) -> Result<Box<dyn DiskLock>> {
     disk.lock(&folder.join(LOCK)).map_err(|error| match error.kind() {
         ErrorKind::WouldBlock => Error::of(FolderFault::BackupUnderWay(folder.into())),
-        _ => Task::WriteFolder(folder.into()).failed(error),
+        _ => Task::WriteFolder(folder.into()).refused(error),
     })
 }
 
-fn back_up(disk: &dyn Disk, base: &BaseView, target: &Path) -> Result<CopyReport> {
-    let check = || match manifest::check(disk, target)? {
+fn back_up(disk: &Arc<dyn Disk>, base: &BaseView, target: &Path) -> Result<CopyReport> {
+    let check = |disk: &dyn Disk| match manifest::check(disk, target)? {
         Folder::Engine(_) => Err(Error::of(FolderFault::Engine(target.into()))),
         folder => Ok(folder),
     };
-    if check()? == Folder::Empty {
-        folder::make(disk, target)?;
+    if check(&**disk)? == Folder::Empty {
+        folder::make(&**disk, target)?;
     }
-    let _lock = lock(disk, target)?;
-    if !matches!(check()?, Folder::Backup(version) if version.is_current()) {
-        manifest::write(disk, target, BACKUP)?;
+    let disk = folder::hold(disk, target)?;
+    let _lock = lock(&*disk, target)?;
+    if !matches!(check(&*disk)?, Folder::Backup(version) if version.is_current()) {
+        manifest::write(&*disk, target, BACKUP)?;
     }
-    base.back_up(target)
+    base.back_up(&disk, target)
 }

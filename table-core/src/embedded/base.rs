@@ -28,12 +28,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use uuid::Uuid;
 
-use crate::embedded::disk::{Disk, fault::Task};
+use crate::embedded::disk::Disk;
+use crate::embedded::disk::fault::{Task, is_shortage};
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::fault::EngineFault;
 use crate::embedded::key::{self, Span};
 use crate::embedded::statistics::Statistics;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::row::{Row, RowView};
 
 use block::Found;
@@ -198,7 +199,7 @@ impl Base {
         version.drop_dead(&stored.meta.catalog);
         version.join_empty();
         if let Err(error) = stored.write(&*self.pool.disk, &self.pool.folder) {
-            if error.code() == ErrorCode::DiskFull {
+            if is_shortage(&error) {
                 // The new runs are removed again.
                 let old = self.version.runs();
                 let is_new = |run: &Arc<Run>| old.iter().all(|old| old.number != run.number);
@@ -378,6 +379,11 @@ impl BaseView {
         statistics.deletions = segments.iter().map(|segment| segment.deletions()).sum();
         (statistics.cache_hits, statistics.cache_misses) = self.pool.cache.hits_and_misses();
         self.pool.counters.describe(statistics);
+    }
+
+    /// Closes the files of runs that are not being read.
+    pub(crate) fn give_files_back(&self) {
+        self.pool.give_files_back();
     }
 
     /// Returns `true` if the base may have rows of a span. Reads no file.

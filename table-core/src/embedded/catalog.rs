@@ -5,7 +5,7 @@ mod fault;
 use std::ops::{Bound, RangeInclusive};
 use std::sync::Arc;
 
-use imbl::OrdMap;
+use imbl::{OrdMap, OrdSet};
 
 use crate::error::{Error, Result};
 use crate::name::TableName;
@@ -29,14 +29,22 @@ pub(crate) struct TableEntry {
 pub(crate) struct Catalog {
     tables: OrdMap<Arc<str>, TableEntry>,
     names: OrdMap<u32, Arc<str>>,
-    /// Names whose deletion is in progress, and until when, in ticks (OPT-4, ENG-9).
+    /// Names whose deletion is in progress, each with the instant of its end, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
+    /// The same names by the instant, so that those whose time is over are forgotten first.
+    leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }
 
 impl Default for Catalog {
     fn default() -> Self {
-        Self { tables: OrdMap::new(), names: OrdMap::new(), leaving: OrdMap::new(), next_id: 1 }
+        Self {
+            tables: OrdMap::new(),
+            names: OrdMap::new(),
+            leaving: OrdMap::new(),
+            leaving_until: OrdSet::new(),
+            next_id: 1,
+        }
     }
 }
 
@@ -105,7 +113,9 @@ impl Catalog {
     /// Adds a table. One of the same name gives way to it in the same step; its id, whose rows are to go.
     pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
         self.next_id = self.next_id.max(entry.id.saturating_add(1));
-        self.leaving.remove(entry.name.folded());
+        if let Some((name, until)) = self.leaving.remove_with_key(entry.name.folded()) {
+            self.leaving_until.remove(&(until, name));
+        }
         let folded: Arc<str> = entry.name.folded().into();
         self.names.insert(entry.id, Arc::clone(&folded));
         let replaced = self.tables.insert(folded, entry)?.id;
@@ -113,14 +123,27 @@ impl Catalog {
         Some(replaced)
     }
 
-    /// Removes a table; whether it was there. Its name answers `TableBeingDeleted` until the given instant.
-    pub(crate) fn remove(&mut self, id: u32, leaving_until: Option<u64>) -> bool {
-        let Some(folded) = self.names.remove(&id) else { return false };
-        self.tables.remove(&folded);
-        if let Some(until) = leaving_until {
-            self.leaving.insert(folded, until);
+    /// Removes a table, if it is there.
+    pub(crate) fn remove(&mut self, id: u32) {
+        self.take(id);
+    }
+
+    /// Removes a table. Its name answers `TableBeingDeleted` from `now` until an instant.
+    pub(crate) fn remove_slowly(&mut self, id: u32, now: u64, until: u64) {
+        while let Some((end, name)) = self.leaving_until.get_min().filter(|(end, _)| *end <= now).cloned() {
+            self.leaving.remove(&name);
+            self.leaving_until.remove(&(end, name));
         }
-        true
+        if let Some(folded) = self.take(id).filter(|_| now < until) {
+            self.leaving.insert(Arc::clone(&folded), until);
+            self.leaving_until.insert((until, folded));
+        }
+    }
+
+    fn take(&mut self, id: u32) -> Option<Arc<str>> {
+        let folded = self.names.remove(&id)?;
+        self.tables.remove(&folded);
+        Some(folded)
     }
 
     /// Whether a table of this id is there.
@@ -253,11 +276,32 @@ mod tests {
     fn a_table_made_again_has_a_new_id_and_eng_9_the_name_waits() {
         let mut catalog = catalog(&["Employee"]);
         let name = TableName::new("employee").unwrap();
-        assert!(catalog.remove(1, Some(100)));
+        catalog.remove_slowly(1, 50, 100);
         assert_eq!(catalog.prepare_create(&name, 99, 99).unwrap_err().code(), ErrorCode::TableBeingDeleted);
         assert_eq!(catalog.find(&name, || 99).unwrap_err().code(), ErrorCode::TableBeingDeleted);
         assert_eq!(catalog.find(&name, || 100).unwrap_err().code(), ErrorCode::TableNotFound);
         assert_eq!(catalog.prepare_create(&name, 100, 100).unwrap().id, 2);
         assert_eq!(catalog.prepare_drop(&name, 100).unwrap_err().rule(), Some("OPT-3"));
+    }
+
+    #[test]
+    fn eng_9_names_of_deleted_tables_are_forgotten_when_their_time_is_over() {
+        let mut catalog = Catalog::default();
+        let mut most = 0;
+        for now in 0..1_000 {
+            let name = TableName::new(&format!("Log{now:04}")).unwrap();
+            let entry = catalog.prepare_create(&name, now, now).unwrap();
+            let id = entry.id;
+            catalog.add(entry);
+            catalog.remove_slowly(id, now, now + 10);
+            assert_eq!(catalog.find(&name, || now + 9).unwrap_err().code(), ErrorCode::TableBeingDeleted);
+            assert_eq!(catalog.leaving.len(), catalog.leaving_until.len());
+            most = most.max(catalog.leaving.len());
+        }
+        assert_eq!(most, 10);
+        // A name that is made again is no longer leaving.
+        let name = TableName::new("Log0999").unwrap();
+        catalog.add(catalog.prepare_create(&name, 1_009, 1_009).unwrap());
+        assert_eq!(catalog.leaving.len(), catalog.leaving_until.len());
     }
 }

@@ -6,13 +6,15 @@ use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender, TryRecvErro
 use std::time::Duration;
 
 use crate::embedded::base::{Base, BaseView, Debt, Merged, Meta};
-use crate::embedded::disk::{Disk, fault::Task};
+use crate::embedded::disk::Disk;
+use crate::embedded::disk::fault::{Task, is_shortage};
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::folder;
 use crate::embedded::journal::{Tail, file, reuse};
 use crate::embedded::mend::Mend;
 use crate::embedded::recent::Recent;
 use crate::embedded::request::Request;
+use crate::embedded::reserve::Reserve;
 use crate::embedded::threads::Threads;
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::Row;
@@ -58,6 +60,7 @@ pub(crate) struct Checkpointer {
     pub(crate) threads: Threads,
     /// Bytes of a journal file that is used again, at most.
     pub(crate) room: u64,
+    pub(crate) reserve: Arc<Reserve>,
     pub(crate) base: Base,
     pub(crate) jobs: Receiver<Job>,
     pub(crate) done: Sender<Done>,
@@ -113,6 +116,8 @@ impl Checkpointer {
                 (None, None) => self.merge(),
             };
             self.base.remove_obsolete();
+            // Without room it is tried again after the next step.
+            let _ = self.reserve.restore();
             if let Err(error) = outcome {
                 self.tell(Done::Failed(error));
                 // IMPORTANT: a base that failed is not written again. The journal still has all its rows (CON-1).
@@ -153,9 +158,16 @@ impl Checkpointer {
             target: "table_core::engine", "checkpoint", rows = frozen.len(), bytes = frozen.bytes(), compact
         );
         let _entered = span.enter();
-        let rows = frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));
-        match self.base.flush(rows, meta.clone()) {
-            Err(error) if error.code() == ErrorCode::DiskFull && Mend::RetryFlushes.is_in() => {
+        let rows = || frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));
+        let mut flushed = self.base.flush(rows(), meta.clone());
+        // A flush frees the journal.
+        if flushed.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull) && self.reserve.lend() {
+            self.base.remove_obsolete();
+            flushed = self.base.flush(rows(), meta.clone());
+        }
+        match flushed {
+            Err(error) if is_shortage(&error) && Mend::RetryFlushes.is_in() => {
+                self.base.view().give_files_back();
                 self.no_room = true;
                 self.tell(Done::NoRoom(error));
                 return Ok(Some(checkpoint));
@@ -194,7 +206,14 @@ impl Checkpointer {
 
     /// Does one step of merging.
     fn merge(&mut self) -> Result<()> {
-        match self.base.merge()? {
+        let mut merged = self.base.merge()?;
+        // A merge frees the runs that it replaces.
+        if matches!(&merged, Merged::Failed(error) if error.code() == ErrorCode::DiskFull)
+            && self.reserve.lend()
+        {
+            merged = self.base.merge()?;
+        }
+        match merged {
             Merged::Nothing => {}
             Merged::Slice => self.tell(Done::Merged(self.base.view())),
             Merged::All => {

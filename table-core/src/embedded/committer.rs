@@ -3,7 +3,6 @@
 mod checkpoints;
 mod direct;
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +12,8 @@ use futures_channel::oneshot::Sender;
 
 use crate::clock::Clock;
 use crate::embedded::apply::{self, Writes};
-use crate::embedded::decision::{Decision, Ground};
+use crate::embedded::decision::{Decided, Decision, Ground};
+use crate::embedded::disk::fault::Task;
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::fault::EngineFault;
 use crate::embedded::journal::Journal;
@@ -23,6 +23,7 @@ use crate::embedded::mend::Mend;
 use crate::embedded::options::{Durability, EngineOptions};
 use crate::embedded::recover::Lock;
 use crate::embedded::request::{Answer, Request, Write};
+use crate::embedded::reserve::Reserve;
 use crate::embedded::shared::Shared;
 use crate::embedded::state::State;
 use crate::embedded::threads::Threads;
@@ -63,20 +64,19 @@ pub(crate) struct Committer {
     expected: usize,
     /// How long the last group took to be durable.
     commit_time: Duration,
-    /// Why writes are refused for now.
+    /// The reason why writes that add data are refused for now.
     refusal: Option<Error>,
     /// Tables that the group under way drops.
     dropped: Vec<u32>,
     /// Dropped tables whose rows are still in memory; used without a disk.
     reclaim: Vec<u32>,
-    /// For each table that decisions keep one for: an instant before which nothing is left to be found.
-    fronts: HashMap<u32, u64>,
 }
 
 /// What only an engine on disk has. Dropped in this order: the lock outlives all that it protects.
 pub(crate) struct OnDisk {
     pub(crate) journal: Journal,
     pub(crate) checkpoints: Checkpoints,
+    pub(crate) reserve: Arc<Reserve>,
     pub(crate) _lock: Lock,
 }
 
@@ -107,7 +107,6 @@ impl Committer {
             refusal: None,
             dropped: Vec::new(),
             reclaim: Vec::new(),
-            fronts: HashMap::new(),
         }
     }
 
@@ -131,21 +130,35 @@ impl Committer {
             }
             let Some(request) = self.threads.receive_from_callers(&self.requests) else { break };
             if self.refusal.is_some() {
-                // There may be room by now.
+                // There may be room now.
                 self.tend()?;
             }
+            self.check_room();
             self.gather();
             self.group(request, closers);
         }
         Ok(())
     }
 
+    /// Refuses writes that add data as long as the reserve of the disk is not whole.
+    fn check_room(&mut self) {
+        if let Some(disk) = &self.disk
+            && self.refusal.is_none()
+            && let Err(error) = disk.reserve.restore()
+        {
+            self.refusal = Some(Task::KeepReserve.refused(error));
+        }
+    }
+
     /// Does a request and those that wait behind it.
     fn group(&mut self, first: Request, closers: &mut Vec<Sender<Result<()>>>) {
-        let (mut answers, mut request) = (Vec::new(), Some(first));
+        let (mut answers, mut request, mut frees) = (Vec::new(), Some(first), false);
         while let Some(next) = request.take() {
             match next {
-                Request::Write(write) => answers.push(self.apply(write)),
+                Request::Write(write) => {
+                    frees |= write.frees();
+                    answers.push(self.apply(write));
+                }
                 Request::Checkpoint { compact, answer } => self.ask_checkpoint(compact, answer),
                 Request::Close { answer } => closers.push(answer),
                 Request::Wake => {}
@@ -154,13 +167,14 @@ impl Committer {
                 request = self.requests.try_recv().ok();
             }
         }
-        self.finish_group(&mut answers);
+        self.finish_group(&mut answers, frees);
     }
 
-    /// Makes everything durable that was accepted.
+    /// Makes everything durable that was accepted, and ends the journal.
     fn make_durable(&mut self) -> Result<()> {
         self.shared.check_writable()?;
-        self.disk.as_mut().map_or(Ok(()), |disk| disk.journal.sync())
+        let last = self.timestamps.last();
+        self.disk.as_mut().map_or(Ok(()), |disk| disk.journal.close(last))
     }
 
     /// Waits a moment for the writers of the last group, who have just been answered and are about to come again: a sync that
@@ -177,6 +191,9 @@ impl Committer {
 
     /// Applies one write to the working state, and adds its frame to the group.
     fn apply(&mut self, write: Write) -> Answer {
+        if let Err(error) = self.check_writable(write.frees()) {
+            return write.refuse(error);
+        }
         match write {
             Write::Submit { table, writes, answer } => {
                 let outcome = self.submit(&table, writes).map_err(|error| error.with_table(table.as_str()));
@@ -194,7 +211,6 @@ impl Committer {
     }
 
     fn submit(&mut self, table: &TableName, mut writes: Writes) -> Result<Committed> {
-        self.check_writable()?;
         let id = self.state.catalog.find(table, || self.steady.now())?.id;
         for (key, _) in &mut writes.operations {
             key::set_table(key, id);
@@ -207,13 +223,15 @@ impl Committer {
 
     /// Lets a decision say what it writes, by the latest state.
     fn decide(&mut self, table: &TableName, decision: &mut dyn Decision) -> Result<()> {
-        self.check_writable()?;
         let id = self.state.catalog.find(table, || self.steady.now())?.id;
         let now = self.steady.now();
-        let front = self.fronts.entry(id).or_default();
-        let mut ground = Ground::new(&self.state, id, (now, self.timestamps.next_from(now)?), front);
+        let mut ground = Ground::new(&self.state, id, (now, self.timestamps.next_from(now)?));
         decision.decide(&mut ground)?;
-        let (ticks, changes) = ground.into_changes();
+        let Decided { ticks, changes, front } = ground.into_decided();
+        if front != self.state.front(id) {
+            self.state.fronts.insert(id, front);
+        }
+        self.state.decided = now;
         if !changes.is_empty() {
             self.write(ticks, changes);
         }
@@ -236,16 +254,17 @@ impl Committer {
     }
 
     fn renew_table(&mut self, table: &TableName) -> Result<()> {
-        self.check_writable()?;
         let entry = self.state.catalog.prepare_renew(table, self.steady.now(), self.timestamps.next()?)?;
         self.record(&Record::Create { entry: entry.clone() });
         let replaced = self.state.catalog.add(entry);
-        self.dropped.extend(replaced);
+        if let Some(id) = replaced {
+            self.state.fronts.remove(&id);
+            self.dropped.push(id);
+        }
         Ok(())
     }
 
     fn create_table(&mut self, table: &TableName) -> Result<()> {
-        self.check_writable()?;
         table.require_creatable()?;
         let entry = self.state.catalog.prepare_create(table, self.steady.now(), self.timestamps.next()?)?;
         self.record(&Record::Create { entry: entry.clone() });
@@ -254,13 +273,13 @@ impl Committer {
     }
 
     fn drop_table(&mut self, table: &TableName) -> Result<()> {
-        self.check_writable()?;
         let ticks = self.timestamps.next()?;
         let now = self.steady.now();
         let id = self.state.catalog.prepare_drop(table, now)?;
         self.record(&Record::Drop { ticks, id });
         let delay = u64::try_from(self.table_delete_delay.as_nanos() / 100).unwrap_or(u64::MAX);
-        self.state.catalog.remove(id, (delay > 0).then(|| now.saturating_add(delay)));
+        self.state.catalog.remove_slowly(id, now, now.saturating_add(delay));
+        self.state.fronts.remove(&id);
         self.dropped.push(id);
         Ok(())
     }
@@ -268,7 +287,6 @@ impl Committer {
     /// Rows of tables that are no more are taken out bit by bit.
     fn give_up(&mut self) {
         for id in self.dropped.drain(..) {
-            self.fronts.remove(&id);
             match &mut self.disk {
                 Some(disk) => disk.checkpoints.dropped(id, &self.state),
                 None => self.reclaim.push(id),
@@ -280,7 +298,6 @@ impl Committer {
     fn take_back(&mut self) -> Result<()> {
         self.state = State::clone(&*self.shared.state()?);
         self.dropped.clear();
-        self.fronts.clear();
         Ok(())
     }
 
@@ -294,14 +311,15 @@ impl Committer {
         }
     }
 
-    /// Makes the group durable, then visible, then known to its writers.
-    fn finish_group(&mut self, answers: &mut Vec<Answer>) {
+    /// Makes the group durable, then visible, then known to its writers. A group in which a write `frees` room may use the reserve:
+    /// the writes that add data beside it do so once, because the next ones are refused until the reserve is whole.
+    fn finish_group(&mut self, answers: &mut Vec<Answer>, frees: bool) {
         // Those who wait already, and those who are answered now.
         self.expected = self.requests.len() + answers.len();
         if answers.is_empty() {
             return;
         }
-        let mut outcome = self.shared.check_writable().and_then(|()| self.commit_group());
+        let mut outcome = self.shared.check_writable().and_then(|()| self.commit_group(frees));
         if outcome.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull)
             && Mend::TakeBackGroups.is_in()
         {
@@ -318,11 +336,11 @@ impl Committer {
         }
     }
 
-    fn commit_group(&mut self) -> Result<()> {
+    fn commit_group(&mut self, frees: bool) -> Result<()> {
         // IMPORTANT: durable before visible. A reader must never see what a power loss could take back.
         if let Some(disk) = &mut self.disk {
             let began = self.threads.now();
-            disk.journal.commit(self.sync)?;
+            disk.journal.commit(self.sync, frees)?;
             self.commit_time = self.threads.now() - began;
         }
         reach(self.hook.as_ref(), Step::Publish)?;
@@ -332,9 +350,9 @@ impl Committer {
         reach(self.hook.as_ref(), Step::Acknowledge)
     }
 
-    fn check_writable(&self) -> Result<()> {
+    fn check_writable(&self, frees: bool) -> Result<()> {
         self.shared.check_writable()?;
-        self.refusal.clone().map_or(Ok(()), Err)
+        self.refusal.clone().filter(|_| !frees).map_or(Ok(()), Err)
     }
 
     fn ask_checkpoint(&mut self, compact: bool, answer: Sender<Result<()>>) {

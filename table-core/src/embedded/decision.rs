@@ -24,14 +24,20 @@ pub(crate) struct Ground<'a> {
     /// The Timestamp of what is written: no other transaction has it. Never before `now`, so that the steady clock of the next
     /// engine on this folder goes on from there.
     pub(crate) ticks: u64,
-    /// Kept between the decisions of one table while the engine is open; 0 at first.
-    pub(crate) front: &'a mut u64,
+    /// The place before which no row is left to be found.
+    pub(crate) front: Front,
     changes: Vec<Change>,
 }
 
 impl<'a> Ground<'a> {
-    pub(crate) fn new(state: &'a State, table: u32, (now, ticks): (u64, u64), front: &'a mut u64) -> Self {
+    pub(crate) fn new(state: &'a State, table: u32, (now, ticks): (u64, u64)) -> Self {
+        let front = state.front(table);
         Self { state, table, now, ticks, front, changes: Vec::new() }
+    }
+
+    /// Moves the front to a later place, which a reader found on a state before this one.
+    pub(crate) fn pass(&mut self, front: Front) {
+        self.front = self.front.max(front);
     }
 
     /// Puts a row. All keys of a decision are of one partition.
@@ -44,15 +50,41 @@ impl<'a> Ground<'a> {
         self.changes.push(Change { key, row: None });
     }
 
-    pub(crate) fn into_changes(self) -> (u64, Vec<Change>) {
-        (self.ticks, self.changes)
+    pub(crate) fn into_decided(self) -> Decided {
+        Decided { ticks: self.ticks, changes: self.changes, front: self.front }
     }
+}
+
+/// The outcome of a decision.
+pub(crate) struct Decided {
+    pub(crate) ticks: u64,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) front: Front,
+}
+
+/// A place among rows that are ordered by an instant, then by the Timestamp of the transaction that put them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Front {
+    pub(crate) instant: u64,
+    pub(crate) ticks: u64,
+}
+
+/// The effect of a decision on the room of the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It may add data.
+    Grows,
+    /// It deletes, or replaces by no more.
+    Frees,
 }
 
 /// A decision with a caller who waits for it.
 pub(crate) trait Decision: Send {
     /// Takes it. An error writes nothing.
     fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()>;
+
+    /// Returns `true` if the decision frees room.
+    fn frees(&self) -> bool;
 
     /// Keeps an error for the caller.
     fn refuse(&mut self, error: Error);
@@ -69,14 +101,15 @@ impl fmt::Debug for dyn Decision {
 
 /// The decision that a closure takes.
 pub(crate) struct Decide<F, T> {
+    effect: Effect,
     take: Option<F>,
     outcome: Option<Result<T>>,
     to: Sender<Result<T>>,
 }
 
 impl<F, T> Decide<F, T> {
-    pub(crate) const fn new(take: F, to: Sender<Result<T>>) -> Self {
-        Self { take: Some(take), outcome: None, to }
+    pub(crate) const fn new(effect: Effect, take: F, to: Sender<Result<T>>) -> Self {
+        Self { effect, take: Some(take), outcome: None, to }
     }
 }
 
@@ -86,6 +119,10 @@ impl<T: Send, F: FnOnce(&mut Ground<'_>) -> Result<T> + Send> Decision for Decid
             self.outcome = Some(Ok(take(ground)?));
         }
         Ok(())
+    }
+
+    fn frees(&self) -> bool {
+        self.effect == Effect::Frees
     }
 
     fn refuse(&mut self, error: Error) {

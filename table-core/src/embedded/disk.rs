@@ -1,6 +1,8 @@
 //! The disk as the engine sees it: the few calls of journal and base, so that tests can simulate it.
 
 pub(crate) mod fault;
+#[cfg(unix)]
+mod held;
 mod real;
 
 use std::fmt::Debug;
@@ -77,7 +79,7 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Opens a file for reading and writing. With `create`, makes it empty, also if it is there.
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// Opens a file for reading alone: no right to write it is needed.
+    /// Opens a file for reading only. Needs no right to write it.
     fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.open(path, false)
     }
@@ -90,6 +92,13 @@ pub trait Disk: Debug + Send + Sync + 'static {
 
     /// Makes the entries of a folder durable.
     fn sync_dir(&self, folder: &Path) -> io::Result<()>;
+
+    /// Returns a disk that reaches the files of a folder through a handle of the folder, under the same paths. The files stay
+    /// the same when the folder or a folder above it is renamed. `None`, the default, if files are reached by their paths only.
+    fn hold(&self, folder: &Path) -> io::Result<Option<Arc<dyn Disk>>> {
+        let _ = folder;
+        Ok(None)
+    }
 
     /// Takes a lock on a file, creating it; it is held until the value is dropped, or the process ends.
     ///
@@ -135,6 +144,24 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
 
     /// Makes all that was written durable, and the length.
     fn sync_data(&self) -> io::Result<()>;
+
+    /// Extends the file by so many bytes of zeros from its end, `offset`, on, and reserves room for them. The default writes the
+    /// zeros.
+    fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        self.write_zeros(offset, bytes)
+    }
+
+    /// Writes so many bytes of zeros from an offset on.
+    fn write_zeros(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        let zeros = [0; 1 << 16];
+        let mut written = 0;
+        while written < bytes {
+            let count = usize::try_from(bytes - written).unwrap_or(zeros.len()).min(zeros.len());
+            self.write_at(offset + written, zeros.get(..count).unwrap_or_default())?;
+            written += count as u64;
+        }
+        Ok(())
+    }
 }
 
 /// A lock that is held while this lives.

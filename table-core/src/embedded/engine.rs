@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::embedded::base::{BaseView, Verification};
 use crate::embedded::checkpointer::{Checkpointer, Wake};
 use crate::embedded::committer::{Checkpoints, Committer, Direct, OnDisk, Thresholds};
+use crate::embedded::folder;
 use crate::embedded::options::{EngineOptions, Faults};
 use crate::embedded::recover::{self, Recovered};
 use crate::embedded::request::Request;
@@ -157,17 +158,19 @@ impl Engine {
     }
 
     fn start_on_disk(options: EngineOptions, folder: &Path) -> Result<Self> {
+        let folder = &*folder::absolute(folder)?;
         let recovered = recover::open(&options, folder)?;
-        let Recovered { state, timestamp, dropped, journal, base, lock } = recovered;
+        let Recovered { state, timestamp, dropped, disk, reserve, journal, base, lock } = recovered;
         let (requests, queue) = async_channel::bounded(QUEUE);
         let (jobs, job_queue) = mpsc::channel();
         let (done, done_queue) = mpsc::channel();
         let checkpointer = Checkpointer {
-            disk: Arc::clone(&options.disk),
+            disk,
             folder: folder.to_owned(),
             hook: options.hook.clone(),
             threads: options.threads.clone(),
             room: options.recent_bytes as u64,
+            reserve: Arc::clone(&reserve),
             base,
             jobs: job_queue,
             done,
@@ -185,9 +188,10 @@ impl Engine {
             (jobs, done_queue),
             (options.threads.clone(), thread, stop),
             dropped,
+            Arc::clone(&reserve),
         );
         checkpoints.count_dropped(&state);
-        let disk = OnDisk { journal, checkpoints, _lock: lock };
+        let disk = OnDisk { journal, checkpoints, reserve, _lock: lock };
         let steady = steady(options.clock.clone(), timestamp);
         let committer = Committer::new(&options, queue, state, timestamp, steady.clone(), Some(disk));
         let shared = Arc::clone(&committer.shared);
@@ -280,7 +284,9 @@ impl Engine {
     /// `EngineClosed`. What is broken is not an error but part of the answer.
     pub fn verify(&self) -> Result<Verification> {
         let state = self.inner.shared.state_to_keep()?;
-        Ok(state.base.as_ref().map(BaseView::verify).unwrap_or_default())
+        let found = state.base.as_ref().map(BaseView::verify).unwrap_or_default();
+        // The next engine on the folder may have removed files meanwhile.
+        self.inner.shared.check_open().map(|()| found)
     }
 
     /// Makes everything durable, stops, and frees the folder. Handles and snapshots that are left answer `EngineClosed`.

@@ -1,15 +1,38 @@
-//! Durable creation of folders and deletion of files.
+//! Folders: handles that outlive a rename, durable creation, and deletion of files.
 
 pub(crate) mod fault;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::embedded::disk::{Disk, fault::Task};
 use crate::embedded::mend::Mend;
 use crate::error::Result;
 
-/// Makes a folder and those above it, durably, also where an earlier engine made them and stopped.
+/// Returns a path that stays the same when the process changes its directory.
+pub(crate) fn absolute(folder: &Path) -> Result<PathBuf> {
+    std::path::absolute(folder).map_err(|error| Task::OpenFolder(folder.into()).failed(error))
+}
+
+/// Returns a disk that reaches the files of a folder through a handle of the folder, if the disk has such handles.
+pub(crate) fn hold(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<dyn Disk>> {
+    let held = disk.hold(folder).map_err(|error| Task::OpenFolder(folder.into()).refused(error))?;
+    Ok(held.unwrap_or_else(|| Arc::clone(disk)))
+}
+
+/// Returns a disk as [`hold`] does; the disk itself if the folder does not exist.
+pub(crate) fn hold_existing(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<dyn Disk>> {
+    match disk.hold(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Arc::clone(disk)),
+        held => {
+            let held = held.map_err(|error| Task::OpenFolder(folder.into()).refused(error))?;
+            Ok(held.unwrap_or_else(|| Arc::clone(disk)))
+        }
+    }
+}
+
+/// Creates a folder and the folders above it, durably, also if an earlier engine created them and stopped.
 pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let here = |path: &Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
     let mut path: Vec<PathBuf> = folder.ancestors().map(here).collect();
@@ -30,7 +53,7 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
     make().map_err(|error| Task::MakeFolder(folder.into()).failed(error))
 }
 
-/// Deletes the files of these names, durably; how many there were.
+/// Deletes files by name, durably. Returns how many it deleted.
 pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> bool) -> Result<u64> {
     let remove = || {
         let names: Vec<String> = disk.list(folder)?.into_iter().filter(|name| which(name)).collect();

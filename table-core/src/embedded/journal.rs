@@ -1,4 +1,4 @@
-//! The journal: append-only files of frames that make writes durable before they are visible (`docs/format.md`, "Journal").
+//! The journal: append-only files of frames, which make writes durable before they are visible (`docs/format.md`, "Journal").
 
 pub(crate) mod fault;
 pub(crate) mod file;
@@ -11,58 +11,67 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::embedded::bytes::Writer;
-use crate::embedded::disk::fault::Task;
+use crate::embedded::disk::fault::{Task, is_full};
 use crate::embedded::disk::{Disk, DiskFile};
 use crate::embedded::failpoint::{Hook, Step, reach};
 use crate::embedded::journal::file::{FileHeader, Salt};
 use crate::embedded::journal::frame::Record;
 use crate::embedded::mend::Mend;
+use crate::embedded::reserve::Reserve;
 use crate::error::{ErrorCode, Result};
 
 pub(crate) use reuse::reuse;
 
-/// Space is filled with zeros in pieces of this size ahead of the frames: a sync that need not record a new length, nor find
-/// blocks, takes about two thirds of the time.
+/// Bytes of zeros that are written ahead of the frames at a time. A sync that records no new length and finds no blocks takes about
+/// two thirds of the time.
 const AHEAD: usize = 1 << 20;
 
-/// Where the journal ends: a file with room for the next frame at `end`.
+/// The end of the journal: a file with room for the next frame at `end`.
 #[derive(Debug)]
 pub(crate) struct Tail {
     pub(crate) number: u64,
     pub(crate) file: Arc<dyn DiskFile>,
     pub(crate) salt: Salt,
-    /// Where the next frame goes.
+    /// The offset of the next frame.
     pub(crate) end: u64,
-    /// The length of the file. From `end` on it has zeros, or what the file held when it had another number.
+    /// The length of the file. From `end` on it holds zeros, or bytes of an earlier journal file.
     pub(crate) filled: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
+    /// `true` if the file has no frames, or its last frame is a closing frame.
+    pub(crate) is_closed: bool,
 }
 
-/// Writes the journal. Used by the committer alone.
+/// The writer of the journal. Used by the committer alone.
 #[derive(Debug)]
 pub(crate) struct Journal {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     hook: Option<Hook>,
+    reserve: Arc<Reserve>,
     tail: Tail,
-    /// The next file, where one is there already.
+    /// The next file, if it was made ahead.
     next: Option<Tail>,
     /// Every frame below this sequence number is durable.
     durable: u64,
+    /// The frames of the group under way, and their number.
     group: Writer,
-    /// Frames of the group.
     frames: u64,
 }
 
 impl Journal {
-    /// Goes on at a tail, all of which is durable.
-    pub(crate) fn new(disk: Arc<dyn Disk>, folder: PathBuf, hook: Option<Hook>, tail: Tail) -> Self {
+    /// Continues the journal of a folder at its end, all of which is durable.
+    pub(crate) fn new(
+        (disk, folder): (Arc<dyn Disk>, PathBuf),
+        hook: Option<Hook>,
+        reserve: Arc<Reserve>,
+        tail: Tail,
+    ) -> Self {
         let durable = tail.sequence;
-        Self { disk, folder, hook, tail, next: None, durable, group: Writer::default(), frames: 0 }
+        Self { disk, folder, hook, reserve, tail, next: None, durable, group: Writer::default(), frames: 0 }
     }
 
-    /// Makes an empty journal file, durably.
+    /// Creates an empty journal file, durably.
     pub(crate) fn create(disk: &dyn Disk, folder: &Path, number: u64, sequence: u64) -> Result<Tail> {
         let salt = Salt::random();
         let header = FileHeader { number, sequence, salt }.write();
@@ -74,7 +83,8 @@ impl Journal {
             if Mend::SyncJournalEntry.is_in() {
                 disk.sync_dir(folder)?;
             }
-            Ok(Tail { number, file, salt, end: file::HEADER, filled: file::HEADER, sequence })
+            let (end, filled) = (file::HEADER, file::HEADER);
+            Ok(Tail { number, file, salt, end, filled, sequence, is_closed: true })
         };
         make().map_err(|error| Task::CreateJournal.refused(error))
     }
@@ -83,19 +93,24 @@ impl Journal {
     pub(crate) fn push(&mut self, record: &Record) {
         frame::write(record, self.tail.salt, self.tail.sequence, self.durable, &mut self.group);
         self.tail.sequence += 1;
+        self.tail.is_closed = false;
         self.frames += 1;
     }
 
-    /// Writes the group and, if asked, makes it and all before it durable.
+    /// Writes the group and, if `sync`, makes it and all frames before it durable. A group that `frees` room may use the reserve.
     ///
     /// # Errors
-    /// After `DiskFull` the journal is as it was before the group, and goes on. After anything else it must not be used.
-    pub(crate) fn commit(&mut self, sync: bool) -> Result<()> {
+    /// After `DiskFull` the journal is as it was before the group, and can be written. After any other error it must not be used.
+    pub(crate) fn commit(&mut self, sync: bool, frees: bool) -> Result<()> {
         if self.group.as_bytes().is_empty() {
             return Ok(());
         }
         reach(self.hook.as_ref(), Step::JournalWrite)?;
-        if let Err(error) = self.write() {
+        let written = match self.write(frees) {
+            Err(error) if frees && is_full(&error) && self.reserve.lend() => self.write(frees),
+            written => written,
+        };
+        if let Err(error) = written {
             let error = Task::WriteJournal.refused(error);
             if error.code() == ErrorCode::DiskFull {
                 self.take_back().map_err(|error| Task::CutJournal.failed(error))?;
@@ -107,18 +122,32 @@ impl Journal {
         if sync { self.sync() } else { Ok(()) }
     }
 
-    fn write(&mut self) -> io::Result<()> {
-        let bytes = self.group.as_bytes();
-        let end = self.tail.end + bytes.len() as u64;
+    fn write(&mut self, frees: bool) -> io::Result<()> {
+        let end = self.tail.end + self.group.as_bytes().len() as u64;
         if end > self.tail.filled {
-            let ahead = vec![0; AHEAD];
-            let start = self.tail.filled.max(end);
-            self.tail.file.write_at(start, &ahead)?;
-            self.tail.filled = start + AHEAD as u64;
+            self.write_ahead(end, frees)?;
         }
-        self.tail.file.write_at(self.tail.end, bytes)?;
+        self.tail.file.write_at(self.tail.end, self.group.as_bytes())?;
         self.tail.end = end;
+        self.tail.filled = self.tail.filled.max(end);
         Ok(())
+    }
+
+    /// Writes zeros behind the frames of the group, which end at `end`.
+    fn write_ahead(&mut self, end: u64, frees: bool) -> io::Result<()> {
+        if !frees {
+            self.reserve.keep_for(end + AHEAD as u64)?;
+        }
+        let start = self.tail.filled.max(end);
+        match self.tail.file.write_at(start, &vec![0; AHEAD]) {
+            // The frames alone may have room.
+            Err(error) if frees && is_full(&error) => self.tail.file.set_len(self.tail.filled),
+            written => {
+                written?;
+                self.tail.filled = start + AHEAD as u64;
+                Ok(())
+            }
+        }
     }
 
     /// Undoes a group that found no room.
@@ -129,6 +158,26 @@ impl Journal {
         self.tail.filled = self.tail.end;
         self.tail.sequence -= std::mem::take(&mut self.frames);
         self.durable = self.tail.sequence;
+        self.group.clear();
+        Ok(())
+    }
+
+    /// Makes the journal durable, then adds a closing frame: a frame without writes. It proves that the frames before it were durable,
+    /// so that damage of the last one is found by the next open, and is not taken for a write that a crash cut short.
+    pub(crate) fn close(&mut self, ticks: u64) -> Result<()> {
+        self.sync()?;
+        if self.tail.is_closed {
+            return Ok(());
+        }
+        self.push(&Record::Write { ticks, changes: Vec::new() });
+        let mut close = || {
+            self.write(true)?;
+            self.tail.file.sync_data()
+        };
+        if let Err(error) = close() {
+            // All writes are durable without it.
+            tracing::debug!(target: "table_core::engine", %error, "the journal has no closing frame");
+        }
         self.group.clear();
         Ok(())
     }
@@ -144,23 +193,23 @@ impl Journal {
         Ok(())
     }
 
-    /// Takes a file that the journal is to go on in.
+    /// Takes the file that the journal continues in.
     pub(crate) fn prepare(&mut self, next: Tail) {
         self.next = Some(next);
     }
 
-    /// Gives the room of the next file back.
+    /// Removes the next file, to free its room.
     pub(crate) fn give_room_back(&mut self) {
         if let Some(next) = self.next.take() {
             let _ = self.disk.remove(&file::path(&self.folder, next.number));
         }
     }
 
-    /// Goes on in the next file; its number and the sequence number of its first frame.
+    /// Continues in the next file. Returns its number and the sequence number of its first frame.
     ///
     /// # Errors
-    /// After `DiskFull` it goes on in the old file. What there is of the new one holds nothing, and is passed over by the next
-    /// open. After anything else the journal must not be used.
+    /// After a shortage of room or descriptors the journal continues in the old file. What exists of the new one holds nothing, and
+    /// the next open ignores it. After any other error the journal must not be used.
     pub(crate) fn rotate(&mut self) -> Result<(u64, u64)> {
         // IMPORTANT: the old file is durable before the new one has a frame: only the last file with frames may have a torn tail.
         self.sync()?;
@@ -168,11 +217,20 @@ impl Journal {
         let (number, sequence) = (self.tail.number + 1, self.tail.sequence);
         self.tail = match self.next.take().filter(|next| next.number == number) {
             Some(next) => Tail { sequence, ..next },
-            None => Self::create(&*self.disk, &self.folder, number, sequence).inspect_err(|_| {
-                let _ = self.disk.remove(&file::path(&self.folder, number));
-            })?,
+            None => match self.create_next(number, sequence) {
+                Err(error) if error.code() == ErrorCode::DiskFull && self.reserve.lend() => {
+                    self.create_next(number, sequence)?
+                }
+                created => created?,
+            },
         };
         Ok((self.tail.number, self.tail.sequence))
+    }
+
+    fn create_next(&self, number: u64, sequence: u64) -> Result<Tail> {
+        Self::create(&*self.disk, &self.folder, number, sequence).inspect_err(|_| {
+            let _ = self.disk.remove(&file::path(&self.folder, number));
+        })
     }
 
     /// Bytes of the group so far.

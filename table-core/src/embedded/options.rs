@@ -140,10 +140,10 @@ impl EngineOptions {
         (self.checkpoint_bytes / 3) as u64
     }
 
-    /// Where the base of a folder is.
-    pub(crate) fn place(&self, folder: &Path) -> Place {
+    /// Returns the place of the base of a folder on a disk.
+    pub(crate) fn place(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Place {
         Place {
-            disk: Arc::clone(&self.disk),
+            disk: Arc::clone(disk),
             folder: folder.into(),
             cache_bytes: self.cache_bytes,
             run_bytes: self.run_bytes(),

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use tracing::Instrument;
 
-use crate::embedded::decision::{Decide, Ground};
+use crate::embedded::decision::{Decide, Effect, Front, Ground};
 use crate::embedded::engine::Engine;
 use crate::embedded::request::{Request, Write};
 use crate::error::{Error, ErrorCode, Result};
@@ -26,6 +26,7 @@ use crate::name::TableName;
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore, check};
 use crate::ticks;
 
+use decisions::Rest;
 use fault::StoredQueueFault;
 
 /// What the name of the table of a queue begins with.
@@ -98,14 +99,14 @@ impl Engine {
     async fn decide<T: Send + 'static>(
         &self,
         queue: &QueueName,
-        verb: &'static str,
+        (verb, effect): (&'static str, Effect),
         take: impl FnOnce(&mut Ground<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.check_busy()?;
         let span = tracing::debug_span!(target: "table_core::engine", "queue", verb, queue = queue.as_str());
         let table = table_of(queue);
         let decided = self.ask(|answer| {
-            Request::Write(Write::Decide { table, decision: Box::new(Decide::new(take, answer)) })
+            Request::Write(Write::Decide { table, decision: Box::new(Decide::new(effect, take, answer)) })
         });
         decided.instrument(span).await.map_err(|error| in_queue(queue, error))
     }
@@ -116,15 +117,67 @@ impl Engine {
         let table = self.table_id(&state, &table_of(queue))?;
         let now = self.inner.steady.now();
         let mut count = 0;
-        state.scan(&rows::shown_span(table, 0, ticks::MAX), |_, row| {
+        let counted = state.scan(&rows::shown_span(table, state.front(table), ticks::MAX), |_, row| {
             if let Some(row) = row
                 && !rows::Shown::read(row)?.is_expired(now)
             {
                 count += 1;
             }
             Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(count)
+        });
+        self.inner.shared.after_read(counted).map(|()| count)
+    }
+
+    /// Finds the place of the first message that is left, past the traces of those that were received. It reads on the caller's
+    /// thread, so that no writer waits.
+    ///
+    /// The place stays right: a later decision puts its messages at its own instant or after, which is not before the last decision of
+    /// the state, and with a later Timestamp.
+    fn find_front(&self, queue: &QueueName) -> Result<Front> {
+        let state = self.inner.shared.state()?;
+        let table = self.table_id(&state, &table_of(queue))?;
+        let mut front = Front { instant: state.decided, ticks: 0 };
+        let span = rows::shown_span(table, state.front(table), state.decided);
+        let found = state.scan(&span, |key, row| {
+            if row.is_none() {
+                return Ok(ControlFlow::Continue(()));
+            }
+            front = rows::front_of(&key.to_vec())?;
+            Ok(ControlFlow::Break(()))
+        });
+        self.inner.shared.after_read(found).map(|()| front)
+    }
+
+    /// Returns visible messages, and the number of traces that were passed.
+    fn peek_now(&self, queue: &QueueName, count: usize) -> Result<(Vec<Message>, usize)> {
+        self.check_busy()?;
+        let state = self.inner.shared.state()?;
+        let table = self.table_id(&state, &table_of(queue))?;
+        let now = self.inner.steady.now();
+        let (mut messages, mut traces) = (Vec::new(), 0);
+        let read = state.scan(&rows::shown_span(table, state.front(table), now), |_, row| {
+            let Some(row) = row else {
+                traces += 1;
+                return Ok(ControlFlow::Continue(()));
+            };
+            let shown = rows::Shown::read(row)?;
+            if !shown.is_expired(now) {
+                messages.push(rows::message(&state, table, &shown)?);
+            }
+            let enough = messages.len() == count;
+            Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        });
+        self.inner.shared.after_read(read).map(|()| (messages, traces))
+    }
+
+    /// Lets the next reads of a queue begin at the first message that is left.
+    async fn remember_front(&self, queue: &QueueName) -> Result<()> {
+        let front = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
+        let pass = move |ground: &mut Ground<'_>| {
+            ground.pass(front);
+            Ok(())
+        };
+        self.decide(queue, ("remember", Effect::Frees), pass).await
     }
 }
 
@@ -153,26 +206,36 @@ impl QueueStore for Engine {
 
     async fn put(&self, queue: &QueueName, message: PutMessage) -> Result<Lease> {
         check::message(queue, &message)?;
-        self.decide(queue, "put", move |ground| Ok(decisions::put(ground, &message))).await
+        self.decide(queue, ("put", Effect::Grows), move |ground| Ok(decisions::put(ground, &message))).await
     }
 
     async fn receive(&self, queue: &QueueName, count: usize, hidden: Duration) -> Result<Vec<Lease>> {
         check::count(queue, count)?;
         check::hidden(queue, hidden, Duration::from_secs(1))?;
+        let mut front = Front::default();
         loop {
-            let decided =
-                self.decide(queue, "receive", move |ground| decisions::receive(ground, count, hidden));
-            let (leases, more) = decided.await?;
-            // None may be returned only where none shows.
-            if !(leases.is_empty() && more) {
+            let receive = move |ground: &mut Ground<'_>| {
+                ground.pass(front);
+                decisions::receive(ground, count, hidden)
+            };
+            let (leases, rest) = self.decide(queue, ("receive", Effect::Frees), receive).await?;
+            // None may be returned only if none is visible.
+            if !leases.is_empty() || rest == Rest::Nothing {
                 return Ok(leases);
+            }
+            if rest == Rest::Traces {
+                front = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
             }
         }
     }
 
     async fn peek(&self, queue: &QueueName, count: usize) -> Result<Vec<Message>> {
         check::count(queue, count)?;
-        self.decide(queue, "peek", move |ground| decisions::peek(ground, count)).await
+        let (messages, traces) = self.peek_now(queue, count).map_err(|error| in_queue(queue, error))?;
+        if traces > decisions::TRACES && !self.inner.shared.is_read_only() {
+            self.remember_front(queue).await?;
+        }
+        Ok(messages)
     }
 
     async fn update(
@@ -189,12 +252,13 @@ impl QueueStore for Engine {
         let lease = lease.clone();
         let update =
             move |ground: &mut Ground<'_>| decisions::update(ground, &lease, hidden, text.as_deref());
-        self.decide(queue, "update", update).await
+        self.decide(queue, ("update", Effect::Grows), update).await
     }
 
     async fn delete(&self, queue: &QueueName, id: &MessageId, receipt: &PopReceipt) -> Result<()> {
         let (id, receipt) = (id.clone(), receipt.clone());
-        self.decide(queue, "delete", move |ground| decisions::delete(ground, &id, &receipt)).await
+        self.decide(queue, ("delete", Effect::Frees), move |ground| decisions::delete(ground, &id, &receipt))
+            .await
     }
 
     async fn clear(&self, queue: &QueueName) -> Result<()> {

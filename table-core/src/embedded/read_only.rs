@@ -8,7 +8,7 @@ use crate::embedded::base::{BASE, BaseView, Meta};
 use crate::embedded::disk::fault::Task;
 use crate::embedded::disk::{Disk, DiskFile};
 use crate::embedded::engine::Engine;
-use crate::embedded::folder::fault::FolderFault;
+use crate::embedded::folder::{self, fault::FolderFault};
 use crate::embedded::journal::fault::JournalFault;
 use crate::embedded::journal::file;
 use crate::embedded::manifest::{self, Folder};
@@ -63,13 +63,14 @@ impl EngineOptions {
     /// `FolderNotOurs` if the folder is missing or empty, holds something else, or a backup that was cut short; `FormatTooNew`,
     /// `FormatTooOld`, `Corrupted`; `Io`, also where a process may not have so many files open.
     pub fn open_read_only(self, folder: impl AsRef<Path>) -> Result<Engine> {
-        let folder = folder.as_ref();
+        let folder = &*folder::absolute(folder.as_ref())?;
+        let disk = folder::hold_existing(&self.disk, folder)?;
         let (mut attempt, mut files) = (1, Vec::new());
         let replay = loop {
-            match read(&self, folder) {
+            match read(&self, &disk, folder) {
                 Ok(replay) => break replay,
                 Err(error) => {
-                    let now = journal(&*self.disk, folder).map_err(|_| error.clone())?;
+                    let now = journal(&*disk, folder).map_err(|_| error.clone())?;
                     // A writer that has come to other files may have written over one that was being read.
                     attempt = if now == files { attempt + 1 } else { 1 };
                     if attempt > ATTEMPTS {
@@ -90,8 +91,8 @@ fn journal(disk: &dyn Disk, path: &Path) -> Result<Vec<u64>> {
     Ok(numbers)
 }
 
-fn read(options: &EngineOptions, path: &Path) -> Result<Replay> {
-    let disk = &*options.disk;
+fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Replay> {
+    let disk = &**held;
     let folder = manifest::check(disk, path)?;
     if folder == Folder::Empty {
         return Err(Error::of(FolderFault::NoEngine(path.into())));
@@ -105,8 +106,12 @@ fn read(options: &EngineOptions, path: &Path) -> Result<Replay> {
         // An engine is just making the folder, or was stopped while it did.
         return Ok(Replay::of(State::default()));
     }
-    let journal = |meta: &Meta| if is_backup { Ok(Vec::new()) } else { open_journal(disk, path, meta) };
-    let (base, files) = BaseView::open_beside_writers(&options.place(path), journal)?;
+    let place = options.place(held, path);
+    let (base, files) = if is_backup {
+        (BaseView::open_alone(&place)?, Vec::new())
+    } else {
+        BaseView::open_beside_writers(&place, |meta| open_journal(disk, path, meta))?
+    };
     let meta = base.meta().clone();
     let mut replay = Replay::new(base);
     if !is_backup {
@@ -127,7 +132,7 @@ fn open_journal(disk: &dyn Disk, path: &Path, meta: &Meta) -> Result<Vec<(u64, A
         match disk.open_to_read(&path) {
             Ok(file) => files.push((number, file)),
             Err(error) if error.kind() == ErrorKind::NotFound => break,
-            Err(error) => return Err(Task::ReadJournal(path).failed(error)),
+            Err(error) => return Err(Task::ReadJournal(path).refused(error)),
         }
     }
     // A new folder has none yet. Where there are later ones, the base has been replaced by now.

@@ -17,6 +17,7 @@ use crate::embedded::journal::{Journal, Tail, reader};
 use crate::embedded::manifest::{self, FORMAT, FORMAT_NEW, Folder, Version};
 use crate::embedded::mend::Mend;
 use crate::embedded::options::EngineOptions;
+use crate::embedded::reserve::Reserve;
 use crate::embedded::state::State;
 use crate::error::{Error, Result};
 
@@ -27,6 +28,9 @@ pub(crate) struct Recovered {
     pub(crate) timestamp: u64,
     /// Tables dropped since the last checkpoint.
     pub(crate) dropped: Vec<u32>,
+    /// The disk that holds the folder.
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) reserve: Arc<Reserve>,
     pub(crate) journal: Journal,
     pub(crate) base: Base,
     pub(crate) lock: Lock,
@@ -39,14 +43,16 @@ pub(crate) struct Lock {
     _first: Box<dyn DiskLock>,
 }
 
-/// Opens a folder.
+/// Opens a folder, given by its absolute path.
 pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
-    let disk = &*options.disk;
-    let io = |error| Task::OpenFolder(path.into()).failed(error);
-    // Before the lock is made: another's folder is left as it is.
-    if check(disk, path)?.is_none() {
-        folder::make(disk, path)?;
+    let io = |error| Task::OpenFolder(path.into()).refused(error);
+    // Before the lock file is created: the folder of another program is left as it is.
+    if check(&*options.disk, path)?.is_none() {
+        folder::make(&*options.disk, path)?;
     }
+    // IMPORTANT: from here on the folder is the one of this handle, whatever its path leads to later.
+    let held_disk = folder::hold(&options.disk, path)?;
+    let disk = &*held_disk;
     let lock = |name| {
         disk.lock(&path.join(name)).map_err(|error| match error.kind() {
             ErrorKind::WouldBlock => Error::of(FolderFault::Open(path.into())),
@@ -64,7 +70,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     // IMPORTANT: what an earlier engine made, renamed or deleted, and could not make durable, is adopted from here on.
     disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
-    let base = open_base(&options.place(path), &names)?;
+    let base = open_base(&options.place(&held_disk, path), &names)?;
     let meta = base.meta().clone();
     let mut replay = Replay::new(base.view());
     let numbers = names.iter().filter_map(|name| file::number(name)).filter(|number| *number >= meta.journal);
@@ -88,9 +94,11 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     })?;
     let tail = mend(end).map_err(|error| Task::MendJournal.failed(error))?;
     let folder = PathBuf::from(path);
-    let journal = Journal::new(Arc::clone(&options.disk), folder, options.hook.clone(), tail);
+    let reserve = Reserve::open(disk, path, options.checkpoint_bytes);
+    let place = (Arc::clone(&held_disk), folder);
+    let journal = Journal::new(place, options.hook.clone(), Arc::clone(&reserve), tail);
     let Replay { state, timestamp, dropped } = replay;
-    Ok(Recovered { state, timestamp, dropped, journal, base, lock: held })
+    Ok(Recovered { state, timestamp, dropped, disk: held_disk, reserve, journal, base, lock: held })
 }
 
 /// The version of an engine's folder; `None` for an empty one.
@@ -144,7 +152,7 @@ impl Replay {
             }
             Record::Create { entry } => self.dropped.extend(self.state.catalog.add(entry)),
             Record::Drop { id, .. } => {
-                self.state.catalog.remove(id, None);
+                self.state.catalog.remove(id);
                 self.dropped.push(id);
             }
         }
@@ -253,7 +261,8 @@ fn read_file(
     if header()? != Some(found) {
         return Err(reader::corrupted(&path, 0));
     }
-    let tail = Tail { number, file: Arc::clone(file), salt, end: end.offset, filled, sequence: end.sequence };
+    let (file, sequence, is_closed) = (Arc::clone(file), end.sequence, end.is_closed);
+    let tail = Tail { number, file, salt, end: end.offset, filled, sequence, is_closed };
     Ok(Found::Whole(End { tail, torn: !end.clean, unsynced: end.unsynced }))
 }
 

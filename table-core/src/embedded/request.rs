@@ -6,6 +6,7 @@ use crate::embedded::apply::Writes;
 use crate::embedded::decision::Decision;
 use crate::error::{Error, Result};
 use crate::name::TableName;
+use crate::operation::OperationKind;
 use crate::store::Committed;
 
 /// One request.
@@ -34,6 +35,37 @@ pub(crate) enum Write {
     Create { table: TableName, answer: Sender<Result<()>> },
     /// Drop a table.
     Drop { table: TableName, answer: Sender<Result<()>> },
+}
+
+impl Write {
+    /// Returns `true` if the write deletes only, and so frees room in the end.
+    pub(crate) fn frees(&self) -> bool {
+        match self {
+            Self::Submit { writes, .. } => writes
+                .operations
+                .iter()
+                .all(|(_, operation)| matches!(operation.kind, OperationKind::Delete(_))),
+            Self::Decide { decision, .. } => decision.frees(),
+            Self::Renew { .. } | Self::Drop { .. } => true,
+            Self::Create { .. } => false,
+        }
+    }
+
+    /// Returns the answer of a write that is not done.
+    pub(crate) fn refuse(self, error: Error) -> Answer {
+        match self {
+            Self::Submit { table, answer, .. } => {
+                Answer::Committed(answer, Err(error.with_table(table.as_str())))
+            }
+            Self::Decide { mut decision, .. } => {
+                decision.refuse(error);
+                Answer::Decided(decision)
+            }
+            Self::Renew { answer, .. } | Self::Create { answer, .. } | Self::Drop { answer, .. } => {
+                Answer::Done(answer, Err(error))
+            }
+        }
+    }
 }
 
 /// An answer that waits for its group to be durable. Refusals wait too: they may rest on what the group has not yet made so.

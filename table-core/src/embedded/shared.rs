@@ -1,39 +1,36 @@
-//! State shared by the engine's handles and threads.
+//! State shared by the handles, snapshots and threads of an engine.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::{ArcSwap, Guard};
-use std::sync::Arc;
 
 use crate::embedded::fault::EngineFault;
 use crate::embedded::state::State;
 use crate::embedded::statistics::Groups;
 use crate::error::{Error, Result};
 
-/// Shared between handles, committer and snapshots.
+/// The published state of an engine, and the reason why writing has stopped.
 pub(crate) struct Shared {
+    /// IMPORTANT: the end of an engine is published as a state, and not as a flag. A reader that loads a state knows by the
+    /// same load if the engine was open: no reader sees the empty state of a closed engine.
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
-    closed: AtomicBool,
     read_only: bool,
-    /// Counts what the committer does.
+    /// Counters of the commit groups.
     pub(crate) groups: Groups,
 }
 
 impl Shared {
     pub(crate) fn new(state: State) -> Self {
-        let (failure, closed) = (OnceLock::new(), AtomicBool::new(false));
         Self {
             state: ArcSwap::from_pointee(state),
-            failure,
-            closed,
+            failure: OnceLock::new(),
             read_only: false,
             groups: Groups::default(),
         }
     }
 
-    /// Of an engine that nothing is written to.
+    /// Creates the state of an engine that refuses writes.
     pub(crate) fn read_only(state: State) -> Self {
         Self { read_only: true, ..Self::new(state) }
     }
@@ -42,46 +39,52 @@ impl Shared {
         self.read_only
     }
 
-    /// The state as of now, without waiting.
+    /// Returns the published state for one read.
     ///
     /// # Errors
     /// `EngineClosed`.
     pub(crate) fn state(&self) -> Result<Guard<Arc<State>>> {
-        self.check_open()?;
-        Ok(self.state.load())
+        let state = self.state.load();
+        if state.is_closed { Err(closed()) } else { Ok(state) }
     }
 
-    /// The state as of now, to be kept.
+    /// Returns the published state for several reads.
+    ///
+    /// # Errors
+    /// `EngineClosed`.
     pub(crate) fn state_to_keep(&self) -> Result<Arc<State>> {
-        self.check_open()?;
-        Ok(self.state.load_full())
+        let state = self.state.load_full();
+        if state.is_closed { Err(closed()) } else { Ok(state) }
     }
 
-    /// Lets readers see a state. The committer alone calls this.
+    /// Publishes a state to readers. Called by the committer alone.
     pub(crate) fn publish(&self, state: State) {
         self.state.store(Arc::new(state));
     }
 
+    /// Returns an error if the engine is closed.
     pub(crate) fn check_open(&self) -> Result<()> {
-        if self.closed.load(Ordering::Acquire) {
-            return Err(Error::of(EngineFault::Closed));
-        }
-        Ok(())
+        self.state().map(drop)
     }
 
-    /// Ends reading and writing, and lets go of the base.
+    /// Returns the outcome of a read that began before the engine was closed. A failed read of a closed engine is `EngineClosed`:
+    /// the next engine on the folder may have removed the files that the read was to open.
+    pub(crate) fn after_read<T>(&self, outcome: Result<T>) -> Result<T> {
+        outcome.or_else(|error| self.check_open().and(Err(error)))
+    }
+
+    /// Ends reading and writing, and releases the base.
     pub(crate) fn close(&self) {
-        self.closed.store(true, Ordering::Release);
-        self.state.store(Arc::new(State::default()));
+        self.publish(State::closed());
     }
 
-    /// Ends writing, for this reason. Reading goes on: what is published is durable.
+    /// Ends writing, for this cause. Reading goes on, because all that was published is durable.
     pub(crate) fn poison(&self, cause: &Error) {
         let _ = self.failure.set(Error::of(EngineFault::Poisoned(cause.clone())));
         tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
     }
 
-    /// Whether writes are still accepted.
+    /// Returns an error if writes are no longer accepted.
     ///
     /// # Errors
     /// `EnginePoisoned`, `EngineClosed`, `ReadOnly`.
@@ -96,8 +99,12 @@ impl Shared {
         self.check_open()
     }
 
-    /// Why a request was not answered: the committer is gone.
+    /// Returns the error of a request that the committer did not answer.
     pub(crate) fn gone(&self) -> Error {
         self.check_writable().err().unwrap_or_else(|| Error::of(EngineFault::WriterGone))
     }
+}
+
+fn closed() -> Error {
+    Error::of(EngineFault::Closed)
 }

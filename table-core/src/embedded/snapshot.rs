@@ -59,7 +59,11 @@ impl Snapshot {
         self.engine.inner.shared.check_open()?;
         let id = self.engine.table_id(&self.state, table)?;
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
-        page::get(&self.state, id, partition_key, row_key, select)
+        let found = page::get(&self.state, id, partition_key, row_key, select);
+        self.engine
+            .inner
+            .shared
+            .after_read(found)
             .map_err(|error| error.with_table(table.as_str()).with_key(partition_key, row_key))
     }
 
@@ -70,8 +74,8 @@ impl Snapshot {
     pub fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         self.engine.inner.shared.check_open()?;
         let id = self.engine.table_id(&self.state, table)?;
-        page::read(&self.state, (id, table), query, from, self.engine.page_bounds())
-            .map_err(|error| error.with_table(table.as_str()))
+        let page = page::read(&self.state, (id, table), query, from, self.engine.page_bounds());
+        self.engine.inner.shared.after_read(page).map_err(|error| error.with_table(table.as_str()))
     }
 }
 

@@ -3,8 +3,11 @@
 use std::iter::Peekable;
 use std::ops::ControlFlow;
 
+use imbl::OrdMap;
+
 use crate::embedded::base::{BaseCursor, BaseView};
 use crate::embedded::catalog::Catalog;
+use crate::embedded::decision::Front;
 use crate::embedded::key::{Key, Span, SplitKey};
 use crate::embedded::recent::Recent;
 use crate::embedded::statistics::Statistics;
@@ -21,9 +24,25 @@ pub(crate) struct State {
     pub(crate) frozen: Option<Recent>,
     /// The last checkpoint; `None` in memory.
     pub(crate) base: Option<BaseView>,
+    /// For each queue's table: a place before which no message is left.
+    pub(crate) fronts: OrdMap<u32, Front>,
+    /// The instant of the last decision that the state contains.
+    pub(crate) decided: u64,
+    /// `true` if the engine was closed. The state then holds nothing.
+    pub(crate) is_closed: bool,
 }
 
 impl State {
+    /// Creates the state of a closed engine.
+    pub(crate) fn closed() -> Self {
+        Self { is_closed: true, ..Self::default() }
+    }
+
+    /// Returns the place before which a queue's table has no message.
+    pub(crate) fn front(&self, table: u32) -> Front {
+        self.fronts.get(&table).copied().unwrap_or_default()
+    }
+
     /// The row of a key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
         let newer = || self.recent.get(key);
@@ -165,7 +184,7 @@ mod tests {
                 model.insert(n, row);
             }
             let state = State {
-                catalog: Catalog::default(), recent, frozen: Some(frozen), base: Some(base.view()),
+                recent, frozen: Some(frozen), base: Some(base.view()), ..State::default()
             };
             for n in 0..12 {
                 prop_assert_eq!(state.get(&key(n)).unwrap(), model.get(&n).cloned().flatten());

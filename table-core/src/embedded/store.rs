@@ -54,7 +54,11 @@ impl Engine {
         let state = self.inner.shared.state()?;
         let id = self.table_id(&state, table)?;
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
-        let found = page::get(&state, id, partition_key, row_key, select)
+        let found = page::get(&state, id, partition_key, row_key, select);
+        let found = self
+            .inner
+            .shared
+            .after_read(found)
             .map_err(|error| error.with_table(table.as_str()).with_key(partition_key, row_key))?;
         tracing::trace!(
             target: "table_core::engine",
@@ -78,7 +82,7 @@ impl Engine {
             let empty = if empty_due { page::empty_page((id, table), query, from) } else { None };
             Ok(empty.unwrap_or(page))
         });
-        let page = outcome.map_err(|error| error.with_table(table.as_str()))?;
+        let page = self.inner.shared.after_read(outcome).map_err(|error| error.with_table(table.as_str()))?;
         tracing::debug!(
             target: "table_core::engine",
             operation = "query",

@@ -86,7 +86,7 @@ impl Engine {
             }
             Ok(ControlFlow::Continue(()))
         });
-        counted.map_err(|error| error.with_table(table.as_str()))?;
+        self.inner.shared.after_read(counted).map_err(|error| error.with_table(table.as_str()))?;
         tally.end_partition();
         Ok(tally.total)
     }

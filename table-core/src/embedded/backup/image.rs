@@ -7,6 +7,7 @@ use crate::embedded::backup::{end_restore, make_empty};
 use crate::embedded::base::{BackupFile, BaseView, CopyReport};
 use crate::embedded::disk::{Disk, DiskLock};
 use crate::embedded::engine::Engine;
+use crate::embedded::folder;
 use crate::embedded::manifest;
 use crate::embedded::options::EngineOptions;
 use crate::error::Result;
@@ -124,10 +125,11 @@ impl EngineOptions {
     /// # Errors
     /// `FolderNotOurs` where `to` holds something, or the backup is none; `FormatTooNew`, `FormatTooOld`; `Corrupted`; `Io`.
     pub fn restoration(&self, manifest: &[u8], base: &[u8], to: impl AsRef<Path>) -> Result<Restoration> {
-        let (disk, folder) = (Arc::clone(&self.disk), to.as_ref().to_owned());
+        let folder = folder::absolute(to.as_ref())?;
         manifest::check_backup(manifest, &folder)?;
-        let base = BaseView::to_be_fetched(&self.place(&folder), base)?;
-        let lock = make_empty(&*disk, &folder)?;
+        BaseView::to_be_fetched(&self.place(&self.disk, &folder), base)?;
+        let (disk, lock) = make_empty(&self.disk, &folder)?;
+        let base = BaseView::to_be_fetched(&self.place(&disk, &folder), base)?;
         Ok(Restoration { base, disk, folder, _lock: lock })
     }
 }

@@ -1,4 +1,4 @@
-//! Opening a version of the base beside a writer, perhaps of another process, which replaces it and removes its files meanwhile.
+//! Opening a version of the base for reading, also while a writer, perhaps of another process, replaces it and removes its files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,12 +8,20 @@ use crate::embedded::base::version::stored::{self, BASE, Stored};
 use crate::embedded::base::{BaseView, Meta, Place};
 use crate::error::{Error, Result};
 
-/// How often the base is opened anew, at most, because a writer has replaced it.
+/// The most attempts to open a base that a writer keeps replacing.
 const ATTEMPTS: usize = 1_000;
 
 impl BaseView {
-    /// The base that a folder has, with all of its files open: what is removed later can still be read. `also` opens what else
-    /// belongs to the same version.
+    /// Opens the base of a folder that no writer changes, such as a backup. Files are opened as they are read, so that a base of any
+    /// size can be read with few descriptors.
+    pub(crate) fn open_alone(place: &Place) -> Result<Self> {
+        let pool = Arc::new(place.new_pool());
+        let stored = Stored::read(&pool)?;
+        Ok(Self { pool, stored: Arc::new(stored) })
+    }
+
+    /// Opens the base of a folder with all of its files, so that files that a writer removes later can still be read. `also` opens
+    /// what else belongs to the same version.
     pub(crate) fn open_beside_writers<T>(
         place: &Place,
         also: impl Fn(&Meta) -> Result<T>,

@@ -12,7 +12,7 @@ use crate::embedded::base::run::Run;
 use crate::embedded::base::verify::verify_run;
 use crate::embedded::base::version::stored::{BASE, BASE_NEW, Stored};
 use crate::embedded::base::{BaseView, Meta, Place, Verification};
-use crate::embedded::disk::fault::Task;
+use crate::embedded::disk::{Disk, fault::Task};
 use crate::embedded::folder;
 use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
@@ -61,13 +61,9 @@ impl BaseView {
         &self.stored.meta
     }
 
-    fn pool_in(&self, folder: &Path) -> Arc<Pool> {
-        Arc::new(Pool::new(Arc::clone(&self.pool.disk), folder.to_owned(), 0))
-    }
-
     /// Brings a folder to this version. What it holds of an earlier one stays whole until the new one is durable.
-    pub(crate) fn back_up(&self, folder: &Path) -> Result<CopyReport> {
-        let pool = self.pool_in(folder);
+    pub(crate) fn back_up(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Result<CopyReport> {
+        let pool = pool_in(disk, folder);
         let earlier = self.earlier(&pool)?;
         let report = self.copy_runs(&pool, &earlier)?;
         let runs = self.stored.version.runs();
@@ -88,8 +84,8 @@ impl BaseView {
     }
 
     /// Copies it into a folder that has none.
-    pub(crate) fn restore_to(&self, folder: &Path) -> Result<CopyReport> {
-        let pool = self.pool_in(folder);
+    pub(crate) fn restore_to(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Result<CopyReport> {
+        let pool = pool_in(disk, folder);
         let report = self.copy_runs(&pool, &Earlier::new())?;
         self.stored.write(&*pool.disk, folder)?;
         Ok(report)
@@ -122,9 +118,10 @@ impl BaseView {
     pub(crate) fn files(&self, earlier: Option<&[u8]>, place: &Path) -> Result<Vec<BackupFile>> {
         let earlier = match earlier {
             None => Earlier::new(),
-            Some(bytes) => {
-                self.runs_of(&Stored::parse(bytes, &place.join(BASE), &self.pool_in(place))?, place)?
-            }
+            Some(bytes) => self.runs_of(
+                &Stored::parse(bytes, &place.join(BASE), &pool_in(&self.pool.disk, place))?,
+                place,
+            )?,
         };
         let mut files = self.all_files();
         for (file, run) in files.iter_mut().zip(self.stored.version.runs()) {
@@ -210,6 +207,11 @@ impl BaseView {
         }
         Ok(report)
     }
+}
+
+/// Returns the pool of a copy in another folder.
+fn pool_in(disk: &Arc<dyn Disk>, folder: &Path) -> Arc<Pool> {
+    Arc::new(Pool::new(Arc::clone(disk), folder.to_owned(), 0))
 }
 
 /// Reads a copy back. Where it is broken, the error names the file that was broken first.

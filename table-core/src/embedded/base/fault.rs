@@ -1,5 +1,6 @@
 //! The faults of the base: damage of its files, and files of another backup.
 
+use std::io;
 use std::path::PathBuf;
 
 use crate::error::{Error, ErrorCode, Fault};
@@ -14,11 +15,15 @@ pub(crate) enum BaseFault {
     #[error("a copy in {file} is broken at byte {offset}: the next checkpoint writes both copies anew")]
     BrokenCopy { file: PathBuf, offset: u64 },
     #[error(
-        "{run} of {folder} is broken at byte {offset} ({damage}): rows there are lost, restore the folder from a copy"
+        "{run} of {folder} is broken at byte {offset} ({damage}): back up the rows that can be read, or restore the folder from a backup"
     )]
     BrokenRun { run: String, folder: PathBuf, offset: u64, damage: Damage },
     #[error(
-        "{run} of {folder} is broken at byte {offset}: rows there are lost, restore the folder from a copy"
+        "{run} of {folder} cannot be read at byte {offset}, the disk may be failing: back up the rows that can be read to another disk, or restore the folder from a backup"
+    )]
+    Unreadable { run: String, folder: PathBuf, offset: u64, source: io::Error },
+    #[error(
+        "{run} of {folder} is broken at byte {offset}: back up the rows that can be read, or restore the folder from a backup"
     )]
     BrokenRows { run: String, folder: PathBuf, offset: u64, source: Error },
     #[error("a block of the base has parts that do not fit together")]
@@ -82,6 +87,7 @@ impl Fault for BaseFault {
             | Self::Broken { .. }
             | Self::BrokenCopy { .. }
             | Self::BrokenRun { .. }
+            | Self::Unreadable { .. }
             | Self::BrokenRows { .. }
             | Self::Block => ErrorCode::Corrupted,
             Self::TooManyBlocks | Self::UnprovenMerge { .. } | Self::UnsafeMerge => ErrorCode::InternalError,

@@ -16,6 +16,7 @@ use crate::embedded::base::tally::Tally;
 use crate::embedded::base::version::stored::Stored;
 use crate::embedded::base::version::{Segment, Version, successor};
 use crate::embedded::base::{Base, RunsWriter, stopped};
+use crate::embedded::disk::fault::is_shortage;
 use crate::embedded::failpoint::{Step, reach};
 use crate::embedded::key::{self, Span};
 use crate::embedded::mend::Mend;
@@ -143,7 +144,7 @@ impl Base {
     /// Does the most urgent merge, or a part of it.
     ///
     /// # Errors
-    /// An error of the disk while a new version was recorded, except `DiskFull`. The base must not be written afterwards.
+    /// An error of the disk while a new version was recorded, except a shortage of room or of file descriptors. The base must not be written afterwards.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
             // Recorded with the next version.
@@ -157,7 +158,7 @@ impl Base {
         };
         reach(self.hook.as_ref(), Step::MergeCommit)?;
         match self.record(outcome.stored) {
-            Err(error) if error.code() == ErrorCode::DiskFull => Ok(Merged::Failed(error)),
+            Err(error) if is_shortage(&error) => Ok(Merged::Failed(error)),
             recorded => {
                 recorded?;
                 self.tell_of_merge(outcome.written.len());
@@ -184,7 +185,7 @@ impl Base {
 
     /// Handles a merge that was not published. A segment that cannot be read is set apart, so that others are merged.
     fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
-        if matches!(error.code(), ErrorCode::DiskFull | ErrorCode::EngineClosed) {
+        if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
             return Ok(Merged::Failed(error));
         }
         let found = self.find_broken(choice);

@@ -3,43 +3,71 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::embedded::base::cache::Cache;
-use crate::embedded::disk::{Disk, DiskFile};
+use crate::embedded::disk::{Disk, DiskFile, fault};
 use crate::embedded::statistics::Counters;
 
-/// Files that are open at once, at most: systems allow a process about a thousand.
-const OPEN: usize = 256;
+/// The largest number of files that a pool keeps open.
+const MOST_OPEN: usize = 256;
+/// The smallest number of files that a pool keeps open, however few the process may open.
+const LEAST_OPEN: usize = 4;
+/// The share of a process's descriptors that a pool takes, as a divisor. The rest is for the program and its other engines.
+const SHARE: usize = 4;
 
-/// Shared by all runs of a base.
+/// The resources of all runs of a base.
 #[derive(Debug)]
 pub(super) struct Pool {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) folder: PathBuf,
     pub(super) cache: Cache,
     pub(super) counters: Counters,
-    /// How many files are open at once, at most.
-    most_open: usize,
+    /// The number of files that are kept open; `None` if every file is.
+    most_open: Option<usize>,
     open: Mutex<Open>,
 }
 
+/// Open files, each with the time of its last use.
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<u64, (Arc<dyn DiskFile>, u64)>,
-    /// Counts uses.
+    /// A clock that counts uses.
     now: u64,
 }
 
-/// The name of the file of a run.
+impl Open {
+    /// Closes the half of the files that were used longest ago. Files that are being read stay open until the read ends.
+    fn close_half(&mut self) {
+        let mut uses: Vec<u64> = self.files.values().map(|(_, used)| *used).collect();
+        let middle = uses.len() / 2;
+        if uses.is_empty() {
+            return;
+        }
+        let middle = *uses.select_nth_unstable(middle).1;
+        self.files.retain(|_, (_, used)| *used > middle);
+    }
+}
+
+/// Returns the number of files that a pool keeps open under the limit of the process.
+fn most_open() -> usize {
+    #[cfg(unix)]
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    #[cfg(not(unix))]
+    let limit: Option<u64> = None;
+    let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    (limit / SHARE).clamp(LEAST_OPEN, MOST_OPEN)
+}
+
+/// Returns the name of the file of a run.
 pub(super) fn name(number: u64) -> String {
     format!("{number:010}{SUFFIX}")
 }
 
-/// How names of runs end.
+/// The end of the names of runs.
 const SUFFIX: &str = ".rows";
 
-/// The number in the name of a run; `None` for other names.
+/// Returns the number in the name of a run; `None` for other names.
 pub(super) fn number(name: &str) -> Option<u64> {
     name.strip_suffix(SUFFIX)?.parse().ok()
 }
@@ -51,56 +79,99 @@ impl Pool {
             folder,
             cache: Cache::new(cache_bytes),
             counters: Counters::default(),
-            most_open: OPEN,
+            most_open: Some(most_open()),
             open: Mutex::default(),
         }
     }
 
-    /// Keeps every file open that it was asked for.
+    /// Makes the pool keep every file open that it opens.
     pub(super) fn pinning(self) -> Self {
-        Self { most_open: usize::MAX, ..self }
+        Self { most_open: None, ..self }
     }
 
-    /// Makes the empty file of a run.
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes all files that are not being read: descriptors are needed elsewhere.
+    pub(super) fn give_files_back(&self) {
+        if self.most_open.is_some() {
+            self.open().files.clear();
+        }
+    }
+
+    /// Opens something, once more with all other files closed if the process has no descriptor left.
+    pub(super) fn with_descriptor<T>(&self, open: impl Fn() -> io::Result<T>) -> io::Result<T> {
+        match open() {
+            Err(error) if fault::is_exhausted(&error) => {
+                self.give_files_back();
+                open()
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Creates the empty file of a run.
     pub(super) fn create(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
         self.forget(number);
-        self.disk.open(&self.folder.join(name(number)), true)
+        self.with_descriptor(|| self.disk.open(&self.folder.join(name(number)), true))
     }
 
-    /// The file of a run that is being made, open for writing.
+    /// Opens the file of a run that is being made for writing.
     pub(super) fn open_to_write(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
-        self.disk.open(&self.folder.join(name(number)), false)
+        self.with_descriptor(|| self.disk.open(&self.folder.join(name(number)), false))
     }
 
-    /// The file of a run, open.
+    /// Returns the file of a run, open for reading.
     pub(super) fn file(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open();
         open.now += 1;
         let now = open.now;
         if let Some((file, used)) = open.files.get_mut(&number) {
             *used = now;
             return Ok(Arc::clone(file));
         }
-        let file = self.disk.open_to_read(&self.folder.join(name(number)))?;
-        if open.files.len() >= self.most_open {
-            // Those that were used longest ago, half of all.
-            let mut uses: Vec<u64> = open.files.values().map(|(_, used)| *used).collect();
-            let (_, middle, _) = uses.select_nth_unstable(OPEN / 2);
-            let middle = *middle;
-            open.files.retain(|_, (_, used)| *used > middle);
+        if self.most_open.is_some_and(|most| open.files.len() >= most) {
+            open.close_half();
         }
-        open.files.insert(number, (Arc::clone(&file), now));
+        drop(open);
+        // Not under the lock: other readers need not wait for this file.
+        let file = self.with_descriptor(|| self.disk.open_to_read(&self.folder.join(name(number))))?;
+        self.open().files.insert(number, (Arc::clone(&file), now));
         Ok(file)
     }
 
-    /// Closes the file of a run: there will be another one of the same number, or none.
+    /// Closes the file of a run: the number will name another file, or none.
     fn forget(&self, number: u64) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).files.remove(&number);
+        self.open().files.remove(&number);
     }
 
     /// Removes the file of a run.
     pub(super) fn remove(&self, number: u64) -> io::Result<()> {
         self.forget(number);
         self.disk.remove(&self.folder.join(name(number)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedded::disk::RealDisk;
+
+    #[test]
+    fn a_pool_keeps_few_files_open_and_closes_those_used_longest_ago() {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = Pool::new(Arc::new(RealDisk), folder.path().to_owned(), 0);
+        let pool = Pool { most_open: Some(4), ..pool };
+        for number in 0..40 {
+            pool.create(number).unwrap();
+            pool.file(number).unwrap();
+            pool.file(0).unwrap();
+            let open = pool.open();
+            assert!(open.files.len() <= 5 && open.files.contains_key(&0), "{number}: {open:?}");
+        }
+        pool.give_files_back();
+        assert!(pool.open().files.is_empty());
+        pool.file(3).unwrap();
     }
 }

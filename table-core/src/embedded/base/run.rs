@@ -18,7 +18,8 @@ use crate::embedded::base::filter;
 use crate::embedded::base::pool::{self, Pool};
 use crate::embedded::base::tally::Tally;
 use crate::embedded::bytes::{Reader, Writer};
-use crate::embedded::disk::{DiskFile, fault::Task};
+use crate::embedded::disk::DiskFile;
+use crate::embedded::disk::fault::{Task, is_exhausted};
 use crate::embedded::mend::Mend;
 use crate::error::{Error, Result};
 pub(super) use directory::{Directory, Form};
@@ -129,11 +130,19 @@ impl Run {
         Error::of(BaseFault::BrokenRows { run, folder, offset, source })
     }
 
+    /// Returns the error of a read that failed. What the disk cannot read is damage as rot is: the rest of the base can be read,
+    /// merged and copied all the same.
     fn failed(&self, offset: u64, error: io::Error) -> Error {
+        use io::ErrorKind::{NotFound, PermissionDenied, TimedOut, UnexpectedEof};
         match error.kind() {
-            io::ErrorKind::NotFound => self.corrupted(offset, Damage::Missing),
-            io::ErrorKind::UnexpectedEof => self.corrupted(offset, Damage::Short),
-            _ => Task::ReadFile(pool::name(self.number).into()).failed(error),
+            NotFound => self.corrupted(offset, Damage::Missing),
+            UnexpectedEof => self.corrupted(offset, Damage::Short),
+            PermissionDenied | TimedOut => Task::ReadFile(pool::name(self.number).into()).failed(error),
+            _ if is_exhausted(&error) => Task::ReadFile(pool::name(self.number).into()).refused(error),
+            _ => {
+                let (run, folder) = (pool::name(self.number), self.pool.folder.clone());
+                Error::of(BaseFault::Unreadable { run, folder, offset, source: error })
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use super::*;
 use crate::embedded::catalog::{Catalog, TableEntry};
 use crate::embedded::key::SplitKey;
 use crate::embedded::tests::gate::GatedDisk;
+use crate::error::ErrorCode;
 use crate::name::TableName;
 
 /// A place for a base.

@@ -10,14 +10,16 @@ use futures_channel::oneshot;
 use crate::embedded::base::Meta;
 use crate::embedded::checkpointer::{Checkpoint, Done, Job};
 use crate::embedded::committer::{Committer, OnDisk};
+use crate::embedded::disk::fault::is_shortage;
 use crate::embedded::failpoint::{Step, reach};
 use crate::embedded::fault::EngineFault;
 use crate::embedded::key::Span;
 use crate::embedded::mend::Mend;
 use crate::embedded::recent::Recent;
+use crate::embedded::reserve::Reserve;
 use crate::embedded::state::State;
 use crate::embedded::threads::{Thread, Threads};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 
 /// Longest delay added to one commit group while the checkpoint thread catches up.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
@@ -44,6 +46,7 @@ pub(crate) struct Thresholds {
 /// Handle to the checkpoint thread, and the state used to decide when to start a checkpoint.
 pub(crate) struct Checkpoints {
     thresholds: Thresholds,
+    reserve: Arc<Reserve>,
     jobs: Option<Sender<Job>>,
     done: Receiver<Done>,
     threads: Threads,
@@ -73,9 +76,11 @@ impl Checkpoints {
         (jobs, done): (Sender<Job>, Receiver<Done>),
         (threads, thread, stop): (Threads, Thread, Arc<AtomicBool>),
         dropped: Vec<u32>,
+        reserve: Arc<Reserve>,
     ) -> Self {
         Self {
             thresholds,
+            reserve,
             jobs: Some(jobs),
             done,
             threads,
@@ -117,8 +122,9 @@ impl Checkpoints {
 
     /// Requests a checkpoint if it frees more than it writes, or if the disk is full.
     fn request_reclaim(&mut self, state: &State) {
-        self.requested |=
-            self.dropped_bytes >= reclaim_threshold(state.catalog.len()) || self.disk_full.is_some();
+        self.requested |= self.dropped_bytes >= reclaim_threshold(state.catalog.len())
+            || self.disk_full.is_some()
+            || (!self.dropped.is_empty() && !self.reserve.is_whole());
     }
 
     /// Estimates the bytes of dropped tables again. The frozen rows are in the base now, and tables may have been dropped meanwhile.
@@ -137,7 +143,8 @@ impl Checkpoints {
     }
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
-        let most = self.thresholds.checkpoint_bytes;
+        // Deletions free room by a checkpoint: on a full disk it comes sooner.
+        let most = self.thresholds.checkpoint_bytes / if self.reserve.is_whole() { 1 } else { 8 };
         self.requested
             || state.recent.bytes() >= most
             || state.recent.deletions() >= DELETIONS
@@ -200,9 +207,10 @@ impl Committer {
                 if disk.checkpoints.is_due(&self.state, bytes) {
                     reach(self.hook.as_ref(), Step::Freeze)?;
                     match disk.freeze(&mut self.state, self.timestamps.last()) {
-                        Err(error)
-                            if error.code() == ErrorCode::DiskFull && Mend::PutOffCheckpoints.is_in() =>
-                        {
+                        Err(error) if is_shortage(&error) && Mend::PutOffCheckpoints.is_in() => {
+                            if let Some(base) = &self.state.base {
+                                base.give_files_back();
+                            }
                             disk.checkpoints.put_off(&error);
                             self.refusal = disk.checkpoints.is_full(&self.state, bytes).then_some(error);
                         }

@@ -42,7 +42,7 @@ impl Direct {
         let shared = Arc::clone(&committer.shared);
         let done = caught(|| {
             let answer = committer.apply(write);
-            committer.finish_group(&mut vec![answer]);
+            committer.finish_group(&mut vec![answer], false);
             Ok(())
         });
         // The caller finds out why: its answer went with the panic.

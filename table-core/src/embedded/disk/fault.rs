@@ -1,11 +1,11 @@
-//! The faults of the disk: the task that failed, and the cause that the system gives.
+//! Faults of the disk: the task that failed, and the cause that the system gives.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use crate::error::{Error, ErrorCode, Fault};
 
-/// A task that takes calls of the disk, as it reads in an error.
+/// A task that calls the disk, as an error names it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Task {
     #[error("the folder {0} cannot be opened")]
@@ -30,6 +30,8 @@ pub(crate) enum Task {
     WriteJournal,
     #[error("the journal cannot be synced")]
     SyncJournal,
+    #[error("the reserve for work that frees room cannot be kept")]
+    KeepReserve,
     #[error("the end of the journal cannot be cut")]
     CutJournal,
     #[error("the end of the journal cannot be mended")]
@@ -49,21 +51,50 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    /// The error of a task that failed for this cause.
+    /// Returns the `Io` error of a task that may have been done in part.
     pub(crate) fn failed(self, source: io::Error) -> Error {
         Error::of(DiskFault::Failed { task: self, source })
     }
 
-    /// As [`failed`](Self::failed), and `DiskFull` if there was no room, so that nothing was written. Not for a sync: one that found
-    /// no room is a sync that failed.
+    /// Returns the error of a task that had no effect: `DiskFull` for a lack of room, `ServerBusy` for a lack of descriptors or
+    /// memory, `Io` for all other causes. Not for a sync: a sync that finds no room is a sync that failed.
     pub(crate) fn refused(self, source: io::Error) -> Error {
-        match source.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-                Error::of(DiskFault::Full { task: self, source })
-            }
-            _ => self.failed(source),
+        if is_full(&source) {
+            Error::of(DiskFault::Full { task: self, source })
+        } else if is_exhausted(&source) {
+            Error::of(DiskFault::Exhausted { task: self, source })
+        } else {
+            self.failed(source)
         }
     }
+}
+
+/// Returns `true` if the disk had no room.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
+/// Returns `true` if the process or the system had no descriptor or memory left, which passes.
+pub(crate) fn is_exhausted(error: &io::Error) -> bool {
+    // `io::ErrorKind` has no kind for them that is stable.
+    #[cfg(unix)]
+    let descriptors = {
+        use rustix::io::Errno;
+        matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM))
+    };
+    #[cfg(not(unix))]
+    let descriptors = error.raw_os_error() == Some(TOO_MANY_OPEN_FILES);
+    descriptors || error.kind() == ErrorKind::OutOfMemory
+}
+
+/// `ERROR_TOO_MANY_OPEN_FILES` of Windows.
+#[cfg(not(unix))]
+const TOO_MANY_OPEN_FILES: i32 = 4;
+
+/// Returns `true` if an error of [`Task::refused`] names a lack of room, descriptors or memory. The task had no effect and succeeds
+/// once the lack has passed.
+pub(crate) fn is_shortage(error: &Error) -> bool {
+    matches!(error.code(), ErrorCode::DiskFull | ErrorCode::ServerBusy)
 }
 
 /// A task that was not done.
@@ -71,8 +102,14 @@ impl Task {
 enum DiskFault {
     #[error("{task}")]
     Failed { task: Task, source: io::Error },
-    #[error("{task}; nothing was written: make room, and write again")]
+    #[error(
+        "{task}: the disk is full and nothing was written; make room, for example by deleting a table, and retry"
+    )]
     Full { task: Task, source: io::Error },
+    #[error(
+        "{task}: the process has no free file descriptor or memory; nothing was written; retry later or raise the limit"
+    )]
+    Exhausted { task: Task, source: io::Error },
 }
 
 impl Fault for DiskFault {
@@ -80,6 +117,7 @@ impl Fault for DiskFault {
         match self {
             Self::Failed { .. } => (ErrorCode::Io, None),
             Self::Full { .. } => (ErrorCode::DiskFull, None),
+            Self::Exhausted { .. } => (ErrorCode::ServerBusy, None),
         }
     }
 }
@@ -95,5 +133,15 @@ mod tests {
         assert_eq!(error.code(), ErrorCode::DiskFull);
         assert_eq!(format!("{error:?}").matches(&full().to_string()).count(), 1);
         assert_eq!(Task::SyncJournal.failed(full()).code(), ErrorCode::Io);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_lack_of_descriptors_is_a_shortage() {
+        for errno in [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE] {
+            let error = Task::CreateRun.refused(errno.into());
+            assert!(is_shortage(&error) && error.is_throttled(), "{error}");
+        }
+        assert!(!is_shortage(&Task::CreateRun.refused(rustix::io::Errno::IO.into())));
     }
 }

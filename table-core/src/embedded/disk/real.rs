@@ -22,12 +22,21 @@ use crate::embedded::disk::{Disk, DiskFile, DiskLock};
 pub struct RealDisk;
 
 #[derive(Debug)]
-struct RealFile(File);
+pub(super) struct RealFile(pub(super) File);
 
 #[derive(Debug)]
 struct RealLock(#[expect(dead_code, reason = "the lock is held while the file is open")] File);
 
 impl DiskLock for RealLock {}
+
+/// Locks an open file until the returned value is dropped.
+pub(super) fn lock(file: File) -> io::Result<Box<dyn DiskLock>> {
+    match file.try_lock() {
+        Ok(()) => Ok(Box::new(RealLock(file))),
+        Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
 
 impl Disk for RealDisk {
     fn create_dir(&self, folder: &Path) -> io::Result<()> {
@@ -65,13 +74,13 @@ impl Disk for RealDisk {
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 
+    #[cfg(unix)]
+    fn hold(&self, folder: &Path) -> io::Result<Option<Arc<dyn Disk>>> {
+        Ok(Some(Arc::new(super::held::HeldFolder::open(folder)?)))
+    }
+
     fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Box::new(RealLock(file))),
-            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        lock(OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?)
     }
 }
 
@@ -86,6 +95,18 @@ impl DiskFile for RealFile {
 
     fn sync_data(&self) -> io::Result<()> {
         self.0.sync_data()
+    }
+
+    /// Reserves blocks without writing them, where the file system can.
+    #[cfg(target_os = "linux")]
+    fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::{Errno, retry_on_intr};
+        match retry_on_intr(|| fallocate(&self.0, FallocateFlags::empty(), offset, bytes)) {
+            // Zeros that are written need room on every file system.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.write_zeros(offset, bytes),
+            outcome => Ok(outcome?),
+        }
     }
 
     #[cfg(unix)]

@@ -54,6 +54,11 @@ impl Record {
         }
     }
 
+    /// Returns `true` for the record of a closing frame.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::Write { changes, .. } if changes.is_empty())
+    }
+
     fn write(&self, out: &mut Writer) {
         match self {
             Self::Write { ticks, changes } => {

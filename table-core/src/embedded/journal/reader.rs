@@ -1,4 +1,4 @@
-//! Reads a journal file frame by frame, and distinguishes a torn tail from corruption.
+//! Reading of a journal file frame by frame, which distinguishes a torn tail from corruption.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -10,17 +10,19 @@ use crate::embedded::journal::file::{self, Salt};
 use crate::embedded::journal::frame::{HEADER, Head, Record};
 use crate::error::{Error, Result};
 
-/// Where the frames of a file end, and what follows.
+/// The end of the frames of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
     /// The offset behind the last good frame.
     pub(crate) offset: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
-    /// Whether only zeros follow. Otherwise a write was torn there.
+    /// `true` if only zeros follow. Otherwise a write was torn there.
     pub(crate) clean: bool,
     /// The offset from which on no sync is known to have succeeded.
     pub(crate) unsynced: u64,
+    /// `true` if there are no frames, or the last one is a closing frame.
+    pub(crate) is_closed: bool,
 }
 
 /// A file read from an offset on.
@@ -65,7 +67,7 @@ pub(crate) fn read(
     let io = |error| Task::ReadJournal(path.into()).failed(error);
     let length = file.len().map_err(io)?;
     let start = file::HEADER.min(length);
-    let mut end = End { offset: start, sequence, clean: true, unsynced: 0 };
+    let mut end = End { offset: start, sequence, clean: true, unsynced: 0, is_closed: true };
     loop {
         let before = end.sequence;
         read_frames(path, &**file, salt, length, &mut end, &mut apply)?;
@@ -99,7 +101,9 @@ fn read_frames(
             break;
         }
         // A checksum that holds over bytes that are not a record: written by something else.
-        apply(Record::read(&record).ok_or_else(|| corrupted(path, end.offset))?)?;
+        let written = Record::read(&record).ok_or_else(|| corrupted(path, end.offset))?;
+        end.is_closed = written.is_empty();
+        apply(written)?;
         // The first frame after a sync says that all before it is durable.
         if head.durable == head.sequence {
             end.unsynced = end.offset;
@@ -218,7 +222,7 @@ mod tests {
             std::iter::repeat_n(0, usize::try_from(file::HEADER).unwrap()).chain(value).collect();
         let length = bytes.len() as u64;
         let file = Counted(bytes, AtomicU64::new(0));
-        let end = End { offset: file::HEADER, sequence: 1, clean: true, unsynced: 0 };
+        let end = End { offset: file::HEADER, sequence: 1, clean: true, unsynced: 0, is_closed: true };
         let rest = Rest::read(&file, Salt { head: 1, record: 2 }, end, length).unwrap();
         assert!(!rest.clean && !rest.synced_later);
         let read = file.1.into_inner();

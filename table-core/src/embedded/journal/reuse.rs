@@ -1,5 +1,5 @@
-//! The next journal file, made of one that the base covers. Frames written over old bytes need neither blocks nor a length
-//! recorded: their sync does not wait for what else the file system has to record, such as the runs that are being written.
+//! Reuse of a journal file that the base covers as the next journal file. Frames written over old bytes need neither new blocks nor
+//! a new length: their sync does not wait for other metadata of the file system, such as that of runs being written.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::embedded::journal::file::{self, FileHeader, Salt};
 use crate::embedded::mend::Mend;
 use crate::error::Result;
 
-/// Gives the file `old` the number `new`, and at most so many bytes of room, durably. Its frames have sequence numbers from `sequence` on.
+/// Gives the file `old` the number `new`, durably, and cuts it to `room` bytes. Its frames have sequence numbers from `sequence` on.
 pub(crate) fn reuse(
     disk: &dyn Disk,
     folder: &Path,
@@ -37,7 +37,7 @@ pub(crate) fn reuse(
         }
         let file = disk.open(&path, false)?;
         let filled = file.len()?;
-        Ok(Tail { number: new, file, salt, end: file::HEADER, filled, sequence })
+        Ok(Tail { number: new, file, salt, end: file::HEADER, filled, sequence, is_closed: true })
     };
     reuse().map_err(|error| Task::CreateJournal.refused(error))
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::embedded::decision::Ground;
+use crate::embedded::decision::{Front, Ground};
 use crate::embedded::key::Key;
 use crate::embedded::queue::fault::StoredQueueFault;
 use crate::embedded::queue::rows::{self, Shown};
@@ -12,8 +12,10 @@ use crate::error::{Error, Result};
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, TimeToLive};
 use crate::ticks;
 
-/// Messages whose time is over that one decision takes out at most.
+/// The most expired messages that one decision removes.
 pub(super) const EXPIRED: usize = 256;
+/// The most traces of received messages that one decision passes. Longer stretches are passed by the caller, on its own thread.
+pub(super) const TRACES: usize = 256;
 
 /// An instant so much later, in ticks.
 fn after(now: u64, time: Duration) -> u64 {
@@ -46,23 +48,43 @@ fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) 
     (receipt, visible)
 }
 
-/// Messages that show, in the order in which they came to do so.
+/// Visible messages, oldest visibility first.
 struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
-    /// Whether there are more of either.
-    more: bool,
-    /// Nothing is left before this instant, once what was found and what is expired are gone.
-    front: u64,
+    rest: Rest,
+    /// A place before which no message is left, once those found and those expired are gone.
+    front: Front,
+}
+
+/// The part of a queue that a decision did not look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// No visible message is left.
+    Nothing,
+    /// More messages, visible or expired.
+    Messages,
+    /// Traces of messages that were received before, and perhaps messages behind them.
+    Traces,
 }
 
 fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
-    let mut visible = Visible { found: Vec::new(), expired: Vec::new(), more: false, front: ground.now };
-    ground.state.scan(&rows::shown_span(ground.table, *ground.front, ground.now), |key, row| {
-        let Some(row) = row else { return Ok(ControlFlow::Continue(())) };
+    let front = Front { instant: ground.now, ticks: 0 };
+    let mut visible = Visible { found: Vec::new(), expired: Vec::new(), rest: Rest::Nothing, front };
+    let mut traces = 0;
+    ground.state.scan(&rows::shown_span(ground.table, ground.front, ground.now), |key, row| {
+        let Some(row) = row else {
+            traces += 1;
+            if traces < TRACES {
+                return Ok(ControlFlow::Continue(()));
+            }
+            visible.front = rows::front_of(&key.to_vec())?;
+            visible.rest = Rest::Traces;
+            return Ok(ControlFlow::Break(()));
+        };
         if visible.found.len() == count || visible.expired.len() == EXPIRED {
-            visible.front = rows::visible_of(&key.to_vec())?;
-            visible.more = true;
+            visible.front = rows::front_of(&key.to_vec())?;
+            visible.rest = Rest::Messages;
             return Ok(ControlFlow::Break(()));
         }
         let shown = Shown::read(row)?;
@@ -73,14 +95,13 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
     Ok(visible)
 }
 
-/// Takes messages and hides them. Whether there may be more: what came before them may all have been messages whose time was
-/// over, of which one decision takes out only so many.
-pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -> Result<(Vec<Lease>, bool)> {
-    let Visible { found, expired, more, front } = visible(ground, count)?;
+/// Hides visible messages for a time and returns their leases, with what is left of the queue.
+pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -> Result<(Vec<Lease>, Rest)> {
+    let Visible { found, expired, rest, front } = visible(ground, count)?;
     let mut leases = Vec::with_capacity(found.len());
     for (place, (key, mut shown)) in found.into_iter().enumerate() {
         shown.dequeue_count = shown.dequeue_count.saturating_add(1);
-        let message = rows::message(ground, &shown)?;
+        let message = rows::message(ground.state, ground.table, &shown)?;
         ground.delete(key);
         let (receipt, visible) = show(ground, &shown, hidden, place);
         leases.push(Lease::new(message, receipt, rows::datetime(visible)));
@@ -88,29 +109,10 @@ pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -
     for (key, shown) in expired {
         remove(ground, key, &shown.id);
     }
-    // IMPORTANT: whatever is put or hidden later shows at `now` or after, and `now` never goes back: nothing comes to lie before
-    // the front. Without it each receive would pass over the traces of all that were received before.
-    *ground.front = front;
-    Ok((leases, more))
-}
-
-/// Shows messages and changes nothing.
-pub(super) fn peek(ground: &mut Ground<'_>, count: usize) -> Result<Vec<Message>> {
-    let mut messages = Vec::new();
-    let mut error = None;
-    ground.state.scan(&rows::shown_span(ground.table, *ground.front, ground.now), |_, row| {
-        let Some(row) = row else { return Ok(ControlFlow::Continue(())) };
-        let shown = Shown::read(row)?;
-        if !shown.is_expired(ground.now) {
-            match rows::message(ground, &shown) {
-                Ok(message) => messages.push(message),
-                Err(broken) => error = Some(broken),
-            }
-        }
-        let enough = messages.len() == count || error.is_some();
-        Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    })?;
-    error.map_or(Ok(messages), Err)
+    // IMPORTANT: a message that is put or hidden later shows at `now` or after, and `now` never goes back: it lies behind the front.
+    // Without the front each receive would pass the traces of all messages that were received before.
+    ground.pass(front);
+    Ok((leases, rest))
 }
 
 fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {
@@ -147,7 +149,7 @@ pub(super) fn update(
     text: Option<&str>,
 ) -> Result<Lease> {
     let (key, shown) = held(ground, &lease.message.id, &lease.receipt)?;
-    let mut message = rows::message(ground, &shown)?;
+    let mut message = rows::message(ground.state, ground.table, &shown)?;
     ground.delete(key);
     let (receipt, visible) = show(ground, &shown, hidden, 0);
     if let Some(text) = text

@@ -3,9 +3,10 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::embedded::decision::Ground;
+use crate::embedded::decision::Front;
 use crate::embedded::key::{self, Key, Span};
 use crate::embedded::queue::fault::StoredQueueFault;
+use crate::embedded::state::State;
 use crate::error::{Error, Result};
 use crate::query::{KeyRange, TextRange};
 use crate::queue::{Message, MessageId, PopReceipt};
@@ -50,19 +51,21 @@ fn key_of(table: u32, row_key: &str) -> Key {
     bytes.into()
 }
 
-/// The messages that show from one instant up to and with another.
-pub(crate) fn shown_span(table: u32, from: u64, to: u64) -> Span {
-    let lower = std::ops::Bound::Included(format!("v{from:0TICKS$}"));
+/// Returns the span of the messages that show from a place on, up to and including an instant.
+pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
+    let Front { instant, ticks } = from;
+    let lower = std::ops::Bound::Included(format!("v{instant:0TICKS$}{ticks:0TICKS$}"));
     let upper = std::ops::Bound::Excluded(format!("v{:0TICKS$}", to.saturating_add(1)));
     Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
 }
 
-/// When the message of a key shows.
-pub(crate) fn visible_of(key: &[u8]) -> Result<u64> {
+/// Returns the place of a key among the messages that show.
+pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     let mut reader = key::KeyReader::default();
     let (_, row_key) = reader.read(key)?;
-    let digits = row_key.get(1..=TICKS).and_then(|digits| digits.parse().ok());
-    digits.ok_or_else(|| corrupted("key"))
+    let number = |from: usize| row_key.get(from..from + TICKS).and_then(|digits| digits.parse().ok());
+    let front = number(1).zip(number(1 + TICKS)).map(|(instant, ticks)| Front { instant, ticks });
+    front.ok_or_else(|| corrupted("key"))
 }
 
 fn corrupted(part: &'static str) -> Error {
@@ -148,9 +151,9 @@ impl<'a> Body<'a> {
 }
 
 /// A whole message, put together from its two rows.
-pub(crate) fn message(ground: &Ground<'_>, shown: &Shown) -> Result<Message> {
-    let key = message_key(ground.table, &shown.id).ok_or_else(|| corrupted("id"))?;
-    let row = ground.state.get(&key)?.ok_or_else(|| corrupted("text"))?;
+pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Message> {
+    let key = message_key(table, &shown.id).ok_or_else(|| corrupted("id"))?;
+    let row = state.get(&key)?.ok_or_else(|| corrupted("text"))?;
     let Body { text, inserted, .. } = Body::read(row.view())?;
     let count = u32::try_from(shown.dequeue_count).unwrap_or_default();
     Ok(Message::new(

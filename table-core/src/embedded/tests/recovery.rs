@@ -1,4 +1,4 @@
-//! Is everything acknowledged there after a reopen, a torn tail cut, and corruption refused?
+//! Recovery of a folder: acknowledged writes are kept, torn tails are cut, corruption is refused.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,16 @@ use crate::embedded::Durability;
 use crate::embedded::journal::file::{FileHeader, HEADER, Salt};
 use crate::embedded::journal::frame::{self, Head};
 
-/// A folder with rows 1 to `count`, each written by a transaction of its own, and the journal's path.
+/// Returns the folder of an engine that wrote rows 1 to `count`, one a transaction, and was killed; and the path of its journal.
 fn folder_with(count: i32) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
     for n in 1..=count {
         write(&engine, &format!("{n:03}"), insert(n)).unwrap();
     }
-    drop(engine);
-    let journal = folder.path().join("0000000001.journal");
-    (folder, journal)
+    let killed = copy_folder(folder.path());
+    let journal = killed.path().join("0000000001.journal");
+    (killed, journal)
 }
 
 /// Where the frames of a journal begin and end.
@@ -122,6 +122,30 @@ fn any_byte_flipped_in_the_last_frame_cuts_that_frame() {
 }
 
 #[test]
+fn any_byte_flipped_after_a_close_is_found_and_loses_nothing_in_the_closing_frame() {
+    let (folder, journal) = folder_with(3);
+    let open = || Engine::open(folder.path()).map(|engine| numbers(&engine));
+    assert_eq!(open().unwrap(), [1, 2, 3]);
+    let bytes = std::fs::read(&journal).unwrap();
+    let frames = frames(&bytes);
+    assert_eq!(frames.len(), 5, "a table, three rows, and a closing frame");
+    let (last, closing) = (frames[3], frames[4]);
+    for at in (last.0..last.1).chain(closing.0..closing.1) {
+        let mut broken = bytes.clone();
+        broken[at] ^= 0x41;
+        std::fs::write(&journal, &broken).unwrap();
+        match open() {
+            Err(error) => assert!(at < last.1 && error.code() == ErrorCode::Corrupted, "byte {at}: {error}"),
+            Ok(found) => assert!(at >= last.1 && found == [1, 2, 3], "byte {at}: {found:?}"),
+        }
+    }
+    // A journal without writes since its closing frame gets no other one.
+    std::fs::write(&journal, &bytes).unwrap();
+    open().unwrap();
+    assert_eq!(std::fs::read(&journal).unwrap(), bytes);
+}
+
+#[test]
 fn a_broken_frame_of_one_unsynced_write_is_torn_although_later_frames_of_that_write_are_good() {
     let (folder, journal) = folder_with(2);
     let mut bytes = std::fs::read(&journal).unwrap();
@@ -151,8 +175,8 @@ fn bytes_inside_a_value_are_never_taken_for_a_frame() {
     value.resize(40_000, b'z');
     let pad = properties(&[("N", Value::Int32(6)), ("Value", Value::Binary(value))]);
     write(&engine, "006", OperationKind::Insert(pad)).unwrap();
-    drop(engine);
     let bytes = std::fs::read(&journal).unwrap();
+    drop(engine);
     let (start, end) = *frames(&bytes).last().unwrap();
     // The write was torn at its first page, at its last one, in its middle.
     for (from, to) in [(start, start + 4096), (end - 4096, end), (start + 8192, start + 8704)] {

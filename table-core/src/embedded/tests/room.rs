@@ -1,4 +1,4 @@
-//! Does a full disk refuse writes, and nothing else, until there is room?
+//! A full disk: writes that add data are refused until there is room, everything else works.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ fn fill(engine: &Engine, from: i32) -> (i32, Error) {
 #[test]
 fn a_write_that_finds_no_room_is_refused_and_the_next_one_that_does_is_done() {
     // No checkpoint comes between.
-    let disk = Arc::new(SimDisk::default());
+    let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
     for room in [0, 100, 40_000, 3 << 20] {
         disk.set_room(room);
@@ -56,7 +56,7 @@ fn a_write_that_finds_no_room_is_refused_and_the_next_one_that_does_is_done() {
 
 #[test]
 fn what_a_refused_group_had_changed_beside_rows_is_as_it_was() {
-    let disk = Arc::new(SimDisk::default());
+    let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
     write(&engine, "1", insert(1)).unwrap();
     wait(engine.checkpoint()).unwrap();
@@ -64,6 +64,7 @@ fn what_a_refused_group_had_changed_beside_rows_is_as_it_was() {
     disk.set_room(0);
     fill(&engine, 2);
     while write(&engine, "1", upsert(1)).is_ok() {}
+    disk.set_room(0);
     assert_eq!(wait(engine.delete_table(&employees())).unwrap_err().code(), ErrorCode::DiskFull);
     assert_eq!(wait(engine.create_table(&name("Other"))).unwrap_err().code(), ErrorCode::DiskFull);
     assert_eq!(number(&engine, "1"), Some(1));
@@ -78,7 +79,7 @@ fn what_a_refused_group_had_changed_beside_rows_is_as_it_was() {
 
 #[test]
 fn a_folder_with_a_checkpoint_due_opens_on_a_full_disk_and_is_read() {
-    let disk = Arc::new(SimDisk::default());
+    let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
     for n in 1..20 {
         write(&engine, &format!("{n:04}"), padded(n)).unwrap();
@@ -109,7 +110,7 @@ fn a_folder_with_a_checkpoint_due_opens_on_a_full_disk_and_is_read() {
 
 #[test]
 fn a_flush_that_finds_no_room_is_tried_again_and_nothing_is_poisoned() {
-    let disk = Arc::new(SimDisk::default());
+    let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
     for n in 1..20 {
         write(&engine, &format!("{n:04}"), padded(n)).unwrap();
@@ -138,7 +139,7 @@ fn a_flush_that_finds_no_room_is_tried_again_and_nothing_is_poisoned() {
 /// A merge that finds a broken block notes where it is, which takes room.
 #[test]
 fn a_broken_block_that_is_found_on_a_full_disk_poisons_nothing() {
-    let disk = Arc::new(SimDisk::default());
+    let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
     (1..20).for_each(|n| drop(write(&engine, &format!("{n:04}"), padded(n)).unwrap()));
     wait(engine.checkpoint()).unwrap();
@@ -164,7 +165,7 @@ fn a_broken_block_that_is_found_on_a_full_disk_poisons_nothing() {
 fn a_rotation_that_found_no_room_leaves_a_journal_that_goes_on() {
     // As long as not even the header has room.
     for room in 0..i64::try_from(HEADER).unwrap() {
-        let disk = Arc::new(SimDisk::default());
+        let disk = Arc::new(SimDisk::without_reserve());
         let engine = with_table(open(&disk, 1 << 30));
         write(&engine, "1", insert(1)).unwrap();
         disk.set_room(room);
@@ -197,7 +198,7 @@ fn with_ever_more_room(disk: &SimDisk, what: impl Fn(i64) -> Result<()>) {
 
 #[test]
 fn a_new_folder_a_backup_and_a_restore_say_that_the_disk_is_full() {
-    let disk = Arc::new(SimDisk::default());
+    let disk = Arc::new(SimDisk::without_reserve());
     let on: Arc<dyn Disk> = disk.clone();
     let options = || EngineOptions::new().disk(on.clone());
     let engine = with_table(open(&disk, 1 << 30));
@@ -210,4 +211,44 @@ fn a_new_folder_a_backup_and_a_restore_say_that_the_disk_is_full() {
     with_ever_more_room(&disk, |room| options().restore("/backup", format!("/restored{room}")).map(drop));
     options().restore("/backup", "/restored").unwrap();
     assert_eq!(numbers(&options().open("/restored").unwrap()), (1..20).collect());
+}
+
+#[test]
+fn what_frees_room_works_on_a_full_disk_and_makes_room() {
+    let disk = Arc::new(SimDisk::default());
+    let engine = with_table(open(&disk, 1 << 20));
+    wait(engine.create_table(&name("Other"))).unwrap();
+    disk.set_room(12 << 20);
+    let (last, error) = fill(&engine, 1);
+    assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
+    assert_eq!(wait(engine.create_table(&name("Third"))).unwrap_err().code(), ErrorCode::DiskFull);
+    // What is full can be opened, and made smaller.
+    wait(engine.close()).unwrap();
+    let engine = open(&disk, 1 << 20);
+    for n in 1..last {
+        write(&engine, &format!("{n:04}"), delete()).unwrap();
+    }
+    wait(engine.delete_table(&name("Other"))).unwrap();
+    wait(engine.compact()).unwrap();
+    for n in last + 1..last + 20 {
+        write(&engine, &format!("{n:04}"), padded(n)).unwrap();
+    }
+    assert_eq!(numbers(&engine), (last..last + 20).collect());
+    let crashed = disk.image();
+    crashed.lose_power(|| true);
+    assert_eq!(numbers(&open(&crashed, 1 << 20)), (last..last + 20).collect());
+}
+
+#[test]
+fn whole_tables_are_deleted_on_a_full_disk_and_give_their_room_back() {
+    let disk = Arc::new(SimDisk::default());
+    let engine = with_table(open(&disk, 1 << 20));
+    disk.set_room(12 << 20);
+    let (last, error) = fill(&engine, 1);
+    assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
+    wait(engine.delete_table(&employees())).unwrap();
+    eventually("there is room again", || wait(engine.create_table(&employees())).is_ok());
+    eventually("a row is written", || write(&engine, "0000", padded(0)).is_ok());
+    assert!(last > 20);
+    assert_eq!(numbers(&engine), BTreeSet::from([0]));
 }

@@ -84,12 +84,14 @@ struct State {
     /// Bytes that files can still grow by.
     room: Arc<AtomicI64>,
     gate: Gate,
+    /// `true` if the reserve of a folder cannot be opened.
+    has_no_reserve: bool,
 }
 
 impl Default for State {
     fn default() -> Self {
         let without_end = || Arc::new(AtomicI64::new(i64::MAX));
-        Self { syncs: without_end(), room: without_end(), gate: Gate::default() }
+        Self { syncs: without_end(), room: without_end(), gate: Gate::default(), has_no_reserve: false }
     }
 }
 
@@ -99,13 +101,17 @@ impl State {
         if fails { Err(io::Error::other("the sync failed")) } else { Ok(()) }
     }
 
-    /// How many of so many bytes there is room for.
+    /// Gives the room of so many bytes back.
+    fn give(&self, bytes: usize) {
+        let bytes = i64::try_from(bytes).unwrap();
+        let _ = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |room| room.checked_add(bytes));
+    }
+
+    /// Takes room for bytes. Returns how many of them there is room for.
     fn take(&self, bytes: usize) -> usize {
         let wanted = i64::try_from(bytes).unwrap();
-        let left = self.room.fetch_sub(wanted, Ordering::SeqCst);
-        if left < wanted {
-            self.room.store(0, Ordering::SeqCst);
-        }
+        let take = |left: i64| Some(left - left.clamp(0, wanted));
+        let left = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).unwrap();
         usize::try_from(left.clamp(0, wanted)).unwrap()
     }
 }
@@ -164,6 +170,12 @@ impl Contents {
 }
 
 impl SimDisk {
+    /// Creates a disk on which no engine has a reserve.
+    pub(super) fn without_reserve() -> Self {
+        let state = State { has_no_reserve: true, ..State::default() };
+        Self { state, ..Self::default() }
+    }
+
     /// The power goes: of every sector and entry that was not synced, the coin decides which version stays.
     pub(super) fn lose_power(&self, mut coin: impl FnMut() -> bool) {
         let mut names = self.names.lock().unwrap();
@@ -260,6 +272,9 @@ impl Disk for SimDisk {
 
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
         let _open = self.state.gate.read().unwrap();
+        if self.state.has_no_reserve && path.ends_with("RESERVE") {
+            return Err(ErrorKind::PermissionDenied.into());
+        }
         if create {
             let file = SimFile { state: self.state.clone(), ..SimFile::default() };
             let entry = Some(Entry::File(Arc::new(file)));
@@ -277,7 +292,7 @@ impl Disk for SimDisk {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
-        self.file(path)?;
+        self.state.give(self.file(path)?.bytes.lock().unwrap().seen.len());
         self.names.lock().unwrap().change(vec![(path.to_owned(), None)]);
         Ok(())
     }
@@ -350,10 +365,7 @@ impl DiskFile for SimFile {
             return Err(ErrorKind::StorageFull.into());
         }
         let freed = contents.seen.len().saturating_sub(length);
-        self.state.room.fetch_add(
-            i64::try_from(freed).unwrap().min(i64::MAX - self.state.room.load(Ordering::SeqCst)),
-            Ordering::SeqCst,
-        );
+        self.state.give(freed);
         contents.resize(length);
         Ok(())
     }

@@ -207,15 +207,23 @@ pub(in super::super) struct Copies {
     pub(in super::super) half: u64,
 }
 
-/// Reads the bytes of the file.
+/// Reads the bytes of the file. Zeros stand for a half that the disk cannot read: the other copy is enough.
 pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>> {
-    let read = || {
-        let file = disk.open_to_read(path)?;
-        let mut bytes = vec![0; usize::try_from(file.len()?).unwrap_or_default()];
-        file.read_at(0, &mut bytes)?;
-        Ok(bytes)
-    };
-    read().map_err(|error| Task::ReadFile(path.into()).failed(error))
+    let failed = |error| Task::ReadFile(path.into()).refused(error);
+    let file = disk.open_to_read(path).map_err(failed)?;
+    let length = usize::try_from(file.len().map_err(failed)?).unwrap_or_default();
+    let mut bytes = vec![0; length];
+    let (front, back) = bytes.split_at_mut(length / 2);
+    let first = file.read_at(0, front);
+    if first.is_err() {
+        front.fill(0);
+    }
+    match (first, file.read_at((length / 2) as u64, back)) {
+        (Err(error), Err(_)) => return Err(failed(error)),
+        (Ok(()), Err(_)) => back.fill(0),
+        _ => {}
+    }
+    Ok(bytes)
 }
 
 impl Copies {
