@@ -347,6 +347,9 @@ impl DiskFile for SimFile {
         let growth = (start + bytes.len()).saturating_sub(contents.seen.len());
         let missing = growth - self.state.take(growth);
         let bytes = &bytes[..bytes.len().saturating_sub(missing)];
+        if bytes.is_empty() && missing > 0 {
+            return Err(ErrorKind::StorageFull.into());
+        }
         let end = start + bytes.len();
         if contents.seen.len() < end {
             contents.resize(end);
