@@ -51,7 +51,7 @@ mod waker;
 mod tests;
 
 pub use crate::clock::Clock;
-pub use backup::{BackupImage, Restoration};
+pub use backup::{BackupImage, LostRows, PartialBackup, Restoration, RowPlace};
 pub use base::{BackupFile, CopyReport, Verification};
 pub use engine::Engine;
 pub use options::{Durability, EngineOptions, Faults};

@@ -6,6 +6,7 @@
 
 pub mod bulk;
 mod check;
+pub mod options;
 #[cfg(feature = "services")]
 pub mod patterns;
 pub mod process;

@@ -5,6 +5,8 @@ pub mod crash;
 pub mod fuzz;
 pub mod power;
 pub mod sim;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 
 #[cfg(feature = "services")]
 pub mod ask;

@@ -1,6 +1,7 @@
 //! Backups of an engine in use, and engines restored from them.
 
 mod image;
+mod readable;
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -17,6 +18,7 @@ use crate::embedded::manifest::{self, BACKUP, Folder, LOCK};
 use crate::embedded::options::EngineOptions;
 use crate::error::{Error, Result};
 pub use image::{BackupImage, Restoration};
+pub use readable::{LostRows, PartialBackup, RowPlace};
 
 impl Engine {
     /// Copies everything that was acknowledged before the call into a folder that is empty or missing, or holds an earlier backup of
@@ -44,7 +46,7 @@ impl Engine {
     /// # Errors
     /// `InvalidInput` for an engine in memory; `FolderNotOurs` where the folder holds something else, be it an engine, a backup of another
     /// one, or one of this engine after which an older state was restored; `FolderLocked` where another backup goes there;
-    /// `Corrupted` where the base cannot be read; those of [`checkpoint`](Self::checkpoint); `Io`, `DiskFull`.
+    /// `Corrupted` if a part of the base cannot be read: [`backup_readable`](Self::backup_readable) copies the rest; those of [`checkpoint`](Self::checkpoint); `Io`, `DiskFull`.
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;
         let copied = back_up(&self.inner.options.disk, &base, &folder::absolute(folder.as_ref())?);

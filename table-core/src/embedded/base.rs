@@ -17,6 +17,7 @@ mod meta;
 mod policy;
 mod pool;
 mod run;
+mod salvage;
 mod tally;
 mod verify;
 mod version;
@@ -43,6 +44,7 @@ pub(crate) use cursor::BaseCursor;
 pub(crate) use merge::Merged;
 pub(crate) use meta::Meta;
 pub(crate) use policy::Debt;
+pub(crate) use salvage::Unreadable;
 pub use verify::Verification;
 pub(crate) use version::stored::{BASE, BASE_NEW};
 

@@ -63,7 +63,7 @@ pub(crate) fn bytes() -> Vec<u8> {
 /// # Errors
 /// `FolderNotOurs`, `FormatTooNew`, `FormatTooOld`, `Corrupted`.
 pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
-    let io = |error| Task::ReadFolder(folder.into()).failed(error);
+    let io = |error| Task::ReadFolder(folder.into()).refused(error);
     let names = match disk.list(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Folder::Empty),
         names => names.map_err(io)?,

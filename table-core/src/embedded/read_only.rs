@@ -121,7 +121,7 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
 }
 
 fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
-    disk.list(path).map_err(|error| Task::ReadFolder(path.into()).failed(error))
+    disk.list(path).map_err(|error| Task::ReadFolder(path.into()).refused(error))
 }
 
 /// Opens the files of the journal, from the first one that a version of the base does not cover to the last.

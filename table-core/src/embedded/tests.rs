@@ -3,6 +3,7 @@
 mod answers;
 mod backup;
 mod checkpoints;
+mod close;
 mod crashes;
 mod faults;
 mod faulty;

@@ -1,17 +1,22 @@
-//! `torture`: kills a writing process again and again and checks what is left.
+//! `torture`: kills a writing process again and again and checks the folder; or compares the engine with SQLite for a while.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+#[cfg(feature = "services")]
 use tests::crash::patterns::process as patterns;
-use tests::crash::process::{CHILD, Plan, run_child, torture};
+use tests::crash::process::{CHILD, Outcome as Kills, Plan, run_child, torture};
+#[cfg(feature = "services")]
 use tests::crash::server::process as server;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [CHILD, folder, writers, rows] => child(folder, writers, rows),
+        [CHILD, folder, writers, rows] => child(folder, writers, rows, None),
+        [CHILD, folder, writers, rows, seed] => child(folder, writers, rows, Some(seed)),
+        #[cfg(feature = "services")]
         [patterns::CHILD, folder, round, seed] => patterns_child(folder, round, seed),
+        #[cfg(feature = "services")]
         [server::CHILD, folder] => server::run_child(&PathBuf::from(folder)),
         words => parent(words),
     };
@@ -31,10 +36,12 @@ fn folder_in(parent: &Path) -> PathBuf {
     parent.join(format!("tables-torture-{}", std::process::id()))
 }
 
-fn child(folder: &str, writers: &str, rows: &str) -> Outcome {
-    Ok(run_child(&PathBuf::from(folder), writers.parse()?, rows.parse()?)?)
+fn child(folder: &str, writers: &str, rows: &str, seed: Option<&str>) -> Outcome {
+    let seed = seed.map(str::parse).transpose()?;
+    Ok(run_child(&PathBuf::from(folder), writers.parse()?, rows.parse()?, seed)?)
 }
 
+#[cfg(feature = "services")]
 fn patterns_child(folder: &str, round: &str, seed: &str) -> Outcome {
     Ok(patterns::run_child(&PathBuf::from(folder), round.parse()?, seed.parse()?)?)
 }
@@ -57,23 +64,27 @@ fn parent(words: &[&str]) -> Outcome {
         rounds_a_folder: 25,
         rows: 0,
     };
-    let (mut words, mut all_patterns, mut served) = (words.iter(), false, false);
+    let (mut words, mut all_patterns, mut served, mut minutes) = (words.iter(), false, false, None);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("`{word}` wants a value"));
         match *word {
             "--patterns" => all_patterns = true,
             "--server" => served = true,
+            "--minutes" => minutes = Some(value()?.parse::<u64>()?),
             "--rounds" => plan.rounds = value()?.parse()?,
             "--seed" => plan.seed = value()?.parse()?,
             "--rows" => plan.rows = rows(value()?)?,
             "--folder" => plan.folder = folder_in(Path::new(&value()?)),
             other => {
                 return Err(format!(
-                    "unknown option `{other}`; there are --patterns, --server, --rounds N, --rows N, --seed N, --folder PATH"
+                    "unknown option `{other}`; there are --minutes N, --patterns, --server, --rounds N, --rows N, --seed N, --folder PATH"
                 )
                 .into());
             }
         }
+    }
+    if let Some(minutes) = minutes {
+        return compare(minutes, plan.seed, plan.folder);
     }
     let rounds = plan.rounds;
     let progress = |done| {
@@ -82,10 +93,8 @@ fn parent(words: &[&str]) -> Outcome {
         }
     };
     let program = std::env::current_exe()?;
-    let outcome = if all_patterns {
-        patterns::torture(&program, &plan, progress)?
-    } else if served {
-        server::torture(&program, &plan, progress)?
+    let outcome = if all_patterns || served {
+        services(all_patterns, &program, &plan, progress)?
     } else {
         torture(&program, &plan, progress)?
     };
@@ -103,4 +112,38 @@ fn parent(words: &[&str]) -> Outcome {
         return Ok(());
     }
     Err(outcome.wrong.join("\n").into())
+}
+
+/// Kills processes with all patterns at work, or a server.
+#[cfg(feature = "services")]
+fn services(
+    all_patterns: bool,
+    program: &Path,
+    plan: &Plan,
+    progress: impl FnMut(usize),
+) -> Result<Kills, Box<dyn std::error::Error>> {
+    if all_patterns {
+        patterns::torture(program, plan, progress)
+    } else {
+        server::torture(program, plan, progress)
+    }
+}
+
+#[cfg(not(feature = "services"))]
+fn services(_: bool, _: &Path, _: &Plan, _: impl FnMut(usize)) -> Result<Kills, Box<dyn std::error::Error>> {
+    Err("`--patterns` and `--server` need the feature `services`".into())
+}
+
+/// Compares the engine with SQLite for so many minutes.
+#[cfg(feature = "sqlite")]
+fn compare(minutes: u64, seed: u64, folder: PathBuf) -> Outcome {
+    let plan = tests::sqlite::Plan { time: std::time::Duration::from_secs(60 * minutes), seed, folder };
+    let counts = tests::sqlite::run(&plan, |counts| println!("{counts:?}"))?;
+    println!("{minutes} minutes, seed {seed}: {counts:?}\nengine and SQLite agree");
+    Ok(())
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn compare(_: u64, _: u64, _: PathBuf) -> Outcome {
+    Err("`--minutes` needs the feature `sqlite`".into())
 }

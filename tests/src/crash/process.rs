@@ -1,5 +1,5 @@
-//! Kill -9 in a loop: a child process writes and reports each acknowledgement, the parent kills it at a random moment,
-//! reopens the folder and checks.
+//! Kill -9 in a loop: a child process writes and reports each acknowledgement, the parent kills it at a random moment, reopens the folder
+//! with other options, and checks.
 
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, Write};
@@ -13,9 +13,9 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use table_core::embedded::{Durability, Engine, EngineOptions};
 
-use crate::crash::{Acknowledged, Evidence, Writer, bulk, check};
+use crate::crash::{Acknowledged, Evidence, Writer, bulk, check, options};
 
-/// The word that makes the program a child: `torture child FOLDER WRITERS ROWS`.
+/// The word that makes the program a child: `torture child FOLDER WRITERS ROWS [SEED OF OPTIONS]`.
 pub const CHILD: &str = "child";
 
 /// How much to torture.
@@ -53,15 +53,17 @@ pub struct Outcome {
 /// Threads that update rows in bulk.
 const UPDATERS: u64 = 8;
 
-/// An engine whose checkpoints and journal rotations come often enough to be hit by a kill: by small thresholds, or by many rows.
+/// Opens an engine whose checkpoints and journal rotations come often enough to be hit by a kill: by small thresholds, by options that
+/// a seed draws, or by many rows.
 ///
 /// # Errors
-/// Those of opening.
-pub fn open(folder: &Path, rows: u64) -> table_core::Result<Engine> {
+/// The errors of [`EngineOptions::open`].
+pub fn open(folder: &Path, rows: u64, seed: Option<u64>) -> table_core::Result<Engine> {
     let options = EngineOptions::new();
-    match rows {
-        0 => options.checkpoint_bytes(256 * 1024).recent_bytes(1024 * 1024).open(folder),
-        _ => options.open(folder),
+    match (seed, rows) {
+        (Some(seed), _) => options::drawn(seed).open(folder),
+        (None, 0) => options.checkpoint_bytes(256 * 1024).recent_bytes(1024 * 1024).open(folder),
+        (None, _) => options.open(folder),
     }
 }
 
@@ -108,8 +110,8 @@ impl Longest {
 ///
 /// # Errors
 /// Those of the store; none is expected before the kill.
-pub fn run_child(folder: &Path, writers: usize, rows: u64) -> table_core::Result<()> {
-    let engine = open(folder, rows)?;
+pub fn run_child(folder: &Path, writers: usize, rows: u64, seed: Option<u64>) -> table_core::Result<()> {
+    let engine = open(folder, rows, seed)?;
     Writer::create_table(&engine).block_on()?;
     let engine = Arc::new(engine);
     let write = |number: usize| {
@@ -177,6 +179,10 @@ pub fn torture(
         let kill_after = random.random_range(0_u64..60).pow(2) * if plan.rows > 0 { 10 } else { 1 };
         let mut command = Command::new(program);
         command.arg(CHILD).arg(&plan.folder).arg(writers.to_string()).arg(plan.rows.to_string());
+        // Every open has options of its own, but for that which measures the longest write.
+        if plan.rows == 0 {
+            command.arg(random.random::<u64>().to_string());
+        }
         let mut longest = Duration::ZERO;
         let acknowledged = run_and_kill(&mut command, kill_after, |line| {
             longest = longest.max(Longest::read(line).unwrap_or_default());
@@ -187,7 +193,7 @@ pub fn torture(
         outcome.early += usize::from(acknowledged == 0);
         outcome.acknowledged += acknowledged;
         let begun = Instant::now();
-        let engine = open(&plan.folder, plan.rows)?;
+        let engine = open(&plan.folder, plan.rows, Some(random.random()))?;
         outcome.slowest_reopen = outcome.slowest_reopen.max(begun.elapsed());
         if evidence.writers() > 0 {
             for wrong in check(&engine, &evidence).block_on()? {

@@ -30,8 +30,12 @@ pub enum Fault {
     SyncFails(u64),
     /// The n-th call from now that changes something or syncs, counted from 1, fails; a write is done in part. The disk goes on.
     CallFails(u64),
+    /// The n-th call from now that changes something or syncs, counted from 1, finds no room; a write is done in part. The disk goes on.
+    CallFull(u64),
     /// Files can grow by so many bytes, then the disk is full.
     FullAfter(u64),
+    /// After so many opens, so many more find no free descriptor.
+    NoDescriptors(u64, u64),
 }
 
 /// A call of the engine's to the disk.
@@ -102,11 +106,42 @@ pub(super) struct State {
     locked: Vec<usize>,
 }
 
-/// What becomes of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Done,
-    Fails,
+    Fails(Why),
+}
+
+/// The reason why a call fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    Fault,
+    Full,
+    NoDescriptor,
+}
+
+/// The error numbers of Unix.
+const EIO: i32 = 5;
+const EMFILE: i32 = 24;
+
+impl From<Why> for io::Error {
+    fn from(why: Why) -> Self {
+        match why {
+            Why::Fault => Self::other("a fault of the disk"),
+            Why::Full => ErrorKind::StorageFull.into(),
+            Why::NoDescriptor => Self::from_raw_os_error(EMFILE),
+        }
+    }
+}
+
+impl Fate {
+    fn outcome(self) -> io::Result<()> {
+        match self {
+            Self::Done => Ok(()),
+            Self::Fails(why) => Err(why.into()),
+        }
+    }
 }
 
 impl SimulatedDisk {
@@ -141,6 +176,11 @@ impl SimulatedDisk {
         if let Some(Watcher(watch)) = &self.watcher {
             watch(call);
         }
+        self.call_quietly(call)
+    }
+
+    /// Counts a call, and says what becomes of it.
+    fn call_quietly(&self, call: &Call) -> io::Result<(MutexGuard<'_, State>, Fate)> {
         let mut state = self.state();
         let fate = state.count(call)?;
         Ok((state, fate))
@@ -218,6 +258,14 @@ impl SimulatedDisk {
         }
     }
 
+    /// Makes the sector at an offset of a file unreadable.
+    pub fn spoil(&self, path: &Path, offset: usize) {
+        let mut state = self.state();
+        if let Some(file) = state.entries.file(path).and_then(|number| state.files.get_mut(number)) {
+            file.unreadable = Some(offset);
+        }
+    }
+
     /// Takes a file away behind the back of every program, durably.
     pub fn take_away(&self, path: &Path) {
         self.state().entries.take_away(path);
@@ -226,10 +274,15 @@ impl SimulatedDisk {
 
 impl State {
     /// A state in which everything present is durable.
-    pub(super) fn settled(files: Vec<Vec<u8>>, entries: Entries) -> Self {
+    pub(super) fn settled(files: Vec<(Vec<u8>, Option<usize>)>, entries: Entries) -> Self {
         let files = files
             .into_iter()
-            .map(|bytes| FileState { current: bytes.clone(), durable: bytes, pending: Vec::new() })
+            .map(|(bytes, unreadable)| FileState {
+                current: bytes.clone(),
+                durable: bytes,
+                pending: Vec::new(),
+                unreadable,
+            })
             .collect();
         Self { files, entries, ..Self::default() }
     }
@@ -248,11 +301,22 @@ impl State {
         let is_sync = matches!(call, Call::Sync(_) | Call::SyncDir);
         self.syncs += u64::from(is_sync);
         self.changes += u64::from(call.changes());
-        let (left, power) = match &mut self.fault {
-            Some(Fault::PowerAtSync(left)) if is_sync => (left, true),
-            Some(Fault::PowerAtCall(left)) if call.changes() => (left, true),
-            Some(Fault::SyncFails(left)) if is_sync => (left, false),
-            Some(Fault::CallFails(left)) if call.changes() => (left, false),
+        let (left, power, why) = match &mut self.fault {
+            Some(Fault::PowerAtSync(left)) if is_sync => (left, true, Why::Fault),
+            Some(Fault::PowerAtCall(left)) if call.changes() => (left, true, Why::Fault),
+            Some(Fault::SyncFails(left)) if is_sync => (left, false, Why::Fault),
+            Some(Fault::CallFails(left)) if call.changes() => (left, false, Why::Fault),
+            Some(Fault::CallFull(left)) if call.changes() => (left, false, Why::Full),
+            Some(Fault::NoDescriptors(before, during)) if matches!(call, Call::Open(_) | Call::Create(_)) => {
+                if *before > 0 {
+                    *before -= 1;
+                    return Ok(Fate::Done);
+                }
+                let fails = *during > 0;
+                *during = during.saturating_sub(1);
+                self.failed |= fails;
+                return Ok(if fails { Fate::Fails(Why::NoDescriptor) } else { Fate::Done });
+            }
             _ => return Ok(Fate::Done),
         };
         *left = left.saturating_sub(1);
@@ -261,7 +325,7 @@ impl State {
         }
         (self.fault, self.failed, self.lost) = (None, true, power);
         self.powered()?;
-        Ok(Fate::Fails)
+        Ok(Fate::Fails(why))
     }
 
     pub(super) fn file(&mut self, number: usize) -> io::Result<&mut FileState> {
@@ -291,17 +355,10 @@ impl State {
     }
 }
 
-/// The error of a call that a fault chose.
-fn failed() -> io::Error {
-    io::Error::other("a fault of the disk")
-}
-
 impl Disk for SimulatedDisk {
     fn create_dir(&self, folder: &Path) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::CreateDir)?;
-        if fate == Fate::Fails {
-            return Err(failed());
-        }
+        fate.outcome()?;
         if folder != Path::new("/") && !state.entries.contains(folder) {
             state.entries.change(vec![NameChange::set(folder, Entry::Folder)]);
         }
@@ -319,9 +376,7 @@ impl Disk for SimulatedDisk {
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
         let call = if create { Call::Create(path.to_owned()) } else { Call::Open(path.to_owned()) };
         let (mut state, fate) = self.call(&call)?;
-        if fate == Fate::Fails {
-            return Err(failed());
-        }
+        fate.outcome()?;
         let number = match (state.entries.file(path), create) {
             (Some(number), false) => number,
             (None, false) => return Err(ErrorKind::NotFound.into()),
@@ -330,19 +385,19 @@ impl Disk for SimulatedDisk {
                 let file = state.file(number)?;
                 let freed = file.current.len();
                 file.set_length(0);
+                file.unreadable = None;
                 state.give_room(freed);
                 number
             }
             (None, true) => state.create(path),
         };
-        Ok(Arc::new(SimulatedFile { disk: self.clone(), number }))
+        let is_quiet = path.ends_with("RESERVE");
+        Ok(Arc::new(SimulatedFile { disk: self.clone(), number, is_quiet }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Rename(from.to_owned()))?;
-        if fate == Fate::Fails {
-            return Err(failed());
-        }
+        fate.outcome()?;
         let number = state.entries.file(from).ok_or(ErrorKind::NotFound)?;
         state.entries.change(vec![NameChange::remove(from), NameChange::set(to, Entry::File(number))]);
         Ok(())
@@ -350,9 +405,7 @@ impl Disk for SimulatedDisk {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Remove(path.to_owned()))?;
-        if fate == Fate::Fails {
-            return Err(failed());
-        }
+        fate.outcome()?;
         let number = state.entries.file(path).ok_or(ErrorKind::NotFound)?;
         let freed = state.file(number)?.current.len();
         state.give_room(freed);
@@ -362,9 +415,7 @@ impl Disk for SimulatedDisk {
 
     fn sync_dir(&self, folder: &Path) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::SyncDir)?;
-        if fate == Fate::Fails {
-            return Err(failed());
-        }
+        fate.outcome()?;
         state.entries.sync(folder);
         Ok(())
     }

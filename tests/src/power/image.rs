@@ -28,7 +28,7 @@ pub(super) fn after_power_loss(state: &State, random: &mut StdRng) -> State {
         _ => (Mood::Some, Survive::First),
     };
     let entries = state.entries.after_power_loss(survive, random);
-    let files = state.files.iter().map(|file| contents(file, mood, random)).collect();
+    let files = state.files.iter().map(|file| (contents(file, mood, random), file.unreadable)).collect();
     State::settled(files, entries)
 }
 

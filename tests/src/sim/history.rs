@@ -180,7 +180,7 @@ impl History {
         } else {
             self.disk = self.disk_afterwards();
         }
-        self.seen.faults += u64::from(self.has_failed() || self.is_full());
+        self.seen.faults += u64::from(self.has_failed() || self.is_full() || self.lacks_descriptors());
         self.model.end();
         if self.excuses.time_over {
             self.clock.store(BEGINNING, Ordering::SeqCst);
@@ -191,14 +191,19 @@ impl History {
 
     /// Whether something has gone wrong that may stop the engine.
     fn has_failed(&self) -> bool {
-        let full = matches!(self.life.trouble, Trouble::Disk(Fault::FullAfter(_)));
-        (self.disk.has_failed() && !full)
+        (self.disk.has_failed() && !self.life.trouble.is_shortage())
             || self.disk.has_lost_power()
             || self.excuses.thread_failed.load(Ordering::SeqCst)
     }
 
     fn is_full(&self) -> bool {
-        matches!(self.life.trouble, Trouble::Disk(Fault::FullAfter(_))) && self.disk.has_failed()
+        matches!(self.life.trouble, Trouble::Disk(Fault::FullAfter(_) | Fault::CallFull(_)))
+            && self.disk.has_failed()
+    }
+
+    /// Returns `true` if calls found no free descriptor.
+    fn lacks_descriptors(&self) -> bool {
+        matches!(self.life.trouble, Trouble::Disk(Fault::NoDescriptors(..))) && self.disk.has_failed()
     }
 
     /// Opens the folder; `None` where what went wrong kept it from being opened.
@@ -214,7 +219,7 @@ impl History {
                 self.log.add(format!("not opened: {error}"));
                 let new_and_full = self.is_full() && !self.established;
                 let broken = self.excuses.damaged && error.code() == ErrorCode::Corrupted;
-                if self.has_failed() || new_and_full || broken {
+                if self.has_failed() || new_and_full || broken || self.lacks_descriptors() {
                     return Ok(None);
                 }
                 Err(Wrong(format!("the folder is not opened: {error}")))
@@ -278,7 +283,12 @@ impl History {
             self.disk.take_away(&Path::new(FOLDER).join("LOCK"));
         }
         match EngineOptions::new().disk(Arc::new(self.disk.clone())).open(FOLDER) {
-            Err(error) if error.code() == ErrorCode::FolderLocked || self.has_failed() || self.is_full() => {
+            Err(error)
+                if error.code() == ErrorCode::FolderLocked
+                    || self.has_failed()
+                    || self.is_full()
+                    || self.lacks_descriptors() =>
+            {
                 Ok(())
             }
             Err(error) => Err(Wrong(format!("a second engine received {error}"))),

@@ -53,6 +53,8 @@ pub(super) enum Trouble {
     },
     /// A file of the base is changed while it is in use.
     Rot,
+    /// A sector of a file of the base cannot be read.
+    Unreadable,
     /// The clock goes wrong.
     Clock,
 }
@@ -116,7 +118,12 @@ impl Life {
 impl Trouble {
     /// Whether what a sync was to make durable may be lost later.
     pub(super) fn is_of_syncs(self) -> bool {
-        matches!(self, Self::Disk(Fault::SyncFails(_) | Fault::CallFails(_)))
+        matches!(self, Self::Disk(Fault::SyncFails(_) | Fault::CallFails(_) | Fault::CallFull(_)))
+    }
+
+    /// Returns `true` if the trouble is a lack of room or descriptors, which refuses calls and stops nothing.
+    pub(super) fn is_shortage(self) -> bool {
+        matches!(self, Self::Disk(Fault::FullAfter(_) | Fault::NoDescriptors(..)))
     }
 
     fn draw(random: &mut StdRng) -> Self {
@@ -126,13 +133,16 @@ impl Trouble {
             random.random_range(0..most)
         };
         let nth = |random: &mut StdRng| 1 + below(random, [6, 40, 200]);
-        match random.random_range(0..13) {
+        match random.random_range(0..17) {
             0..=1 => Self::None,
             2..=3 => Self::Disk(Fault::PowerAtCall(nth(random))),
             4 => Self::Disk(Fault::PowerAtSync(nth(random))),
             5 => Self::Disk(Fault::SyncFails(nth(random))),
             6 => Self::Disk(Fault::CallFails(nth(random))),
-            7..=8 => Self::Disk(Fault::FullAfter(below(random, [1, 60_000, 300_000]))),
+            7..=8 => Self::Disk(Fault::FullAfter(below(random, [1, 300_000, 5_000_000]))),
+            13 => Self::Disk(Fault::CallFull(nth(random))),
+            14..=15 => Self::Disk(Fault::NoDescriptors(below(random, [6, 40, 200]), nth(random))),
+            16 => Self::Unreadable,
             9..=10 => Self::Thread {
                 step: Step::ALL[random.random_range(0..Step::ALL.len())],
                 nth: random.random_range(1..6),

@@ -210,12 +210,12 @@ impl BaseView {
 }
 
 /// Returns the pool of a copy in another folder.
-fn pool_in(disk: &Arc<dyn Disk>, folder: &Path) -> Arc<Pool> {
+pub(super) fn pool_in(disk: &Arc<dyn Disk>, folder: &Path) -> Arc<Pool> {
     Arc::new(Pool::new(Arc::clone(disk), folder.to_owned(), 0))
 }
 
 /// Reads a copy back. Where it is broken, the error names the file that was broken first.
-fn check_copy(run: &Run, copy: &Run) -> Result<()> {
+pub(super) fn check_copy(run: &Run, copy: &Run) -> Result<()> {
     check(copy).or_else(|error| check(run).and(Err(error)))
 }
 

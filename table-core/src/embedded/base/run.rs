@@ -236,7 +236,12 @@ impl Run {
 
     /// Reads a block from the disk.
     pub(super) fn read_block(&self, index: usize) -> Result<Block> {
-        let (offset, bytes) = self.directory()?.place(index);
+        self.read_block_of(self.directory()?, index)
+    }
+
+    /// Reads a block from the disk, at its place in this directory.
+    pub(super) fn read_block_of(&self, directory: &Directory, index: usize) -> Result<Block> {
+        let (offset, bytes) = directory.place(index);
         let part = self.part(&*self.file()?, offset, bytes)?;
         Block::read(part.into()).map_err(|error| self.broken_rows(offset, error))
     }

@@ -264,3 +264,45 @@ fn a_backup_of_another_engine_or_of_another_history_is_not_overwritten() {
     wait(restored_engine.backup("/early")).unwrap();
     assert_eq!(restored(&disk, "/late", "/still").unwrap(), (0..20).collect::<Vec<_>>());
 }
+
+#[test]
+fn a_backup_of_what_can_be_read_names_what_cannot() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let engine = on_disk(&path("engine"));
+    let padded = |n| {
+        OperationKind::Insert(properties(&[("N", Value::Int32(n)), ("Bytes", Value::Binary(vec![7; 2_000]))]))
+    };
+    (0..60).for_each(|n| drop(write(&engine, &format!("{n:04}"), padded(n)).unwrap()));
+    wait(engine.checkpoint()).unwrap();
+    wait(engine.close()).unwrap();
+    let run = path("engine").join("0000000001.rows");
+    let whole = std::fs::read(&run).unwrap();
+    let at = whole.len() / 2;
+    let numbers = |engine: &Engine| -> Vec<i32> { all(engine).into_iter().map(|(_, _, n)| n).collect() };
+    // A block that has rotted, and an index that has.
+    for (name, at) in [("block", at), ("index", whole.len() - 10)] {
+        let mut broken = whole.clone();
+        broken[at] ^= 1;
+        std::fs::write(&run, &broken).unwrap();
+        let engine = on_disk(&path("engine"));
+        assert_eq!(wait(engine.backup(path("whole"))).unwrap_err().code(), ErrorCode::Corrupted);
+        let backup = wait(engine.backup_readable(path(name))).unwrap();
+        assert_eq!(backup.lost.len(), 1, "{backup:?}");
+        let lost = &backup.lost[0];
+        assert_eq!(
+            (lost.first.table.as_deref(), lost.cause.code()),
+            (Some("Employee"), ErrorCode::Corrupted)
+        );
+        Engine::restore(path(name), path(&format!("{name} restored"))).unwrap();
+        let restored = Engine::open(path(&format!("{name} restored"))).unwrap();
+        assert!(restored.verify().unwrap().is_whole());
+        let is_lost =
+            |n: &i32| (lost.first.row_key.clone()..=lost.last.row_key.clone()).contains(&format!("{n:04}"));
+        let kept: Vec<i32> = (0..60).filter(|n| !is_lost(n)).collect();
+        assert_eq!(numbers(&restored), kept);
+        assert!(kept.len() < 60 && (name == "index") == kept.is_empty());
+        // It is not added to, nor replaced.
+        assert_eq!(wait(engine.backup_readable(path(name))).unwrap_err().code(), ErrorCode::FolderNotOurs);
+    }
+}

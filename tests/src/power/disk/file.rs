@@ -1,10 +1,11 @@
 //! Files: what programs see, what survives, and the writes between the two.
 
 use std::io::{self, ErrorKind};
+use std::sync::MutexGuard;
 
 use table_core::embedded::disk::DiskFile;
 
-use super::{Call, Fate, SimulatedDisk, failed};
+use super::{Call, EIO, Fate, SimulatedDisk, State};
 
 /// One file.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +13,8 @@ pub(in crate::power) struct FileState {
     pub(in crate::power) current: Vec<u8>,
     pub(in crate::power) durable: Vec<u8>,
     pub(in crate::power) pending: Vec<Change>,
+    /// The offset of a sector that cannot be read.
+    pub(in crate::power) unreadable: Option<usize>,
 }
 
 /// A change of a file that has not been synced.
@@ -57,6 +60,14 @@ impl FileState {
 pub(super) struct SimulatedFile {
     pub(super) disk: SimulatedDisk,
     pub(super) number: usize,
+    /// `true` if the engine calls it under a lock: the watcher, which may run other threads, is not told.
+    pub(super) is_quiet: bool,
+}
+
+impl SimulatedFile {
+    fn call(&self, call: &Call) -> io::Result<(MutexGuard<'_, State>, Fate)> {
+        if self.is_quiet { self.disk.call_quietly(call) } else { self.disk.call(call) }
+    }
 }
 
 fn place(number: u64) -> io::Result<usize> {
@@ -71,9 +82,12 @@ impl DiskFile for SimulatedFile {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let (mut state, _) = self.disk.call(&Call::Read(self.number, offset))?;
+        let (mut state, _) = self.call(&Call::Read(self.number, offset))?;
         let (file, start) = (state.file(self.number)?, place(offset)?);
         let end = start.checked_add(buffer.len()).ok_or(ErrorKind::UnexpectedEof)?;
+        if file.unreadable.is_some_and(|sector| (start..end).contains(&sector)) {
+            return Err(io::Error::from_raw_os_error(EIO));
+        }
         let bytes = file.current.get(start..end).ok_or(ErrorKind::UnexpectedEof)?;
         buffer.copy_from_slice(bytes);
         Ok(())
@@ -81,12 +95,12 @@ impl DiskFile for SimulatedFile {
 
     /// Where there is no room for all, or the call fails, some of it is written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let (mut state, fate) = self.disk.call(&Call::Write(self.number, offset, bytes.len()))?;
+        let (mut state, fate) = self.call(&Call::Write(self.number, offset, bytes.len()))?;
         let start = place(offset)?;
-        if fate == Fate::Fails {
+        if let Fate::Fails(why) = fate {
             let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
             state.file(self.number)?.write(start, half);
-            return Err(failed());
+            return Err(why.into());
         }
         let growth = (start + bytes.len()).saturating_sub(state.file(self.number)?.current.len());
         let missing = growth - state.take_room(growth);
@@ -95,11 +109,13 @@ impl DiskFile for SimulatedFile {
         if missing == 0 { Ok(()) } else { Err(ErrorKind::StorageFull.into()) }
     }
 
+    fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        self.set_len(offset + bytes)
+    }
+
     fn set_len(&self, bytes: u64) -> io::Result<()> {
-        let (mut state, fate) = self.disk.call(&Call::SetLength(self.number, bytes))?;
-        if fate == Fate::Fails {
-            return Err(failed());
-        }
+        let (mut state, fate) = self.call(&Call::SetLength(self.number, bytes))?;
+        fate.outcome()?;
         let length = place(bytes)?;
         let old = state.file(self.number)?.current.len();
         let growth = length.saturating_sub(old);
@@ -113,11 +129,11 @@ impl DiskFile for SimulatedFile {
 
     /// A sync that fails leaves the file as Linux does: seen as written, held for clean, and not on the disk.
     fn sync_data(&self) -> io::Result<()> {
-        let (mut state, fate) = self.disk.call(&Call::Sync(self.number))?;
+        let (mut state, fate) = self.call(&Call::Sync(self.number))?;
         let file = state.file(self.number)?;
-        if fate == Fate::Fails {
+        if let Err(error) = fate.outcome() {
             file.pending.clear();
-            return Err(failed());
+            return Err(error);
         }
         file.sync();
         Ok(())

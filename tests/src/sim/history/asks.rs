@@ -318,7 +318,8 @@ impl History {
             ErrorCode::DiskFull => self.is_full(),
             ErrorCode::EngineClosed => self.excuses.closing,
             ErrorCode::InternalError => self.excuses.time_over && error.rule() == Some("CON-12"),
-            ErrorCode::Corrupted => self.excuses.damaged,
+            ErrorCode::ServerBusy => self.lacks_descriptors(),
+            ErrorCode::Corrupted => self.excuses.damaged || self.disk.has_lost_power(),
             ErrorCode::Io => self.disk.has_lost_power(),
             _ => false,
         }
@@ -348,6 +349,7 @@ impl History {
             if self.random.random() {
                 self.ask_transaction(engine);
             }
+            self.read_beside_close(engine)?;
             self.schedule.did();
             self.schedule.step(std::time::Duration::from_micros(round));
             self.hear()?;
@@ -361,6 +363,7 @@ impl History {
             });
         }
         self.hear()?;
+        self.read_beside_close(engine)?;
         if let Some(left) = self.asked.first() {
             return Err(Wrong(format!("the engine is closed, and {} waits for ever", left.id)));
         }

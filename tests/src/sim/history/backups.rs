@@ -108,7 +108,7 @@ impl History {
                 )))
             }
             Err(_) if !self.backups.whole => Ok(()),
-            Err(error) if self.excuses.damaged && error.code() == ErrorCode::Corrupted => Ok(()),
+            Err(error) if self.may_fail(&error) => Ok(()),
             Err(error) => Err(Wrong(format!("a backup is not restored: {error}"))),
         }
     }

@@ -65,7 +65,23 @@ impl History {
 
     /// Whether a read may fail so.
     pub(super) fn may_fail(&self, error: &table_core::Error) -> bool {
-        self.disk.has_lost_power() || (self.excuses.damaged && error.code() == ErrorCode::Corrupted)
+        match error.code() {
+            _ if self.disk.has_lost_power() => true,
+            ErrorCode::Corrupted => self.excuses.damaged,
+            ErrorCode::ServerBusy => self.lacks_descriptors(),
+            ErrorCode::EngineClosed => self.excuses.closing,
+            _ => false,
+        }
+    }
+
+    /// Reads while the engine is being closed, and after: an answer is right, or `EngineClosed`.
+    pub(super) fn read_beside_close(&mut self, engine: &Engine) -> Result<(), Wrong> {
+        match self.random.random_range(0..4) {
+            0 => self.look_up(engine),
+            1 => self.read_on(engine),
+            2 => self.list(engine),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn look_up(&mut self, engine: &Engine) -> Result<(), Wrong> {
@@ -169,6 +185,7 @@ impl History {
         let page = pollster::block_on(engine.list_tables("", None, 1_000));
         let names = match page {
             Ok(page) => page.names,
+            Err(error) if self.may_fail(&error) => return Ok(()),
             Err(error) => return Err(Wrong(format!("a list of tables received {error}"))),
         };
         self.model.observe(

@@ -1,4 +1,4 @@
-//! What goes wrong in a life: the disk, threads, bytes at rest, the clock.
+//! Troubles of a life: faults of the disk, of threads, of bytes at rest and of the clock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,22 +18,24 @@ impl History {
             Trouble::Disk(fault) => {
                 self.log.add(format!("from here on {fault:?}"));
                 self.disk.set_fault(Some(fault));
-                self.model.may_skip |= matches!(fault, Fault::FullAfter(_));
+                self.model.may_skip |=
+                    matches!(fault, Fault::FullAfter(_) | Fault::CallFull(_) | Fault::NoDescriptors(..));
             }
             Trouble::Rot if self.established => self.rot(),
+            Trouble::Unreadable if self.established => self.spoil(),
             Trouble::Clock => self.turn_clock(),
             _ => {}
         }
     }
 
-    /// A full disk has room again some time, or has not.
+    /// Ends a lack of room or descriptors, or does not.
     pub(super) fn end_trouble_of_room(&mut self) {
         if self.random.random() {
             self.disk.set_fault(None);
         }
     }
 
-    /// Fails, or panics, where the life says so.
+    /// Returns the hook that fails or panics at the step that the life chose.
     pub(super) fn hook(&self) -> Hook {
         let (trouble, failed) = (self.life.trouble, Arc::clone(&self.excuses.thread_failed));
         let seen = AtomicU32::new(0);
@@ -48,7 +50,7 @@ impl History {
         })
     }
 
-    /// A file of the engine's folder whose name ends in one of these ways.
+    /// Returns a file of the engine's folder whose name has one of these ends.
     fn any_file(&mut self, ends: &[&str]) -> Option<(PathBuf, usize)> {
         let is_one = |path: &Path| {
             let end = path.extension().or(path.file_name()).filter(|_| path.starts_with(FOLDER));
@@ -70,6 +72,18 @@ impl History {
                     *byte ^= bit;
                 }
             });
+            self.excuses.damaged = true;
+            self.model.may_skip = true;
+            self.seen.faults += 1;
+        }
+    }
+
+    /// Makes a sector of a file of rows unreadable.
+    fn spoil(&mut self) {
+        if let Some((path, length)) = self.any_file(&["rows"]) {
+            let at = self.random.random_range(0..length);
+            self.log.add(format!("byte {at} of {} cannot be read", path.display()));
+            self.disk.spoil(&path, at);
             self.excuses.damaged = true;
             self.model.may_skip = true;
             self.seen.faults += 1;

@@ -1,0 +1,110 @@
+//! Backups of an engine whose disk is failing: all that can be read, and a list of what cannot.
+
+use std::path::Path;
+
+use crate::embedded::backup::lock;
+use crate::embedded::base::{BASE, CopyReport, Unreadable};
+use crate::embedded::catalog::Catalog;
+use crate::embedded::disk::fault::Task;
+use crate::embedded::engine::Engine;
+use crate::embedded::folder::{self, fault::FolderFault};
+use crate::embedded::key;
+use crate::embedded::manifest::{self, BACKUP, Folder};
+use crate::error::{Error, Result};
+
+/// A backup of all that could be read.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PartialBackup {
+    /// The files that were copied.
+    pub copied: CopyReport,
+    /// The rows that could not be read, by ranges of keys. Empty if the backup is whole.
+    pub lost: Vec<LostRows>,
+}
+
+/// A range of keys whose rows could not be read. In the backup, rows from `first` to `last` are missing, or have an earlier value, or
+/// are there although they were deleted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LostRows {
+    /// The first row of the range.
+    pub first: RowPlace,
+    /// The last row of the range.
+    pub last: RowPlace,
+    /// The cause, with the file and the place.
+    pub cause: Error,
+}
+
+/// The place of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RowPlace {
+    /// The name of the table; `None` if the table has been deleted.
+    pub table: Option<String>,
+    /// The `PartitionKey`.
+    pub partition_key: String,
+    /// The `RowKey`.
+    pub row_key: String,
+}
+
+impl Engine {
+    /// Copies everything that can be read into a folder that is empty or missing, and lists what cannot.
+    ///
+    /// [`backup`](Self::backup) fails if a part of the base cannot be read, so that a whole earlier backup is not replaced by a partial one.
+    /// This is for an engine that has no other backup: it begins with a checkpoint as that does, and the result is restored in the
+    /// same way.
+    ///
+    /// ```
+    /// use table_core::embedded::Engine;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let engine = Engine::open(folder.path().join("engine"))?;
+    /// let backup = pollster::block_on(engine.backup_readable(folder.path().join("backup")))?;
+    /// assert!(backup.lost.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder holds something; `FolderLocked` if another backup is written
+    /// there; those of [`checkpoint`](Self::checkpoint); `Io`, `DiskFull`.
+    pub async fn backup_readable(&self, folder: impl AsRef<Path>) -> Result<PartialBackup> {
+        let base = self.base_to_back_up().await?;
+        let target = &*folder::absolute(folder.as_ref())?;
+        let disk = &self.inner.options.disk;
+        if manifest::check(&**disk, target)? == Folder::Empty {
+            folder::make(&**disk, target)?;
+        }
+        let disk = folder::hold(disk, target)?;
+        let _lock = lock(&*disk, target)?;
+        match manifest::check(&*disk, target)? {
+            Folder::Empty => manifest::write(&*disk, target, BACKUP)?,
+            // A backup that was cut short before it had anything.
+            Folder::Backup(version) if version.is_current() => {
+                let names =
+                    disk.list(target).map_err(|error| Task::ReadFolder(target.into()).refused(error))?;
+                if names.iter().any(|name| name == BASE) {
+                    return Err(Error::of(FolderFault::NotEmpty(target.into())));
+                }
+            }
+            _ => return Err(Error::of(FolderFault::NotEmpty(target.into()))),
+        }
+        let salvaged = base.salvage_to(&disk, target);
+        let (copied, lost) = self.inner.shared.after_read(salvaged)?;
+        let catalog = &base.meta().catalog;
+        let lost = lost.into_iter().map(|lost| lost_rows(catalog, lost)).collect::<Result<Vec<_>>>()?;
+        let is_needed = |lost: &LostRows| lost.first.table.is_some() || lost.last.table.is_some();
+        Ok(PartialBackup { copied, lost: lost.into_iter().filter(is_needed).collect() })
+    }
+}
+
+fn lost_rows(catalog: &Catalog, Unreadable { first, last, cause }: Unreadable) -> Result<LostRows> {
+    Ok(LostRows { first: place(catalog, &first)?, last: place(catalog, &last)?, cause })
+}
+
+fn place(catalog: &Catalog, bytes: &[u8]) -> Result<RowPlace> {
+    let id = key::table_of(bytes);
+    let table = catalog.iter().find(|entry| Some(entry.id) == id).map(|entry| entry.name.as_str().to_owned());
+    let mut reader = key::KeyReader::default();
+    let (partition_key, row_key) = reader.read(bytes)?;
+    Ok(RowPlace { table, partition_key: partition_key.to_owned(), row_key: row_key.to_owned() })
+}

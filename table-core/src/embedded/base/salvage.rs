@@ -1,0 +1,119 @@
+//! Copies of a version of the base without the parts that cannot be read.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::embedded::base::copy::{check_copy, pool_in};
+use crate::embedded::base::run::{Run, RunWriter};
+use crate::embedded::base::version::stored::Stored;
+use crate::embedded::base::version::{Layer, Version};
+use crate::embedded::base::{BaseView, CopyReport};
+use crate::embedded::disk::Disk;
+use crate::error::{Error, ErrorCode, Result};
+
+/// Keys of a run that cannot be read, from the first to the last.
+#[derive(Debug)]
+pub(crate) struct Unreadable {
+    pub(crate) first: Box<[u8]>,
+    pub(crate) last: Box<[u8]>,
+    pub(crate) cause: Error,
+}
+
+/// The copies that replace damaged runs, by the number of the run; `None` for a run of which nothing can be read.
+type Replaced = HashMap<u64, Option<Arc<Run>>>;
+
+impl BaseView {
+    /// Copies this version into a folder that has none, without the blocks that cannot be read. Returns the keys of these.
+    pub(crate) fn salvage_to(
+        &self,
+        disk: &Arc<dyn Disk>,
+        folder: &Path,
+    ) -> Result<(CopyReport, Vec<Unreadable>)> {
+        let pool = pool_in(disk, folder);
+        let (mut report, mut lost, mut replaced) = (CopyReport::default(), Vec::new(), Replaced::new());
+        let mut next = self.stored.next;
+        for run in self.stored.version.runs() {
+            let copy = run.in_pool(&pool);
+            let length = match run.copy_to(&pool).and_then(|()| check_copy(&run, &copy)) {
+                Err(error) if error.code() == ErrorCode::Corrupted => {
+                    // Harmless if it stays: the copy of the base does not name it.
+                    let _ = copy.remove();
+                    let found = lost.len();
+                    let part = rewrite(&run, RunWriter::create(&pool, next)?, &mut lost)?;
+                    if part.is_none() {
+                        let _ = pool.remove(next);
+                    }
+                    if lost.len() == found {
+                        // Read in full after all.
+                        tracing::debug!(target: "table_core::engine", %error, "a damaged run was read in a second attempt");
+                    }
+                    next += 1;
+                    let length = part.as_ref().map(|part| part.length);
+                    replaced.insert(run.number, part);
+                    length
+                }
+                copied => copied.map(|()| Some(run.length))?,
+            };
+            report.copied_files += u64::from(length.is_some());
+            report.copied_bytes += length.unwrap_or_default();
+        }
+        let version = Arc::new(with_replaced(&self.stored.version, &replaced)?);
+        Stored { next, version, ..Stored::clone(&self.stored) }.write(&**disk, folder)?;
+        Ok((report, lost))
+    }
+}
+
+/// Writes the blocks of a run that can be read. Adds the keys of the others to `lost`.
+fn rewrite(run: &Run, mut writer: RunWriter, lost: &mut Vec<Unreadable>) -> Result<Option<Arc<Run>>> {
+    let mut note = |first: &[u8], last: &[u8], cause: Error| match cause.code() {
+        ErrorCode::Corrupted => {
+            lost.push(Unreadable { first: first.into(), last: last.into(), cause });
+            Ok(())
+        }
+        _ => Err(cause),
+    };
+    let directory = match run.read_directory() {
+        Ok(directory) => directory,
+        Err(error) => return note(&run.first, &run.last, error).map(|()| None),
+    };
+    let mut is_empty = true;
+    for index in 0..directory.len() {
+        match run.read_block_of(&directory, index) {
+            Ok(block) => {
+                let mut joined = Vec::new();
+                block.visit(|key, row| {
+                    writer.push(key.join(&mut joined), row)?;
+                    Ok(ControlFlow::Continue(()))
+                })?;
+                writer.end_block()?;
+                is_empty = false;
+            }
+            Err(error) => note(directory.first(index), directory.last(index), error)?,
+        }
+    }
+    if is_empty { Ok(None) } else { Ok(Some(Arc::new(writer.finish()?))) }
+}
+
+/// Returns a version that names the copies of damaged runs in their place.
+fn with_replaced(version: &Version, replaced: &Replaced) -> Result<Version> {
+    let mut changed = Version::clone(version);
+    for (index, segment) in version.segments().iter().enumerate() {
+        let mut layers = Vec::new();
+        for layer in &segment.layers {
+            let Some(part) = replaced.get(&layer.run.number) else {
+                layers.push(layer.clone());
+                continue;
+            };
+            let Some(run) = part else { continue };
+            let directory = run.directory()?;
+            let blocks = directory.within(&segment.start, version.end(index));
+            if !blocks.is_empty() {
+                layers.push(Layer { run: Arc::clone(run), bytes: directory.bytes(blocks) });
+            }
+        }
+        changed.set(index, layers);
+    }
+    Ok(changed)
+}
