@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::embedded::base::copy::{check_copy, pool_in};
 use crate::embedded::base::run::{Run, RunWriter};
 use crate::embedded::base::version::stored::Stored;
-use crate::embedded::base::version::{Layer, Version};
+use crate::embedded::base::version::{Version, layer};
 use crate::embedded::base::{BaseView, CopyReport};
 use crate::embedded::disk::Disk;
 use crate::error::{Error, ErrorCode, Result};
@@ -90,7 +90,7 @@ fn rewrite(run: &Run, mut writer: RunWriter, lost: &mut Vec<Unreadable>) -> Resu
                 writer.end_block()?;
                 is_empty = false;
             }
-            Err(error) => note(directory.first(index), directory.last(index), error)?,
+            Err(error) => note(&directory.first(index), &directory.last(index), error)?,
         }
     }
     if is_empty { Ok(None) } else { Ok(Some(Arc::new(writer.finish()?))) }
@@ -101,17 +101,13 @@ fn with_replaced(version: &Version, replaced: &Replaced) -> Result<Version> {
     let mut changed = Version::clone(version);
     for (index, segment) in version.segments().iter().enumerate() {
         let mut layers = Vec::new();
-        for layer in &segment.layers {
-            let Some(part) = replaced.get(&layer.run.number) else {
-                layers.push(layer.clone());
+        for whole in &segment.layers {
+            let Some(part) = replaced.get(&whole.run.number) else {
+                layers.push(whole.clone());
                 continue;
             };
             let Some(run) = part else { continue };
-            let directory = run.directory()?;
-            let blocks = directory.within(&segment.start, version.end(index));
-            if !blocks.is_empty() {
-                layers.push(Layer { run: Arc::clone(run), bytes: directory.bytes(blocks) });
-            }
+            layers.extend(layer(run, &segment.start, version.end(index))?);
         }
         changed.set(index, layers);
     }

@@ -65,7 +65,7 @@ pub(super) struct Version {
 }
 
 /// Returns a run as a layer of the keys within bounds; `None` if it has no block there.
-fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
+pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
     // Most runs are ruled out without their index, which may not be in memory.
     if *run.last < *start || end.is_some_and(|end| *run.first >= *end) {
         return Ok(None);

@@ -216,7 +216,7 @@ impl Stores {
             Ok(Arc::new(blobs))
         };
         let (blobs, lists, attachments) = (blobs_in("blobs")?, blobs_in("lists")?, blobs_in("attachments")?);
-        let engine = process::open(&folder.join("tables"), 0)?;
+        let engine = process::open(&folder.join("tables"), 0, None)?;
         let queues = match queues {
             Queues::Durable => engine.clone(),
             Queues::Lost => Engine::in_memory(),

@@ -23,7 +23,7 @@ pub(super) type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 /// # Errors
 /// Those of opening and of taking the ports.
 pub(super) fn serve(folder: &Path) -> Fallible<()> {
-    let account = Account::new(AccountKey::new(ACCOUNT, KEY)?, open(folder, 0)?);
+    let account = Account::new(AccountKey::new(ACCOUNT, KEY)?, open(folder, 0, None)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         let server = Server::bind(Config::on_loopback(account).ephemeral()).await?;

@@ -49,7 +49,7 @@ pub fn torture(
         outcome.early += usize::from(acknowledged == 0);
         outcome.acknowledged += acknowledged;
         let begun = Instant::now();
-        let engine = open(&plan.folder, 0)?;
+        let engine = open(&plan.folder, 0, None)?;
         outcome.slowest_reopen = outcome.slowest_reopen.max(begun.elapsed());
         let mut wrong = check(&engine, &ledger.rows).block_on()?;
         for (hand, tally) in ledger.queues.iter().enumerate() {
